@@ -3,33 +3,32 @@ import TideoverJSON
 import TideoverSignatures
 import TideoverStorage
 
-/// One app as the server serves it: its rules, and who may vouch for its purchases.
+/// One app of the server: its rules, and the trust in its stores.
 public struct App: Sendable {
     public let id: String
     public let environments: [Environment]
     public let catalogue: Catalogue
     public let policy: Policy
-    /// Changes whenever catalogue, policy or the rules of this build change; a derived row with
-    /// another fingerprint is derived again before it is answered.
+    /// Changes whenever the catalogue, the policy or the rules of this build change. A stored row
+    /// with another fingerprint is derived again before it is returned.
     public let fingerprint: String
-    /// The versions that decide past instants, by environment.
+    /// The versions for past instants, by environment.
     var policyHistories: [Environment: PolicyHistory]
-    /// Nil when the app does not sell on the App Store.
+    /// Nil if the app is not sold on the App Store.
     public let appStore: AppStoreTrust?
-    /// Nil when the app does not sell on Google Play.
+    /// Nil if the app is not sold on Google Play.
     public internal(set) var googlePlay: PlayTrust?
-    /// How its purchases on Google Play are kept up with.
+    /// The settings for its Google Play purchases.
     public let playChoices: PlayChoices
-    /// Nil when RevenueCat knows nothing of the app.
+    /// Nil if the app has no RevenueCat project.
     public let revenueCat: RevenueCatTrust?
-    /// When the App Store is asked for what has not arrived by itself.
+    /// When the App Store is queried for missing notifications.
     public let backfill: BackfillSchedule
-    /// How the App Store's requests for consumption information are answered.
+    /// The automatic answers to the App Store's requests for consumption information.
     public let consumption: ConsumptionChoices
-    /// How long after a renewal fell due no notification may arrive before that is raised; zero for
-    /// ever.
+    /// How long after a due renewal a missing notification raises an alarm; zero disables it.
     public let silence: Milliseconds
-    /// Who signs the passes of its customers; nil where none are issued.
+    /// Signs the passes of its customers; nil if none are issued.
     public let passes: PassIssuer?
 
     public init(
@@ -71,19 +70,19 @@ public struct App: Sendable {
         )
     }
 
-    /// The stores that it sells on.
+    /// The stores in which it is sold.
     var stores: [Store] {
         (appStore == nil ? [] : [.appStore]) + (googlePlay == nil ? [] : [.googlePlay])
     }
 
-    /// Whether nothing but simulated purchases are served, which need no protection.
+    /// Whether it serves only simulated purchases, which need no protection.
     public var isRehearsal: Bool { environments.allSatisfy { $0 == .simulated } }
 
-    /// Raised when a rule of standing or the form of an answer changes.
+    /// Incremented when a rule of standing or the form of an answer changes.
     private static let answerRevision = 13
 
-    /// Whether a stored answer was derived with this catalogue and policy by an earlier version of the
-    /// rules.
+    /// Returns whether a stored answer was derived with this catalogue and policy by an earlier
+    /// version of the rules.
     func isDerivedByOlderRules(_ row: CustomerRow) -> Bool {
         (1..<Self.answerRevision).contains { revision in
             row.fingerprint

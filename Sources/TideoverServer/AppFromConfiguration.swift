@@ -4,9 +4,9 @@ import TideoverGooglePlay
 public import TideoverSignatures
 
 extension App {
-    /// The app as configured. Apple's root is built in; that of receipts and those of a simulated store
-    /// come from files. Whoever serves hands in how Google and RevenueCat are reached; without it what was
-    /// kept of them can be read again, and nothing else.
+    /// Creates the app from its configuration. Apple's root is built in; the root of receipts and
+    /// those of a simulated store come from files. A server provides the clients for Google and
+    /// RevenueCat. Without them only stored data of these stores can be read.
     public init(
         _ configured: Configuration.App,
         googlePlay: PlayTrust? = nil,

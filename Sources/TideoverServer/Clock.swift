@@ -1,4 +1,4 @@
 public import TideoverCore
 
-/// Where the server reads the time.
+/// Returns the current time of the server.
 public typealias Clock = @Sendable () -> Instant

@@ -2,32 +2,32 @@ public import TideoverCore
 import TideoverJSON
 import TideoverSignatures
 
-/// A line of the server's log: what happened, with fields from a fixed list.
+/// A line of the server's log: an event with fields from a fixed list.
 ///
-/// Only the listed fields exist, so that no secret, token, signed payload or customer id can reach
-/// a log by accident; a customer appears as a short digest at most.
+/// Only the listed fields exist, so that no secret, token, signed payload or customer id can be
+/// logged by accident. A customer appears as a short digest at most.
 public struct LogLine: Sendable {
     public enum Level: String, Sendable { case info, warning, error }
 
     public var level: Level
-    /// What happened, in a few fixed words.
+    /// The event in a few fixed words.
     public var event: String
     public var app: String?
     public var environment: Environment?
-    /// A stable code, such as a refusal's.
+    /// A stable code, such as a rejection's.
     public var code: String?
     public var detail: String?
     public var method: String?
     /// The route's template, never the path as sent.
     public var route: String?
     public var status: Int?
-    /// The request's id, which its answer carries as `X-Request-Id`.
+    /// The request's id, which its response contains as `X-Request-Id`.
     public var request: String?
-    /// The id of the key that a request presented, never the key.
+    /// The id of the request's key, never the key itself.
     public var key: String?
-    /// The network that a request came from: its sender stays one of many.
+    /// The network of the request, not its exact address.
     public var network: String?
-    /// How long a request took to answer.
+    /// The duration of a request.
     public var durationMicroseconds: Int64?
     /// The store's id of the notification that the line is about.
     public var notificationUUID: String?
@@ -64,7 +64,7 @@ public struct LogLine: Sendable {
         self.notificationUUID = notificationUUID
     }
 
-    /// The line as one JSON object without a line break; what is not set is left out.
+    /// Returns the line as one JSON object without a line break; unset fields are omitted.
     public func json(at instant: Instant) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
@@ -88,5 +88,5 @@ public struct LogLine: Sendable {
     }
 }
 
-/// Where log lines go.
+/// Receives log lines.
 public typealias Log = @Sendable (LogLine) -> Void

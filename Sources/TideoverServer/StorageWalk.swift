@@ -2,9 +2,10 @@ import TideoverCore
 import TideoverStorage
 
 extension Storage {
-    /// Hands over every lineage of an app in an environment, a page at a time; it blocks its thread.
+    /// Calls `body` for every lineage of an app in an environment, page by page; it blocks its
+    /// thread.
     ///
-    /// - Throws: `StorageError`, or what `body` throws, which ends the walk.
+    /// - Throws: `StorageError`, or an error of `body`, which ends the walk.
     func eachHolding(
         app: String,
         environment: Environment,

@@ -1,15 +1,15 @@
 import TideoverCore
 
-/// How a long piece of work reads time and lets it pass.
+/// The clocks and the sleep function of a background task.
 struct Timing: Sendable {
     let clock: Clock
-    /// Nanoseconds by a clock that never goes back.
+    /// A monotonic clock in nanoseconds.
     let uptime: @Sendable () -> Int64
-    /// Rests for so long; throws when it is cancelled.
+    /// Suspends for a duration; throws on cancellation.
     let sleep: Sleep
-    /// How long whoever asks a store waits on the spot for one that wants to be left alone.
+    /// The maximum wait for a store that throttles.
     var patience = Milliseconds.minutes(5)
 }
 
-/// Rests for so long; throws when it is cancelled.
+/// Suspends for a duration; throws on cancellation.
 public typealias Sleep = @Sendable (Duration) async throws -> Void

@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverTestProcesses
 
-/// The action for GitHub's CI: its inputs, and the command that it runs.
+/// The GitHub CI action: its inputs, and the command that it runs.
 @Suite(
     .enabled(if: Executable.isPresent, "the executable is not beside the tests"),
     .enabled(if: ShellTools.canReadYAML, "python3 with PyYAML is missing"),
@@ -21,7 +21,7 @@ final class ActionProgramTests {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// A YAML text as JSON.
+    /// Converts a YAML text to JSON.
     private static func read(_ yaml: String) throws -> JSONNode {
         let program = "import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout)"
         let said = try ChildProcess.run(
@@ -37,7 +37,7 @@ final class ActionProgramTests {
         return try read(String(contentsOf: file, encoding: .utf8))
     }
 
-    /// The one step of the action.
+    /// Returns the only step of the action.
     private static func step() throws -> (variables: [String: String], script: String) {
         let action = try action()
         #expect(action["runs"]?["using"]?.string == "composite")
@@ -58,13 +58,13 @@ final class ActionProgramTests {
         #expect(
             variables.values.sorted() == inputs.map { "${{ inputs.\($0) }}" }.sorted()
         )
-        // An input inside the script itself would be run as shell.
+        // An input inside the script would be executed by the shell.
         #expect(!script.contains("${{"))
         for name in variables.keys { #expect(script.contains("$\(name)\""), "\(name)") }
     }
 
     @Test func `every flag is one of the command`() throws {
-        // Before the words for docker.
+        // The arguments before those of docker.
         let script = try Self.step().script.components(separatedBy: "docker run")[0]
         let help = try Executable.run(["sandbox", "run", "--help"]).results
         let flags = script.matches(of: /(?:add |words\+=\(|" )(--[a-z-]+)/).map { String($0.1) }

@@ -7,13 +7,13 @@ import TideoverSandbox
 import TideoverServer
 import TideoverStorage
 
-/// How what a store tells reached us.
+/// The report about how store changes reached the server.
 @Suite struct ArrivalReportTests {
     private static let start: Instant = "2026-05-01T10:00:00Z"
     private static let end: Instant = "2026-06-01T10:00:00Z"
     private static let lineage = Lineage(store: .appStore, environment: .sandbox, id: "1")
 
-    /// One message with these words, learned some time after it was signed.
+    /// Creates one message with assertions, learned some time after its signature.
     private func message(
         _ name: String,
         _ words: [Assertion],
@@ -174,8 +174,8 @@ import TideoverStorage
 
 /// The report over a life at the simulated store.
 @Suite struct ArrivalReportLifeTests {
-    /// Anna subscribes, and renews a month at a time; of the notifications those `lost` by number never
-    /// arrive, though the store thinks they did.
+    /// Anna subscribes, and renews monthly. The notifications in `lost`, by number, never arrive,
+    /// although the store considers them delivered.
     private func live(
         _ rehearsed: RehearsedStore,
         _ time: TestTime,
@@ -216,7 +216,7 @@ import TideoverStorage
         let rehearsed = try RehearsedStore()
         let time = TestTime()
         let backEnd = try RehearsedBackEnd(rehearsed, time)
-        // The first is always heard: before it, nobody listens.
+        // The first notification always arrives: changes before it are not counted.
         let lost = Set(lost.map { $0 + 1 })
         let sent = try await live(rehearsed, time, backEnd, months: 6, lost: lost)
         #expect(sent >= 6)
@@ -228,7 +228,7 @@ import TideoverStorage
         #expect(row["earlier"]?.int64 == 0)
         #expect(row["pushed"]?["count"]?.int64 == changes - asked)
         #expect(row["pushed"]?["of"]?.int64 == changes)
-        // The simulated post sends a second after it signs.
+        // The simulated store sends a second after it signs.
         #expect(row["pushed"]?["delay"]?["medianSeconds"]?.double == 1)
         #expect(row["pushed"]?["delay"]?["p95Seconds"]?.double == 1)
         #expect(row["asked"]?["count"]?.int64 == asked)
@@ -249,7 +249,7 @@ import TideoverStorage
         let truth = Double((time.clock.now - signed).count) / 1_000
         #expect(healed?["of"]?.int64 == 1)
         let median = try #require(healed?["medianSeconds"]?.double)
-        // A period that begins before it was signed has been so for longer.
+        // A period that begins before its signature has been true for longer.
         #expect(median >= truth * 0.998)
         #expect(median <= truth + Double(Milliseconds.days(1).count) / 1_000)
         await backEnd.close()

@@ -5,12 +5,12 @@ import TideoverServer
 
 /// A socket server starts handlers on the one thread that serves all connections.
 @Suite(.timeLimit(.minutes(20))) struct ArrivalThreadTests {
-    /// Whether a request that arrives on a thread of its own is also answered there.
+    /// Returns whether a request that arrives on a new thread is also answered there.
     private func staysOnItsThread(_ request: Request, _ handler: @escaping Handler) async -> Bool {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 let arrival = pthread_self()
-                // A thread that had ended could give its name to the one that goes on.
+                // Keep the thread alive, because the id of an ended thread could be reused.
                 let isDone = DispatchSemaphore(value: 0)
                 Task.immediate {
                     _ = try? await handler(request)
@@ -31,8 +31,9 @@ import TideoverServer
         return Request(path: path, query: query, headers: TestServer.credentials)
     }
 
-    /// Whether the work for a request is done elsewhere. If that was done before anybody waited for
-    /// it, the answer is given on the thread of arrival all the same; so more than one is made.
+    /// Returns whether the work for a request runs on another thread. If it ends before the caller
+    /// awaits it, the answer still returns on the arrival thread; therefore several attempts are
+    /// made.
     private func leavesItsThread(_ request: Request, _ handler: @escaping Handler) async -> Bool {
         for _ in 0..<20 {
             if await !staysOnItsThread(request, handler) { return true }

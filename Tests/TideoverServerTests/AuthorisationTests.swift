@@ -4,13 +4,13 @@ import TideoverJSON
 import TideoverServer
 import TideoverStorage
 
-/// Who is let in, as a function of the key, the route's need and the app.
+/// Authorisation as a function of the key, the route's requirement and the app.
 @Suite struct AuthorisationTests {
     private static let publicKey = Presented.key(Grant(kind: .public, apps: ["cards"]), id: "k1")
     private static let secretKey = Presented.key(Grant(kind: .secret, apps: ["cards"]), id: "k1")
     private static let secretForAll = Presented.key(Grant(kind: .secret), id: "k1")
     private static let adminKey = Presented.key(Grant(kind: .admin), id: "k1")
-    /// A list that no admin key should have; it counts for nothing.
+    /// A list that no admin key should have; it is ignored.
     private static let adminWithApps = Presented.key(Grant(kind: .admin, apps: ["chess"]), id: "k1")
 
     @Test(
@@ -42,7 +42,8 @@ import TideoverStorage
         }
     }
 
-    /// What stores post is judged by their signature, by Pub/Sub's token, or by RevenueCat's header.
+    /// These requests of stores are authenticated by their signature, Pub/Sub's token, or
+    /// RevenueCat's header.
     private static let signed = ["app-store", "google-play", "revenuecat"].map {
         "/v1/apps/{app}/notifications/\($0)"
     }
@@ -95,7 +96,7 @@ import TideoverStorage
     }
 }
 
-/// The one form of a key.
+/// The format of a key.
 @Suite struct APIKeyTests {
     private static let good = APIKey(.secret) { 0x0807_0605_0403_0201 }.text
 
@@ -146,7 +147,7 @@ import TideoverStorage
     }
 }
 
-/// The keys a server knows.
+/// The keys of a server.
 @Suite struct KeyTableTests {
     private func record(
         _ number: UInt8,

@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// Having the store asked, over HTTP.
+/// Requests of a backfill over HTTP.
 @Suite struct BackfillRouteTests {
     @Test func `a run that is wanted begins, and is told of`() async throws {
         let server = try TestServer()

@@ -9,11 +9,11 @@ import TideoverSandbox
 import TideoverServer
 import TideoverStorage
 
-/// Whatever a store told and we did not hear, we ask for.
+/// The server queries for every notification that it missed.
 @Suite struct BackfillTests {
     private static let customers = [TestServer.anna, TestServer.ben]
 
-    /// A life on which everything is posted to `receivers`, each of which may lose what it is sent.
+    /// Runs a life and passes each notification to `deliver`, which may lose some.
     private func live(
         _ rehearsed: RehearsedStore,
         _ time: TestTime,
@@ -35,7 +35,7 @@ import TideoverStorage
             }
             let customer = Self.customers[Int(random.number(in: 0...1))]
             let action = Self.actions[Int(random.number(in: 0...Int64(Self.actions.count - 1)))]
-            // What the store refuses is no part of the life.
+            // Actions that the store rejects are ignored.
             do { try await store.perform(action, by: customer) } catch {}
         }
         time.clock.now = end + .minutes(1)
@@ -63,8 +63,8 @@ import TideoverStorage
         try await live(rehearsed, time, seed: seed) { body in
             _ = try await whole.post(body)
             switch coins.withLock({ $0.number(in: 1...10) }) {
-            case 1...3: return 200  // lost behind our back
-            case 4...5: return 500  // lost, and the store knows
+            case 1...3: return 200  // lost although acknowledged
+            case 4...5: return 500  // lost, and retried by the store
             default: return try await lossy.post(body)
             }
         }
@@ -83,9 +83,9 @@ import TideoverStorage
     }
 }
 
-/// What goes wrong on the way.
+/// Failures during a backfill.
 @Suite struct BackfillTroubleTests {
-    /// A store in which Anna has subscribed, and months in which nothing arrived.
+    /// Creates a store where Anna has subscribed, and days without any arrival.
     private func silence(_ rehearsed: RehearsedStore, _ time: TestTime, days: Int64) async throws {
         let store = rehearsed.store
         try await store.register(StoreCustomer(name: "anna", appAccountToken: TestServer.anna))
@@ -97,7 +97,7 @@ import TideoverStorage
         try await store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
     }
 
-    /// Everything stored of the app's lineages, without what depends on when and how we heard.
+    /// Returns all stored facts of the app's lineages, without their time and source of arrival.
     private func facts(_ backEnd: RehearsedBackEnd) throws -> [String] {
         let holdings = try backEnd.storage.lineages(
             app: "cards",
@@ -260,7 +260,8 @@ import TideoverStorage
         await log.follow(backEnd)
         #expect(try await backEnd.backfill()?["status"]?.string == "completed")
         let asked = await log.asked
-        // The failures of the first months, a page; then all, which are two; then the refunds.
+        // The failures of the first months, one page; then all notifications, two pages; then the
+        // refunds.
         #expect(asked.prefix(4).map(\.question) == ["failures", "all", "all", "refunds"])
         let told = asked.map(\.told)
         #expect(told.allSatisfy { $0["status"]?.string == "running" })
@@ -292,7 +293,7 @@ import TideoverStorage
         #expect(try await backEnd.backfill()?["status"]?.string == "completed")
         let calls = await rehearsed.store.calls
         #expect(calls.allSatisfy { $0.status == 200 })
-        // At once they would have been too many.
+        // Without the rate limit they would exceed the store's quota.
         let refunds = calls.count { $0.operation == .refundHistory }
         #expect(Int64(refunds) > AppStoreOperation.refundHistory.callsPerSecond)
         await backEnd.close()
@@ -318,7 +319,7 @@ import TideoverStorage
         let begun = time.clock.now.millisecondsSince1970
         #expect(try await next.backfill()?["status"]?.string == "completed")
         let later = await rehearsed.store.calls.dropFirst(earlier)
-        // A tenth of a second for the history, as between any two.
+        // The history's interval is a tenth of a second, also after a restart.
         #expect(try #require(later.first).at - begun >= 100)
         await next.close()
     }
@@ -355,7 +356,7 @@ import TideoverStorage
         #expect(premium?["confidence"]?.string == "confirmed")
         let asked = try facts(backEnd).compactMap { try inquiry($0) }
         #expect(asked.sorted() == ["answered", "unreachable", "unreachable"])
-        // It is not silent any more.
+        // The subscription is no longer silent.
         _ = try await backEnd.backfill()
         #expect(try facts(backEnd).compactMap { try inquiry($0) }.count == 3)
         await backEnd.close()
@@ -407,7 +408,8 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    /// The hours, since the beginning, in which the store was asked while a service ran for so long.
+    /// Returns the hours since the start in which the store was queried, while a service ran until
+    /// `end`.
     private func hoursOfAsking(
         _ schedule: BackfillSchedule,
         until end: Milliseconds,
@@ -485,7 +487,7 @@ import TideoverStorage
         #expect(hours == [0, 2])
     }
 
-    /// What the store says when Anna does something, as a notification of a type that nobody knows.
+    /// Returns the store's notification about an action of Anna, changed to an unknown type.
     private func oddly(
         _ action: AppStoreAction,
         _ rehearsed: RehearsedStore
@@ -550,7 +552,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    /// The store's clock follows ours, since we wait on the way.
+    /// Returns access to a store whose clock follows ours, because the test waits on the way.
     private func following(_ rehearsed: RehearsedStore, _ time: TestTime) -> StoreAccess {
         rehearsed.access { _ in
             let now = time.clock.now.millisecondsSince1970
@@ -559,16 +561,16 @@ import TideoverStorage
     }
 }
 
-/// What a store was asked, and what was told of the run each time.
+/// Records the queries that a store received, and the report at each.
 private actor AskedLog {
     struct Question: Sendable {
         let question: String
-        /// What `GET .../backfill` told at that moment.
+        /// The response of `GET .../backfill` at that moment.
         let told: JSONValue
     }
 
     private(set) var asked: [Question] = []
-    /// Its way to the store holds this.
+    /// Weak, because its store access contains this log.
     private weak var backEnd: RehearsedBackEnd?
 
     func follow(_ backEnd: RehearsedBackEnd) { self.backEnd = backEnd }

@@ -56,7 +56,7 @@ final class BackupProgramTests {
         let again = try backup("copy.db", path)
         #expect(again.code != 0)
         #expect(again.messages.contains("exists already"))
-        // Without an admin key it is read beside the server.
+        // Without an admin key it reads the database file directly.
         let other = try backup("other.db", try configuration(port: 1, false))
         #expect(other.code == 0, "\(other.messages)")
         let messages = running.stop()
@@ -120,14 +120,14 @@ final class BackupProgramTests {
         let begin = ContinuousClock.now
         #expect(running.stopUnread() == 0)
         let took = begin.duration(to: .now)
-        // A stop waits ten seconds for requests that run.
+        // A stop waits up to ten seconds for running requests.
         #expect(took < .seconds(5))
-        // It was cut off: had it ended by itself, the stop would show nothing.
+        // The report was cancelled; if it had completed, the test would prove nothing.
         let answer = try? await report
         #expect(answer?.status != 200)
     }
 
-    /// A year of monthly terms.
+    /// Returns the facts of ten monthly terms.
     private static func life(_ id: String, from start: Instant) -> [Fact] {
         (0..<10).map { (month: Int64) -> Fact in
             let begin = start + .days(30 * month)

@@ -7,7 +7,7 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// What somebody can have kept who has an app's public key, and no purchase.
+/// Limits on the data that a client with only an app's public key, and no purchase, can store.
 @Suite struct ChangeBudgetTests {
     private static let limits = ClientLimits(refusalsPerMinute: 3)
     private static let nothing = #"{"nothing":true}"#
@@ -70,7 +70,7 @@ import TideoverStorage
             #expect(type == "/problems/too-many-changes")
             #expect(try !row(of: "made-up-\(number)", server))
         }
-        // Who is known already is answered, and others from elsewhere are taken.
+        // A known customer is answered, and new ones from another address are accepted.
         #expect(try await reconcile("made-up-0", Self.nothing, at: server).status == 200)
         let other = try await reconcile("made-up-3", Self.nothing, from: "192.0.2.2", at: server)
         #expect(other.status == 200)
@@ -87,7 +87,7 @@ import TideoverStorage
         for number in 0..<10 {
             let body = try presenting("20000000000001\(10 + number)", to: server)
             #expect(try await reconcile(TestServer.anna, body, at: server).status == 200)
-            // What is known to be the customer's changes nothing.
+            // A purchase that the customer already owns changes nothing.
             #expect(try await reconcile(TestServer.anna, body, at: server).status == 200)
         }
         await server.close()
@@ -138,7 +138,7 @@ import TideoverStorage
     @Test func `nothing new is kept under an id of more than 256 bytes`() async throws {
         let server = try server()
         let longest = String(repeating: "x", count: 256)
-        // Two bytes each.
+        // Each character has two bytes.
         let accents = String(repeating: "%C3%A9", count: 129)
         #expect(try await reconcile(longest, Self.nothing, at: server).status == 200)
         for customer in [longest + "x", accents] {
@@ -150,7 +150,7 @@ import TideoverStorage
         await server.close()
     }
 
-    /// A catalogue with several things to differ about.
+    /// A catalogue with several entitlements that can differ.
     private static let manyEntitlements = Catalogue(
         products: [
             "cards.pro.monthly": Product(
@@ -161,7 +161,7 @@ import TideoverStorage
         ]
     )
 
-    /// The largest report that a device may send of all entitlements.
+    /// The largest report that a device may send about all entitlements.
     private static let largestReport: String = {
         let ids = (0..<32).map { number in
             "\"" + String(repeating: "\(number % 10)", count: 255) + "\""
@@ -171,7 +171,7 @@ import TideoverStorage
         return #"{"device":{"entitlements":{\#(words.joined(separator: ","))}}}"#
     }()
 
-    /// What SECURITY.md states for one address, key and app.
+    /// The limit that SECURITY.md states for one address, key and app.
     private static let mostBytesInAnHour: Int64 = 32 << 20
 
     @Test(arguments: [Self.nothing, Self.largestReport])
@@ -182,7 +182,7 @@ import TideoverStorage
             clients: ClientLimits()
         )
         let pad = String(repeating: "x", count: 240)
-        // Three minutes of an hour: the budget is full at first, and fills in a minute.
+        // Three minutes of an hour: the budget is full at first, and refills in a minute.
         for minute in 0..<3 {
             if minute > 0 { uptime.nanoseconds += 60_000_000_000 }
             for number in 0..<66 {
@@ -190,7 +190,7 @@ import TideoverStorage
                 #expect([200, 429].contains(answer.status))
             }
         }
-        // Beyond the budget nothing is kept, in either way.
+        // Beyond the budget neither request stores anything.
         #expect(try !row(of: "\(pad)2-65", server))
         #expect(try row(of: "\(pad)2-0", server))
         await server.storage.close()

@@ -98,7 +98,7 @@ import TideoverSignatures
         return try JSONDocument(merged(pass, one["patch"] ?? [:]).encoded())
     }
 
-    /// A merge patch, RFC 7396.
+    /// Applies a merge patch, RFC 7396.
     private static func merged(_ target: JSONValue, _ patch: JSONValue) -> JSONValue {
         guard let changes = patch.object else { return patch }
         var result = target.object ?? [:]

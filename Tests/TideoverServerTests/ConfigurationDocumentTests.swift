@@ -4,7 +4,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverServer
 
-/// The reference and the example say what the code does.
+/// The reference and the example agree with the code.
 @Suite struct ConfigurationDocumentTests: ConfigurationSuite {
     static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -13,7 +13,7 @@ import TideoverServer
         try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     }
 
-    /// The key and the variable of each row of the table.
+    /// Returns the key and the variable of each row of the table.
     static func rows() throws -> [(key: String, variable: String)] {
         try text("docs/configuration.md").split(separator: "\n").compactMap { line in
             let cells = line.split(separator: "|").map { $0.filter { $0 != "`" && $0 != " " } }
@@ -21,7 +21,7 @@ import TideoverServer
         }
     }
 
-    /// What the table says counts where nothing was said, by key.
+    /// Returns the documented defaults by key.
     static func defaults() throws -> [String: String] {
         let rows = try text("docs/configuration.md").split(separator: "\n").filter {
             $0.hasPrefix("| `")
@@ -60,7 +60,7 @@ import TideoverServer
         for key in used { #expect(documented.contains(key), "\(key)") }
     }
 
-    /// The keys of all values that are no objects, as the reference writes them.
+    /// Returns the keys of all values except objects, in the notation of the reference.
     private func leaves(of node: JSONNode, path: String) -> Set<String> {
         if node.kind == .array, let first = node.elements.first(where: { _ in true }),
             first.kind == .object

@@ -272,7 +272,7 @@ import TideoverSignatures
         #expect(reasons(product(members)) == expected)
     }
 
-    // MARK: policy, and what is only checked
+    // MARK: policy, and settings that are only validated
 
     @Test(
         arguments: [
@@ -387,7 +387,7 @@ import TideoverSignatures
         }
     }
 
-    /// Every value of the example, that of the whole excepted.
+    /// Returns every value of the example except the root.
     static func nodes() throws -> [JSONNode] {
         let document = try JSONDocument(designExample, syntax: .relaxed, limits: .local)
         var found: [JSONNode] = []
@@ -400,7 +400,7 @@ import TideoverSignatures
         return found
     }
 
-    /// The example with one piece of text replaced.
+    /// Returns the example with the text of one node replaced.
     static func example(replacing node: JSONNode, with text: String) -> String {
         var bytes = Array(designExample.utf8)
         bytes.replaceSubrange(node.offset..<node.offset + node.source.count, with: text.utf8)

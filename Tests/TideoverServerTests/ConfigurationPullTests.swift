@@ -1,7 +1,7 @@
 import Testing
 import TideoverServer
 
-/// What must be said where notifications of Google Play are pulled.
+/// The settings required to pull notifications of Google Play.
 @Suite struct ConfigurationPullTests: ConfigurationSuite {
     private static let pull = #"pull: { subscription: "projects/p/subscriptions/s" }"#
     private static let account = #"serviceAccountFile: "play.json""#

@@ -4,9 +4,9 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverServer
 
-/// What `tideover config` is made of: every value that counts, and who said so.
+/// The data of `tideover config`: each effective value with its origin.
 @Suite struct ConfigurationSettingTests: ConfigurationSuite {
-    /// The settings of `etc/tideover.json`; a file that holds a secret must not even be opened.
+    /// Returns the settings of `etc/tideover.json`; files with secrets must not be opened.
     private func settings(
         _ text: String,
         _ environment: [String: String] = [:]
@@ -24,7 +24,7 @@ import TideoverServer
         ).settings
     }
 
-    /// The design's example with every key that came later.
+    /// The design's example with all later keys.
     private static let everything = fullExample.replacing(
         "server:  {",
         with: "pass: { keyFile: \"pass-key.pem\" }, server: { adminKeyFile: \"admin.key\","
@@ -103,7 +103,7 @@ import TideoverServer
         #expect(settings.first { $0.path == "apps[0].id" }?.variable == nil)
     }
 
-    /// A key as the reference writes it.
+    /// Returns a key in the notation of the reference.
     private func key(of path: String) -> String {
         path.replacing(/\[\d+\]/, with: "[]").replacing(
             /products\.("[^"]*"|\w+)/,

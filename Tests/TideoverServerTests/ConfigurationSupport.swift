@@ -1,16 +1,16 @@
 import TideoverServer
 import TideoverSignatures
 
-/// A file that is not there, as a reader of files tells it.
+/// The error of a file reader for a missing file.
 struct NoSuchFile: Error, CustomStringConvertible {
     var description: String { "No such file or directory" }
 }
 
-/// What the suites of the configuration have in common.
+/// The common helpers of the configuration suites.
 protocol ConfigurationSuite {}
 
 extension ConfigurationSuite {
-    /// A root certificate, or one that breaks a rule.
+    /// Creates a root certificate, or one that breaks a rule.
     static func certificate(
         pathLength: Int? = nil,
         isAuthority: Bool = true
@@ -28,7 +28,7 @@ extension ConfigurationSuite {
         return root.certificate
     }
 
-    /// Loads a configuration from `etc/tideover.json`, beside which `files` lie.
+    /// Loads a configuration from `etc/tideover.json`, with `files` in the same folder.
     func load(
         _ text: String,
         _ environment: [String: String] = [:],
@@ -45,7 +45,7 @@ extension ConfigurationSuite {
         )
     }
 
-    /// What is wrong with a configuration, one line each, without the name of the file.
+    /// Returns the problems of a configuration, one line each, without the name of the file.
     func problems(
         _ text: String,
         _ environment: [String: String] = [:],
@@ -62,7 +62,7 @@ extension ConfigurationSuite {
         }
     }
 
-    /// The reasons of what is wrong with a configuration.
+    /// Returns the reasons of a configuration's problems.
     func reasons(
         _ text: String,
         _ environment: [String: String] = [:],
@@ -76,7 +76,7 @@ extension ConfigurationSuite {
         }
     }
 
-    /// What was expected where something else was found.
+    /// Returns the expected values of mismatches.
     func expectations(
         _ text: String
     ) -> [ConfigurationProblem.Expectation] {
@@ -85,17 +85,17 @@ extension ConfigurationSuite {
         }
     }
 
-    /// A configuration of one app, to which members are added.
+    /// Returns a configuration of one app with additional members.
     func app(_ members: String, environments: String = #"["sandbox"]"#) -> String {
         #"{ apps: [{ id: "cards", environments: \#(environments), \#(members) }] }"#
     }
 
-    /// A configuration of one app of one product, to which members are added.
+    /// Returns a configuration of one app with one product with additional members.
     func product(_ members: String) -> String {
         app(#"appStore: { bundleId: "com.example.cards" }, products: { "a.b": { \#(members) } }"#)
     }
 
-    /// The example of the design, as it stands there.
+    /// The example from the design, unchanged.
     static var designExample: String {
         #"""
         {
@@ -126,7 +126,7 @@ extension ConfigurationSuite {
         """#
     }
 
-    /// The same with the simulated store's environment served too.
+    /// The same example, also serving the simulated store's environment.
     static var fullExample: String {
         designExample.replacing(
             #"["production", "sandbox"]"#,

@@ -6,7 +6,7 @@ import TideoverJSON
 import TideoverServer
 import TideoverTestProcesses
 
-/// Every table of the folder `Conformance`, held against the rules.
+/// Checks the rules against each table of the folder `Conformance`.
 @Suite struct ConformanceTableTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Conformance")
@@ -38,9 +38,9 @@ import TideoverTestProcesses
         }
     }
 
-    // MARK: Nothing is left out
+    // MARK: Completeness
 
-    /// The value of every member of a name, at any depth, in every table.
+    /// Returns the values of all members with a name, at any depth, in all tables.
     private func values(of name: String) throws -> Set<String> {
         var found: Set<String> = []
         for file in Self.files {
@@ -82,7 +82,7 @@ import TideoverTestProcesses
     }
 }
 
-/// `tideover conformance` as a person or a script meets it.
+/// `tideover conformance` as used by people and scripts.
 @Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
 final class ConformanceProgramTests {
     private let folder = FileManager.default.temporaryDirectory.appending(

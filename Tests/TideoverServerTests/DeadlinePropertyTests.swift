@@ -7,21 +7,21 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// When the worker wakes makes no difference to what is told.
+/// The events do not depend on when the worker runs.
 @Suite(.timeLimit(.minutes(20))) struct DeadlinePropertyTests {
     private static let seeds: Range<UInt64> = 0..<24
 
-    /// How a life is heard: when the worker looks between two messages.
+    /// When the worker runs between two messages.
     private enum Wakes {
-        /// At each instant at which something is due.
+        /// At each instant with a due deadline.
         case atEachBoundary
-        /// At so many instants of a seed's choice.
+        /// At random instants.
         case atRandom(SeededDraws)
-        /// Only when there is a message.
+        /// Only when a message arrives.
         case never
     }
 
-    /// What is told of a life: kind, instant and id of each event, in the order they are told.
+    /// Returns the kind, instant and id of each event of a life, in order.
     private func told(of life: MadeUpLife, _ wakes: Wakes) async throws -> [String] {
         let server = try TestServer()
         var wakes = wakes
@@ -69,7 +69,7 @@ import TideoverStorage
         #expect(await server.service.meetDueDeadlines())
     }
 
-    /// The next instant at which anything is due.
+    /// Returns the next instant with a due deadline.
     private func next(_ server: TestServer) throws -> Instant? {
         let reading = try server.storage.due(
             app: "cards",
@@ -98,7 +98,7 @@ import TideoverStorage
     }
 }
 
-/// A legal life of one subscription, as signed messages with the instants at which they arrive.
+/// A valid life of one subscription, as signed messages with their arrival times.
 struct MadeUpLife {
     private(set) var messages: [(at: Instant, message: Message)] = []
     private(set) var end: Instant
@@ -141,13 +141,13 @@ struct MadeUpLife {
         say(at: signed, after: delay) { _ in }
     }
 
-    /// One term; false when nothing follows.
+    /// Adds one term; false when the subscription ends.
     private mutating func live(_ draws: inout SeededDraws) -> Bool {
         switch draws.number(below: 6) {
         case 0:
             renew(signed: until - .hours(10), from: until, after: .seconds(5))
         case 1:
-            // Heard late: what is told of the time between is taken back.
+            // A late message: events for the time between are corrected.
             renew(signed: until, from: until, after: .hours(Int64(draws.number(below: 60))))
         case 2:
             fail(grace: true, &draws)
@@ -175,7 +175,7 @@ struct MadeUpLife {
         let graceUntil = grace ? until + .days(16) : nil
         say(at: until) { $0.fail(graceUntil: graceUntil) }
         let recovered = until + .days(Int64(1 + draws.number(below: 40)))
-        // Within grace the cadence is kept.
+        // A recovery within grace keeps the billing date.
         let start = graceUntil.map { recovered < $0 } == true ? until : recovered
         renew(signed: recovered, from: start, after: .minutes(Int64(draws.number(below: 600))))
     }

@@ -7,12 +7,12 @@ import TideoverServer
 import TideoverStorage
 
 extension TestServer {
-    /// Everything in the outbox.
+    /// Returns all events in the outbox.
     func events() throws -> [OutboxEvent] {
         try storage.outbox(app: "cards", after: nil, limit: 10_000)
     }
 
-    /// Spoils what is stored of a purchase, as a failing disk might, behind the storage's back.
+    /// Damages the stored facts of a purchase directly in the database, as a failing disk might.
     func damage(factsOf lineage: String) throws {
         let connection = try Connection(
             path: storage.path,
@@ -26,7 +26,7 @@ extension TestServer {
         try spoil.run(.text("%\(lineage)%"))
     }
 
-    /// The path of a configuration for the server's database.
+    /// Returns the path of a configuration for the server's database.
     func configuration() throws -> String {
         let file = folder.appending(path: "tideover.json")
         let text = """
@@ -51,7 +51,7 @@ extension TestServer {
 }
 
 extension Message {
-    /// A first month, as a purchase of its own.
+    /// Creates a first month as a separate purchase.
     static func purchase(
         _ uuid: String,
         of original: String,
@@ -66,7 +66,7 @@ extension Message {
         return message
     }
 
-    /// The first month's renewal failed at its end.
+    /// Creates the failure of the first month's renewal, at its end.
     static func failure(
         _ uuid: String,
         of original: String,
@@ -87,7 +87,7 @@ extension Message {
         renewal?["expirationIntent"] = 2
     }
 
-    /// The period that the message is about.
+    /// Sets the period of the message.
     mutating func last(from start: Instant, to end: Instant) {
         signed = max(signed, start)
         for name in ["purchaseDate", "originalPurchaseDate"] { transaction?[name] = start.wire }
@@ -102,7 +102,7 @@ extension Message {
         renewal?["signedDate"] = instant.wire
     }
 
-    /// The customer switched renewal off.
+    /// Records that the customer disabled renewal.
     mutating func cancel(signed instant: Instant) {
         type = "DID_CHANGE_RENEWAL_STATUS"
         subtype = "AUTO_RENEW_DISABLED"

@@ -9,12 +9,12 @@ import TideoverServer
 import TideoverStorage
 import TideoverTestProcesses
 
-/// Time moves subscriptions without a word from the store, and every boundary is told of once.
+/// Subscriptions change with time alone, and each boundary raises one event.
 @Suite(.timeLimit(.minutes(20))) struct DeadlineTests {
-    // MARK: The stop
+    // MARK: Downtime
 
-    /// Three customers: Anna's grace ends on the second of the three days, Ben's cancelled month on the
-    /// third, and Cleo's trial is reminded of on the first.
+    /// Posts messages of three customers. Anna's grace ends on the second of three days, Ben's
+    /// cancelled month ends on the third, and Cleo's trial reminder is due on the first.
     private func tellOfThree(_ server: TestServer) async throws {
         server.set(Message.start + .seconds(5))
         #expect(try await server.post(.purchase("a-1", of: "1000001")).status == 200)
@@ -44,7 +44,7 @@ import TideoverTestProcesses
 
     private static let cleo = "22222222-2222-4333-8444-555555555555"
 
-    /// What the three days bring, in the order in which it takes effect.
+    /// The events of the three days, in order of effect.
     private static let threeDays = [
         "2026-06-16T12:00:00.000Z trial_ending c",
         "2026-06-17T10:00:00.000Z grace_ended a",
@@ -86,7 +86,7 @@ import TideoverTestProcesses
         }
         #expect(Set(ids).count == ids.count)
 
-        // Nobody hears of them again: not by another look, a read, a restart or a late notification.
+        // No later check, read, restart or late notification repeats the events.
         #expect(await restarted.service.meetDueDeadlines())
         #expect(try await restarted.premium() == "hold billingRetry none")
         var again = Message.failure("a-3", of: "1000001", graceUntil: "2026-06-17T10:00:00Z")
@@ -135,7 +135,7 @@ import TideoverTestProcesses
         #expect(try server.events().count == before)
         #expect(server.logged.contains { $0.contains("deadlines not met") })
         isCut.withLock { $0 = false }
-        // Claimed still: left alone until the claim has run out.
+        // Still claimed, so not derived until the claim expires.
         server.set("2026-06-19T10:01:00Z")
         #expect(await server.service.meetDueDeadlines())
         #expect(try server.events().dropFirst(before).map(names) == Self.threeDays)
@@ -150,7 +150,7 @@ import TideoverTestProcesses
         server.set("2026-06-19T10:00:00Z")
         #expect(await server.service.meetDueDeadlines())
         let before = try server.events()
-        // It was mended before grace ended; we hear of it only now.
+        // The payment succeeded before grace ended, but the notification is late.
         var renewed = Message.purchase("a-9", of: "1000001", signed: "2026-06-10T10:00:00Z")
         renewed.type = "DID_RENEW"
         renewed.subtype = "BILLING_RECOVERY"
@@ -160,7 +160,7 @@ import TideoverTestProcesses
         renewed.transaction?["transactionReason"] = "RENEWAL"
         #expect(try await server.post(renewed).status == 200)
         let news = try server.events().dropFirst(before.count)
-        // Anna was reminded in vain, and told of an end that never came.
+        // Anna's reminder and end events are undone.
         let undone = try news.prefix(2).map { event in
             let body = try JSONDocument(event.event.body).root
             #expect(body["kind"]?.string == "corrected")

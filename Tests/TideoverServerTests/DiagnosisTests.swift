@@ -6,7 +6,7 @@ import TideoverServer
 import TideoverSignatures
 import TideoverStorage
 
-/// From what the doctor read to what it means.
+/// Findings from the doctor's readings.
 @Suite struct DiagnosisTests: ConfigurationSuite {
     private typealias Verdict = Finding.Verdict
 

@@ -6,13 +6,13 @@ import TideoverLocks
 import TideoverSandbox
 import TideoverServer
 
-/// What a device knows better has the store asked, and no more often than is right.
+/// A device's drift prompts a query of the store, within its limits.
 @Suite struct DriftAskingTests {
     private static let renewedUntil: Instant = "2026-03-05T10:00:00Z"
 
     private struct StoreIsDown: Error {}
 
-    /// A store that has told of a purchase and of nothing since; it is three days past the renewal.
+    /// A store that reported a purchase and nothing since; it is three days after the renewal.
     private struct Stage {
         let rehearsed: RehearsedStore
         let time = TestTime()
@@ -50,7 +50,8 @@ import TideoverServer
             try await rehearsed.store.advance(to: now, posting: receiver)
         }
 
-        /// `cause healer` of the drift that a device is answered which says it has the next period.
+        /// Returns `cause healer` of the drift in the response to a device that reports the next
+        /// period.
         func report() async throws -> [String] {
             let body: JSONValue = [
                 "device": [
@@ -124,7 +125,7 @@ import TideoverServer
         try await stage.pass(.minutes(10))
         #expect(try await stage.report() == ["stale-device-cache"])
         #expect(stage.calls.withLock { $0 } == 1)
-        // What the device holds is over by then on both sides.
+        // By then the device's period has ended on both sides.
         try await stage.pass(.days(40))
         _ = await stage.backEnd.service.meetDueDeadlines()
         #expect(try await stage.backEnd.get("/v1/reports/drift")["rows"]?[0]?["found"]?.int64 == 1)

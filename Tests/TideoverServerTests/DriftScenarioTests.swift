@@ -5,26 +5,26 @@ import TideoverJSON
 import TideoverRehearsal
 import TideoverSandbox
 
-/// What the reports say of each rehearsal of drift: no person had a hand in any.
+/// The reports about each rehearsal of drift, without manual intervention.
 @Suite struct DriftScenarioTests {
     struct Outcome: Sendable, CustomTestStringConvertible {
-        /// `drift-NAME.json5`.
+        /// The name in `drift-NAME.json5`.
         let name: String
         let direction: Drift.Direction
         let cause: Drift.Cause
         let healer: Drift.Healer
-        /// From the step that finds it to the step that ends it.
+        /// The time from the step that finds the drift to the step that ends it.
         let timeToHeal: Milliseconds
-        /// What we denied, all of it before the drift healed; each file goes on after that.
+        /// The access we denied, all before the drift healed; each file continues after that.
         var lockout = Milliseconds.zero
-        /// How long the device or we denied what both then came to give, once it was found.
+        /// After its discovery, how long one side denied access that both later granted.
         var lockoutSinceFound = Milliseconds.zero
 
         var testDescription: String { name }
         var file: String { "drift-\(name).json5" }
     }
 
-    /// Written from the scenario files: their steps say when, the rules how long we denied.
+    /// Derived from the scenario files: their steps give the times, the rules the denials.
     static let outcomes = [
         Outcome(
             name: "stale-device-cache",
@@ -34,7 +34,7 @@ import TideoverSandbox
             timeToHeal: .hours(1),
             lockoutSinceFound: .hours(1)
         ),
-        // The leeway of 24 hours ends on 2 June at 10:00; the device comes a day later.
+        // The leeway of 24 hours ends on 2 June at 10:00; the device reports a day later.
         Outcome(
             name: "missed-notification",
             direction: .deviceAllowsServerDenies,
@@ -128,7 +128,7 @@ import TideoverSandbox
         }
     }
 
-    /// What the reports say two days after it is over.
+    /// Checks the reports two days after the drift ended.
     private func hold(_ rehearsal: Rehearsal, to outcome: Outcome) async throws {
         rehearsal.clock.now = rehearsal.clock.now + .days(2)
 
@@ -143,7 +143,7 @@ import TideoverSandbox
         #expect(kind?["cause"]?.string == outcome.cause.rawValue)
         let median = try #require(kind?["timeToHeal"]?["medianSeconds"]?.double)
         let truth = Double(outcome.timeToHeal.count) / 1_000
-        // A quantile is at most 0.2 % too short.
+        // A quantile is at most 0.2 % too low.
         #expect(median <= truth && median >= truth * 0.998)
 
         let sinceFound = Double(outcome.lockoutSinceFound.count) / 60_000
@@ -151,7 +151,7 @@ import TideoverSandbox
 
         let lockouts = try await rehearsal.get("/v1/reports/lockouts?app=cards")["rows"]?[0]
         let minutes = try #require(lockouts?["ours"]?["minutes"]?.double)
-        // The simulated post takes a second to bring what was signed.
+        // The simulated store delivers a second after it signs.
         #expect(abs(minutes - Double(outcome.lockout.count) / 60_000) < 0.1)
         #expect(try #require(lockouts?["entitledMinutes"]?.double) > 0)
     }

@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// What devices conclude, compared when they reconcile.
+/// The comparison of devices' conclusions when they reconcile.
 @Suite struct DriftTests {
     private static let path = "/v1/apps/cards/customers/\(TestServer.anna)"
 
@@ -29,7 +29,7 @@ import TideoverServer
         return ["entitlements": ["premium": .object(word)]]
     }
 
-    /// `direction cause healer` of each.
+    /// Returns `direction cause healer` of each drift.
     private func drift(_ answer: JSONValue) -> [String] {
         (answer["drift"]?.array ?? []).map { drift in
             [drift["direction"], drift["cause"], drift["healedBy"]]
@@ -70,7 +70,7 @@ import TideoverServer
         func committed() async throws -> [String] {
             try await server.samples().filter { $0.hasPrefix(commits) }
         }
-        // The first time that a device is heard is remembered, whatever it says.
+        // A customer's first reconcile is recorded, whatever the device reports.
         _ = try await reconcile(server, says(true, until: Message.end))
         _ = try await reconcile(server, says(false), customer: "u_9")
         let before = try await committed()
@@ -185,7 +185,7 @@ import TideoverServer
         await server.close()
     }
 
-    // MARK: Why, and reports
+    // MARK: Explanations and reports
 
     @Test func `explain tells of it as of any instant, in its reply too`() async throws {
         let server = try TestServer()
@@ -206,7 +206,7 @@ import TideoverServer
         let said = "device-denies-server-allows stale-device-cache"
         #expect(drift(now) == ["\(said) device"])
         #expect(reply(now).contains("was settled on 3 May 2026"))
-        // The notification took five seconds.
+        // The notification arrived after five seconds.
         #expect(now["lockouts"]?["premium"]?["ours"]?["minutes"]?.double == 5.0 / 60)
         let then = try await explained("&at=2026-05-02T12:00:00Z")
         #expect(drift(then) == [said])
@@ -219,7 +219,7 @@ import TideoverServer
 
     @Test func `lockouts are told by judge and cause, with what was entitled`() async throws {
         let server = try TestServer()
-        // Heard three hours after the store said so.
+        // Received three hours after the store signed it.
         server.set(Message.start + .hours(3))
         _ = try await server.post(.purchase())
         server.set(Message.start + .hours(10))

@@ -7,7 +7,7 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// A customer who is forgotten, and what is let go of by its age.
+/// Erasing a customer, and removing old data.
 @Suite struct EraseTests {
     private static let path = "/v1/apps/cards/customers/"
 
@@ -18,7 +18,7 @@ import TideoverStorage
         return try JSONDocument(response.body).root
     }
 
-    /// The bytes of the database and of its write-ahead log.
+    /// Returns the bytes of the database and of its write-ahead log.
     private func bytes(of server: TestServer) throws -> Data {
         try ["", "-wal"].reduce(into: Data()) { all, suffix in
             let file = server.folder.appending(path: "tideover.db\(suffix)")
@@ -48,7 +48,7 @@ import TideoverStorage
             #expect(snapshot["entitlements"]?["premium"]?["state"]?.string == "never")
             #expect(try await calls.audit("customers/\(id)/audit") == [])
         }
-        // Everybody else is who they were.
+        // Other customers are unchanged.
         let anna = try await calls.get("customers/\(TestServer.anna)")
         #expect(anna["entitlements"]?["premium"]?["state"]?.string == "active")
         let again = try await erase(customer, at: server)

@@ -5,17 +5,17 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// `docs/events.md` as it is written.
+/// The content of `docs/events.md`.
 struct EventPage {
     struct Section {
         var kind: String
-        /// The members of `data` that its table names.
+        /// The members of `data` in its table.
         var members: Set<String> = []
         var example = ""
     }
 
     private(set) var sections: [Section] = []
-    /// The members that every transition has, and those that every event has.
+    /// The members of all transitions, and those of all events.
     private var transition: Set<String> = []
     private let common: Set<String> = ["app", "customer", "environment", "answer"]
 
@@ -44,7 +44,7 @@ struct EventPage {
         }
     }
 
-    /// The members of an event's `data` that the page does not name.
+    /// Returns the members of an event's `data` that the page does not document.
     func undocumented(in event: JSONValue) -> [String] {
         let kind = event["kind"]?.string ?? ""
         let names = event["data"]?.object?.map(\.key) ?? []

@@ -7,17 +7,18 @@ import TideoverSQLite
 import TideoverSignatures
 import TideoverStorage
 
-/// Every notification that the App Store is documented to send, signed and pushed through the route.
+/// Every documented notification of the App Store, signed and posted to the route.
 @Suite struct EveryNotificationTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let type: String
         var subtype: String?
-        /// `state reason access` an hour after the end of a period that its parts say will renew.
+        /// `state reason access` an hour after the end of a period that renews according to the
+        /// notification's signed parts.
         let standing: String
-        /// What else the tallies hold.
+        /// The additional expected count.
         var rarity: String?
         var change: @Sendable (inout Message) -> Void = { _ in }
-        /// What stands in place of `data`.
+        /// The content instead of `data`.
         var content: JSONObject?
 
         var words: String { type + (subtype.map { "/" + $0 } ?? "") }
@@ -27,7 +28,7 @@ import TideoverStorage
     static let untouched = "active renewalDue access"
     static let nothing = "never unknown none"
 
-    /// Types that say nothing beyond what their signed parts say.
+    /// Types without information beyond their signed parts.
     static let plain: [Case] = [
         ("SUBSCRIBED", ["INITIAL_BUY", "RESUBSCRIBE"]), ("DID_RENEW", [nil, "BILLING_RECOVERY"]),
         ("DID_CHANGE_RENEWAL_PREF", ["UPGRADE", "DOWNGRADE", nil]),
@@ -45,7 +46,7 @@ import TideoverStorage
         Case(type: $0, standing: untouched, rarity: "advancedCommerce")
     }
 
-    /// Types that announce a state by themselves.
+    /// Types that state a change by themselves.
     static let announcing: [Case] =
         [
             ("VOLUNTARY", "cancelled"), ("BILLING_RETRY", "billingError"),
@@ -86,7 +87,7 @@ import TideoverStorage
             )
         ]
 
-    /// Notifications that speak of no purchase.
+    /// Notifications about no purchase.
     static let others: [Case] =
         [
             Case(type: "TEST", standing: nothing, content: ["data": .object(app)]),
@@ -197,7 +198,7 @@ import TideoverStorage
     }
 }
 
-/// Apple's decoded examples, signed and pushed through the route.
+/// Apple's decoded examples, signed and posted to the route.
 @Suite(.enabled(if: Vectors.present, "vectors are not beside the project"))
 struct PushedVectorTests {
     static let examples: [(name: String, counted: [String])] = [
@@ -227,7 +228,7 @@ struct PushedVectorTests {
         ("signedRescindConsentNotification", ["rare consent RESCIND_CONSENT 1"]),
     ]
 
-    /// What Apple's examples leave to the reader: the signed parts, by the texts in their place.
+    /// The signed parts that replace the placeholders in Apple's examples.
     static let parts = [
         "signed_transaction_info_value": "signedTransaction",
         "signed_renewal_info_value": "signedRenewalInfo",
@@ -246,7 +247,7 @@ struct PushedVectorTests {
             for (key, value) in object {
                 guard let part = value.string.flatMap({ parts[$0] }) else { continue }
                 var inner = try model(part)
-                // The examples name different numbers for one app.
+                // The examples contain different numbers for one app.
                 if inner["appAppleId"] != nil { inner["appAppleId"] = object["appAppleId"] }
                 object[key] = .string(try store.sign(inner))
             }
@@ -261,7 +262,8 @@ struct PushedVectorTests {
         counted: [String]
     ) async throws {
         let store = try EveryNotificationTests.store.get()
-        // The examples claim an environment that nobody vouches for: a simulated store may claim any.
+        // The examples name an environment without a trusted authority here; a simulated store may
+        // state any.
         let server = try TestServer(bundleId: "com.example", authority: .simulated, store: store)
         server.set("2023-10-24T12:02:00Z")
         let body = Message.wrap(try Self.signed(name, by: store))
@@ -274,13 +276,13 @@ struct PushedVectorTests {
     }
 }
 
-/// Lower-case digits, two for each byte.
+/// Returns lower-case hexadecimal digits, two for each byte.
 private func hexadecimal(_ bytes: [UInt8]) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }
 
 extension JSONObject {
-    /// With other members beside or in place of those that are there.
+    /// Returns the object with members added or replaced.
     fileprivate func with(_ changes: JSONObject) -> JSONObject {
         changes.reduce(into: self) { $0[$1.key] = $1.value }
     }

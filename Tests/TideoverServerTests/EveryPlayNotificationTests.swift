@@ -7,15 +7,15 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// Every notification that Google Play is documented to send, pushed through the route while the store
-/// answers, while it does not, and where nobody can ask.
+/// Every documented notification of Google Play, posted to the route. The store answers, does not
+/// answer, or cannot be queried.
 /// https://developer.android.com/google/play/billing/rtdn-reference
 @Suite struct EveryPlayNotificationTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
         let content: JSONObject
         var questions: [String] = []
-        /// What it comes to by itself.
+        /// The facts presumed from the notification alone.
         var presumed: [String] = []
 
         var testDescription: String { name }
@@ -88,9 +88,9 @@ import TideoverStorage
             ),
         ]
 
-    // MARK: Asking
+    // MARK: Queries
 
-    /// A store that knows a subscription of June and a purchase for ever.
+    /// Returns a store with a subscription until June and a lifetime purchase.
     private func store() -> TestPlay {
         let play = TestPlay()
         play.answer("token-1", TestPlay.subscription("ACTIVE", until: "2026-06-01T10:00:00Z"))
@@ -156,7 +156,7 @@ import TideoverStorage
             googlePlay: play.trust()
         )
         #expect(try await push(server, example.content) == (200, "committed"))
-        // The list of voided orders is read besides.
+        // The list of voided orders is read too.
         let isVoided = example.name.hasPrefix("voided") || example.name == "subscription 12"
         let besides = isVoided ? ["com.example.cards/purchases/voidedpurchases"] : []
         #expect(play.questions == example.questions + besides)
@@ -207,16 +207,16 @@ import TideoverStorage
         await server.close()
     }
 
-    // MARK: What follows what
+    // MARK: Sequences
 
-    /// What comes after the purchase of May: a type, the state that the store is in then, and the answer.
+    /// An event after the purchase in May: its type, the store's state, and the expected answer.
     struct Step: Sendable {
         let type: Int64
         let at: Instant
         let state: String
         let expiry: String
         let standing: String
-        /// The same where only the bare type is known, if that tells less.
+        /// The expected answer from the bare type, if it contains less.
         var presumed: String?
         var isOff = false
     }
@@ -297,7 +297,7 @@ import TideoverStorage
                     state: "EXPIRED",
                     expiry: "2026-06-01T10:00:00Z",
                     standing: "expired cancelled none false",
-                    // Who ended it stands in the answer alone.
+                    // Only the store's response states who ended it.
                     presumed: "expired ended none false",
                     isOff: true
                 ),
@@ -314,7 +314,7 @@ import TideoverStorage
         var server = try TestServer(googlePlay: play.trust())
         #expect(try await push(server, TestPlay.notice(4)) == (200, "committed"))
         if !asksStore {
-            // What was read before, credentials lost since.
+            // Facts from earlier reads remain after the credentials were lost.
             await server.storage.close()
             server = try TestServer(folder: server.folder, googlePlay: play.trust(asksStore: false))
         }
@@ -348,7 +348,7 @@ import TideoverStorage
         await server.close()
     }
 
-    /// A notification that has lain about: of the day of the purchase, told when much has happened since.
+    /// A delayed notification from the day of the purchase, delivered after later events.
     @Test(arguments: [true, false])
     func `an old notification that comes late changes nothing`(asksStore: Bool) async throws {
         let play = store()
@@ -366,7 +366,7 @@ import TideoverStorage
             await server.storage.close()
             server = try TestServer(folder: server.folder, googlePlay: play.trust(asksStore: false))
         }
-        // Within the hour for which its token is good, and a minute.
+        // Within the hour for which its token is valid, plus a minute.
         server.set("2026-05-02T10:30:00Z")
         play.set("2026-05-02T10:30:00Z")
         var late = try TestPlay.push(TestPlay.notice(4), messageId: "late", at: server.now)

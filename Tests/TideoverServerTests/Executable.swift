@@ -4,14 +4,14 @@ import TideoverHTTPClient
 import TideoverJSON
 import TideoverTestProcesses
 
-/// The program itself, as it was built beside the tests.
+/// The program, built beside the tests.
 enum Executable {
     static let url = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appending(path: "tideover")
 
     static var isPresent: Bool { FileManager.default.isExecutableFile(atPath: url.path) }
 
-    /// Runs it to its end, with variables beside those of this process.
+    /// Runs it until it exits, with additional variables.
     static func run(
         _ arguments: [String],
         _ variables: [String: String] = [:]
@@ -20,14 +20,14 @@ enum Executable {
     }
 }
 
-/// The program serving, as it was built beside the tests, on a free port of loopback.
+/// The program running as a server on a free loopback port.
 final class ServingExecutable {
-    /// Where it answers.
+    /// The server's URL.
     let url: HTTPURL
     private let process: ChildProcess
     private var messages = ""
 
-    /// Starts it and waits until it listens; the configuration leaves it the port.
+    /// Starts it and waits until it listens; the configuration does not fix the port.
     init(_ configuration: String) throws {
         process = try ChildProcess([Executable.url.path, "serve", "--config", configuration])
         while !messages.contains(Self.listening) || messages.last != "\n" {
@@ -41,12 +41,12 @@ final class ServingExecutable {
 
     private static let listening = "\"event\":\"listening\""
 
-    /// It ended before it listened.
+    /// It exited before it listened.
     struct Ended: Error {
         let messages: String
     }
 
-    /// Asks it, with a key or without.
+    /// Sends a GET request, with or without a key.
     func get(
         _ path: String,
         key: String? = nil,
@@ -55,7 +55,7 @@ final class ServingExecutable {
         try await Self.get(path, from: url, key: key, query: query)
     }
 
-    /// Asks a server at a URL.
+    /// Sends a GET request to a server at a URL.
     static func get(
         _ path: String,
         from url: HTTPURL,
@@ -69,7 +69,7 @@ final class ServingExecutable {
         )
     }
 
-    /// Asks it to stop, and waits until it has heard.
+    /// Sends a stop signal, and waits until the server logs it.
     func askToStop() throws {
         process.terminate()
         while !messages.contains("\"event\":\"stopping\"") || messages.last != "\n" {
@@ -79,19 +79,19 @@ final class ServingExecutable {
         }
     }
 
-    /// Ends it at once.
+    /// Kills it.
     func destroy() {
         process.destroy()
         _ = process.wait()
     }
 
-    /// Stops it in order while nobody reads what it writes; its exit code.
+    /// Stops it normally without reading its output, and returns its exit code.
     func stopUnread() -> Int32 {
         process.terminate()
         return process.wait()
     }
 
-    /// Stops it in order; everything it said on standard error.
+    /// Stops it normally, and returns its standard error.
     func stop() -> String {
         process.terminate()
         messages += String(decoding: process.messages.rest(), as: UTF8.self)
@@ -101,7 +101,7 @@ final class ServingExecutable {
 }
 
 extension Data {
-    /// Writes a file as a secret is kept: the server refuses one that others may open.
+    /// Writes a file with owner-only permissions: the server rejects secrets that others can open.
     func writeSecret(to url: URL, rights: Int = 0o600) throws {
         try write(to: url)
         try FileManager.default.setAttributes([.posixPermissions: rights], ofItemAtPath: url.path)

@@ -8,7 +8,7 @@ import TideoverServer
 import TideoverStorage
 import TideoverTestProcesses
 
-/// "Why?" over HTTP and on the command line, from the facts of signed notifications.
+/// Explanations over HTTP and on the command line, from the facts of signed notifications.
 @Suite struct ExplainTests {
     private static let path = "/v1/apps/cards/customers/\(TestServer.anna)/explain"
 
@@ -19,7 +19,7 @@ import TideoverTestProcesses
         return JSONValue(try JSONDocument(response.body).root)
     }
 
-    /// A first month, and its renewal that we hear of three days late.
+    /// Posts a first month, and its renewal three days late.
     private func tell(_ server: TestServer) async throws {
         _ = try await server.post(.purchase())
         var renewal = Message("n-2", signed: Message.end)
@@ -200,7 +200,7 @@ import TideoverTestProcesses
         #expect(asked.code == 0, "\(asked.messages)")
         #expect(asked.results == alone.results)
         let unasked = try explain(server, keyFile: "admin.key", options)
-        // By the socket beside the database, which needs no key.
+        // Through the socket beside the database, which needs no key.
         #expect(unasked.code == 0, "\(unasked.messages)")
         #expect(unasked.results == alone.results)
         try Data(APIKey(.admin) { 9 }.text.utf8).write(to: keyFile)
@@ -282,7 +282,7 @@ import TideoverTestProcesses
         )
     }
 
-    /// The path of a configuration for the server's database.
+    /// Returns the path of a configuration for the server's database.
     private func configuration(_ server: TestServer, keyFile: String?) throws -> String {
         let file = server.folder.appending(path: "tideover.json")
         let text = """

@@ -7,7 +7,8 @@ import TideoverServer
 import TideoverStorage
 import TideoverTestProcesses
 
-/// `tideover export` and `tideover import` as an operator meets them, with a server running and without.
+/// `tideover export` and `tideover import` as used by an operator, with and without a running
+/// server.
 @Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
 final class ExportProgramTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
@@ -22,7 +23,7 @@ final class ExportProgramTests {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// A configuration over a database of this name.
+    /// Returns a configuration for a database with this name.
     private func configuration(_ database: String) throws -> String {
         let file = folder.appending(path: "\(database).json")
         let text = """
@@ -45,7 +46,7 @@ final class ExportProgramTests {
         try Executable.run([command, "--app", "cards", "--config", configuration] + more)
     }
 
-    /// A database in which Anna was given a week in each environment.
+    /// Creates a database in which Anna has a week's grant in each environment.
     private func lived() async throws -> String {
         let configuration = try configuration("x")
         await (try SQLiteStorage(path: path("x.db"))).close()
@@ -79,7 +80,7 @@ final class ExportProgramTests {
         let again = try run("export", other)
         #expect(again.code == 0, "\(again.messages)")
         #expect(again.results == lines)
-        // What is there is never replaced.
+        // An existing file is never replaced.
         let taken = try run("export", other, path("a.jsonl"))
         #expect(taken.code == 73)
         #expect(taken.messages.contains("is there already"))
@@ -87,7 +88,7 @@ final class ExportProgramTests {
 
     @Test func `a running server is asked page by page, for answers alone as well`() async throws {
         let original = try await lived()
-        // A server records the version of its policy when it starts.
+        // A server records its policy version when it starts.
         let first = try ServingExecutable(original)
         #expect(first.stopUnread() == 0)
         let whole = try run("export", original)

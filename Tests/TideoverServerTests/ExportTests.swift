@@ -7,13 +7,13 @@ import TideoverSandbox
 import TideoverServer
 import TideoverStorage
 
-/// Everything out, line by line, and in again.
+/// Export of all data, line by line, and its import.
 @Suite struct ExportTests {
     private static let ben = "ben"
     private static let customers = [TestServer.anna, ben, "anna-at-home", "nobody"]
 
-    /// A back end that heard half a year of Anna's, knows her by two ids, gave Ben a present, and was shown
-    /// a purchase by a device.
+    /// Creates a back end with half a year of Anna's notifications. Anna has two ids, Ben has a
+    /// grant, and a device presented a purchase.
     private func lived(
         _ rehearsed: RehearsedStore,
         _ time: TestTime
@@ -69,7 +69,7 @@ import TideoverStorage
         return try await backEnd.service.handler(try #require(request))
     }
 
-    /// The lines of an export, the header first.
+    /// Returns the lines of an export, starting with the header.
     private func export(
         _ backEnd: RehearsedBackEnd,
         answers: Bool = false
@@ -99,7 +99,7 @@ import TideoverStorage
         return JSONValue(try JSONDocument(response.body, limits: .local).root)
     }
 
-    /// Everything that can be asked of a customer, at several instants and as known at others.
+    /// Returns all answers about a customer, at several instants and as known at others.
     private func answers(
         _ backEnd: RehearsedBackEnd,
         _ customer: String
@@ -119,7 +119,7 @@ import TideoverStorage
         return answers
     }
 
-    // MARK: There and back
+    // MARK: Round trip
 
     @Test func `what was exported and brought in again answers, explains and tells the same`()
         async throws
@@ -190,9 +190,9 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    // MARK: What is refused
+    // MARK: Rejections
 
-    /// The code that the only line refused has, where one line is changed.
+    /// Returns the code of the only rejected line after one line is changed.
     private func refusal(
         _ lines: [[UInt8]],
         of kind: String,
@@ -245,7 +245,7 @@ import TideoverStorage
             try await codes("customer") { $0.replacing("simulated", with: "sandbox") }
                 == ["environment-not-served"]
         )
-        // The evidence of a fact is missing with it, or the fact is none of its evidence.
+        // The fact's evidence is missing too, or does not contain the fact.
         let digest = try await codes("evidence") {
             $0.replacing("\"text\":\"{", with: "\"text\":\" {")
         }
@@ -298,7 +298,7 @@ import TideoverStorage
         let backEnd = try await lived(rehearsed, time)
         let lines = try await export(backEnd)
         await backEnd.close()
-        // The same configuration, but for the root that is pinned.
+        // The same configuration except for the pinned root.
         let stranger = try RehearsedBackEnd(try RehearsedStore(seed: 8), time)
         let told = try await bring(lines, into: stranger)
         let codes = Set(told["refused"]?.array?.compactMap { $0["code"]?.string } ?? [])

@@ -2,7 +2,7 @@ import Synchronization
 import Testing
 import TideoverServer
 
-/// The order at a gate, as values.
+/// The queue of a gate, as a value.
 @Suite struct GateOrderTests {
     @Test func `places are taken first, then the queue, then nobody comes in`() {
         var order = GateOrder<String>(WorkLimits(running: 2, waiting: 1))
@@ -26,7 +26,7 @@ import TideoverServer
         #expect([order.leave(), order.giveUp(ticket: 1)] == ["ben", nil])
     }
 
-    /// One is inside, these wait with tickets from 0.
+    /// Returns a queue with one running task, and these waiting with tickets from 0.
     private func full(_ names: [String]) -> GateOrder<String> {
         var order = GateOrder<String>(WorkLimits(running: 1, waiting: names.count))
         _ = order.enter()
@@ -35,7 +35,7 @@ import TideoverServer
     }
 }
 
-/// The gate with tasks at it.
+/// The gate with concurrent tasks.
 @Suite(.timeLimit(.minutes(20))) struct GateTests {
     @Test func `no more work at once than there are places, and all of it is done`() async throws {
         let gate = Gate(WorkLimits(running: 3, waiting: 200))
@@ -51,7 +51,7 @@ import TideoverServer
         #expect(gate.isIdle)
     }
 
-    /// Work that counts how much of it goes on at once.
+    /// Work that counts its maximum concurrency.
     private final class Load: Sendable {
         let inside = Atomic(0)
         let most = Atomic(0)
@@ -133,7 +133,7 @@ import TideoverServer
     }
 }
 
-/// Somebody who keeps a place at a gate until told to leave.
+/// A task that occupies a gate until it is released.
 struct Holder {
     private let order: AsyncStream<Void>.Continuation
     private let task: Task<Void, any Error>
@@ -153,7 +153,7 @@ struct Holder {
 extension Gate {
     var isIdle: Bool { reading.running == 0 && reading.waiting == 0 }
 
-    /// Returns once the gate is as expected; the suite's time limit ends a wait in vain.
+    /// Returns once the gate is as expected; the suite's time limit ends an unsuccessful wait.
     func settles(
         _ isAsExpected: ((running: Int, waiting: Int, turnedAway: Int)) -> Bool
     ) async throws {

@@ -7,7 +7,8 @@ import TideoverRehearsal
 import TideoverSandbox
 import TideoverServer
 
-/// Stories by a seed, with messages and answers going wrong. `scripts/stories.sh` plays many more.
+/// Stories generated from a seed, with faulty messages and responses. `scripts/stories.sh` plays
+/// many more.
 @Suite struct GeneratedStoryTests {
     private func verdict(
         _ scenario: Scenario,
@@ -28,7 +29,7 @@ import TideoverServer
         #expect(verdict.quietAnswers >= (kind == .appStore ? 6 : 3))
     }
 
-    /// With purchases of Google Play that only the device reports.
+    /// With Google Play purchases that only the device reports.
     @Test(arguments: [3, 34] as [UInt64])
     func `a device that has purchases of one store presents them`(seed: UInt64) async throws {
         let verdict = try await verdict(.generated(seed: seed, of: .googlePlay))
@@ -67,7 +68,7 @@ import TideoverServer
 
     // MARK: Planted faults
 
-    /// A story up to where it is quiet for the first time.
+    /// Returns a story until its first quiet point.
     private func beginning(of kind: StoryKind, seed: UInt64 = 1) -> Scenario {
         let story = Scenario.generated(seed: seed, of: kind)
         let recovery = story.steps.first { $0.action == .endDisturbances }?.line ?? .max
@@ -92,7 +93,8 @@ import TideoverServer
         #expect(!verdict.faults.isEmpty)
     }
 
-    /// With a seed of which the story shows it: of the App Store's the whole story, of others the beginning.
+    /// With seeds that reveal the fault: the whole story for the App Store, and the beginning for
+    /// others.
     @Test(
         arguments: [
             (PlantedFault.graceByExpiry, StoryKind.appStore, 1), (.holdAsActive, .appStore, 1),
@@ -118,7 +120,7 @@ import TideoverServer
     @Test func `a reader of Google Play that takes a month off every expiry is found`() async throws
     {
         let story = beginning(of: .googlePlay)
-        // With nothing else going wrong, so that every lockout counts.
+        // Without other disturbances, so that every lockout counts.
         let disturbances = story.steps.filter { step in
             guard case .googlePlay(let action) = step.action else { return false }
             switch action.deed {
@@ -151,7 +153,7 @@ import TideoverServer
 }
 
 extension Response {
-    /// A resource of Google's whose items expire thirty days earlier.
+    /// A Google resource with items that expire thirty days earlier.
     fileprivate var withEarlierExpiries: Response {
         guard case .object(var resource)? = try? JSONValue(JSONDocument(body).root),
             case .array(let items)? = resource["lineItems"]

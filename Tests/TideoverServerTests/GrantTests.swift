@@ -6,7 +6,7 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// Access given by hand.
+/// Access granted by an operator.
 @Suite struct GrantTests {
     private static let path = "/v1/apps/cards/customers/u_42/grants"
     private static let wish: JSONObject = [
@@ -38,7 +38,7 @@ import TideoverStorage
         return (response.status, JSONValue(try JSONDocument(response.body).root))
     }
 
-    /// Puts grants into the storage at once, as nobody can by the route.
+    /// Stores grants directly, which the route does not allow in such numbers.
     private func give(_ count: Int, to customer: String, _ server: TestServer) async throws {
         let customer = try #require(CustomerID(customer))
         let facts = (0..<count).map { n in
@@ -229,7 +229,7 @@ import TideoverStorage
         #expect(try await post(server, [:], to: path).status == 400)
         let unknown = try await post(server, ["why": "x"], to: "\(Self.path)/nothing/revocation")
         #expect(unknown.status == 404)
-        // Another customer's grant is none of theirs.
+        // A grant of one customer cannot be revoked through another.
         let other = "/v1/apps/cards/customers/u_43/grants/\(id)/revocation"
         #expect(try await post(server, ["why": "x"], to: other).status == 404)
         await server.close()

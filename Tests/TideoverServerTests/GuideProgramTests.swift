@@ -4,7 +4,7 @@ import Testing
 import TideoverJSON
 import TideoverTestProcesses
 
-/// The commands of the guides, run as they are written.
+/// Runs the commands of the guides as written.
 @Suite(
     .enabled(if: Executable.isPresent, "the executable is not beside the tests"),
     .enabled(
@@ -24,7 +24,7 @@ final class GuideProgramTests {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// Copies what the guides use of a clone, with free ports in place of those in the text.
+    /// Copies the files that the guides use, with free ports instead of those in the text.
     private func prepare(_ ports: [String: String]) throws {
         for name in ["Scenarios", "Examples"] {
             let copy = folder.appending(path: name)
@@ -99,7 +99,7 @@ struct Guide: Sendable, CustomTestStringConvertible {
             }
     }
 
-    /// The code blocks, each with the words behind its fence.
+    /// The code blocks, each with the text after its fence.
     private var fences: [(words: String, code: String)] {
         var fences: [(words: String, code: String)] = []
         var isInside = false
@@ -118,7 +118,8 @@ struct Guide: Sendable, CustomTestStringConvertible {
         fences.filter { $0.words == language }.map(\.code)
     }
 
-    /// All shell blocks as one script, which ends what it started. A block marked `exit=1` must fail.
+    /// Returns all shell blocks as one script, which ends the processes it started. A block marked
+    /// `exit=1` must fail.
     func script(in folder: String) -> String {
         let commands = fences.compactMap { words, code -> String? in
             switch words {
@@ -136,12 +137,12 @@ struct Guide: Sendable, CustomTestStringConvertible {
             """
     }
 
-    /// What the commands must print, from blocks marked `text`.
+    /// The expected output, from blocks marked `text`.
     var expectedLines: [String] {
         blocks("text").flatMap { $0.split(separator: "\n").map(String.init) }
     }
 
-    /// The ports in the guides, each with one that is free now.
+    /// Returns the ports in the guides, each with a free replacement.
     static func freePorts() throws -> [String: String] {
         let ports = try ShellTools.freePorts(4)
         return Dictionary(uniqueKeysWithValues: zip(["8080", "8090", "8091", "9090"], ports))
@@ -152,7 +153,7 @@ struct Guide: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// What the machine has for scripts.
+/// The script tools on this machine.
 enum ShellTools {
     static let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
 
@@ -162,7 +163,7 @@ enum ShellTools {
         }
     }
 
-    /// Whether Python is there with the package that reads YAML.
+    /// Whether Python is installed with its YAML package.
     static let canReadYAML: Bool = {
         let words = ["/usr/bin/env", "python3", "-c", "import yaml"]
         return arePresent(["bash", "python3"]) && (try? ChildProcess.run(words).code) == 0
@@ -170,7 +171,7 @@ enum ShellTools {
 
     struct NoPort: Error {}
 
-    /// Ports of loopback that are free now, each another.
+    /// Returns distinct loopback ports that are free now.
     static func freePorts(_ count: Int) throws -> [String] {
         var sockets: [Int32] = []
         defer { for file in sockets { close(file) } }

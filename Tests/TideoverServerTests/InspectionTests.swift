@@ -5,7 +5,7 @@ import TideoverJSON
 import TideoverServer
 import TideoverSignatures
 
-/// Every signed vector of Apple's own test suites, and the verdict its suite gives.
+/// Every signed vector of Apple's own test suites, with the verdict of its suite.
 @Suite(.enabled(if: Vectors.present, "vectors are not beside the project"))
 struct InspectionTests {
     struct Expected: Sendable, CustomTestStringConvertible {
@@ -13,7 +13,7 @@ struct InspectionTests {
         var bundle = "com.example"
         var appAppleId: Int64?
         var environment = Environment.sandbox
-        /// Nil for accepted.
+        /// Nil if accepted.
         var refusal: String?
 
         var testDescription: String { "\(file) as \(environment.rawValue) of \(bundle)" }
@@ -61,7 +61,7 @@ struct InspectionTests {
             environment: .production,
             refusal: "chain-length"
         ),
-        // Signed by a certificate of their own, which nobody vouches for.
+        // Signed by a certificate of their own, which no trusted root certifies.
         Expected(file: "xcode/xcode-app-receipt-empty", refusal: "certificate-missing"),
         Expected(
             file: "xcode/xcode-app-receipt-with-transaction",

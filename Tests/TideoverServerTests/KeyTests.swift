@@ -6,7 +6,7 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// Keys over HTTP: made, used, listed, revoked.
+/// Keys over HTTP: created, used, listed, revoked.
 @Suite struct KeyTests {
     private static let anna = "/v1/apps/cards/customers/\(TestServer.anna)"
     private static let read = anna + "?environment=sandbox"
@@ -23,7 +23,7 @@ import TideoverStorage
         try #require(try await make(server, body)["key"]?.string)
     }
 
-    /// The status of a question, and the name of the problem if there is one.
+    /// Returns the status of a request, and the code of the problem if there is one.
     private func asked(
         _ server: TestServer,
         _ target: String,

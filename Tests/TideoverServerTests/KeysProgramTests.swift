@@ -7,7 +7,7 @@ import TideoverSignatures
 import TideoverStorage
 import TideoverTestProcesses
 
-/// `tideover keys` as a person or a script meets it, with a server running and without.
+/// `tideover keys` as used by people and scripts, with and without a running server.
 @Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
 final class KeysProgramTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
@@ -92,7 +92,7 @@ final class KeysProgramTests {
         let path = try configuration(withAdminKey: false)
         let running = try ServingExecutable(path)
         let command = "tideover keys add --kind secret --app cards --config \(path)"
-        // The socket beside the database takes the place of an admin key.
+        // The socket beside the database replaces an admin key.
         let socket = folder.appending(path: "x.db.sock").path
         let attributes = try FileManager.default.attributesOfItem(atPath: socket)
         #expect(attributes[.posixPermissions] as? Int == 0o600)

@@ -4,9 +4,9 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// Lockouts are raised when they become known, and once.
+/// Each lockout raises one alarm when it becomes known.
 @Suite struct LockoutAlarmTests {
-    /// One look, as the worker has it each hour.
+    /// Runs one check, like the worker each hour.
     private func look(_ server: TestServer) async {
         await server.service.watchForLockouts(sleep: { _ in throw CancellationError() })
     }
@@ -80,7 +80,7 @@ import TideoverServer
         let report = try await server.get("/v1/reports/lockouts?app=cards")
         let rows = try #require(JSONDocument(report.body).root["rows"]).elements
         let row = rows.first { $0["environment"]?.string == "sandbox" }
-        // Two days after the end were presumed; the purchase was heard of five seconds late.
+        // Access was presumed for two days after the end; the purchase arrived five seconds late.
         let minutes = Double(24 * 24 * 60) + 5.0 / 60
         #expect(row?["purchases"]?.int64 == 1)
         #expect(row?["ours"]?["minutes"]?.double == minutes)

@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverHTTPClient
 import TideoverTestProcesses
 
-/// `tideover serve` while nobody reads its log.
+/// `tideover serve` while nothing reads its log.
 @Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
 final class LogProgramTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
@@ -40,7 +40,7 @@ final class LogProgramTests {
             query: [QueryItem(name: "environment", value: "sandbox")],
             headers: ["Authorization": "Bearer \(key)"]
         )
-        // Each answer is a line of more than a hundred bytes; a pipe holds 65,536.
+        // Each response logs a line of more than a hundred bytes; a pipe stores 65,536 bytes.
         for _ in 0..<500 {
             #expect(try await server(Request(path: "/healthz")).status == 200)
             #expect(try await server(snapshot).status == 200)

@@ -5,7 +5,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// Reports walk everything that is stored; nothing else waits for them.
+/// Reports read the whole storage without blocking other requests.
 @Suite(.timeLimit(.minutes(20))) struct LongReadTests {
     @Test func `more walks than processors leave the pool free`() async throws {
         let count = ProcessInfo.processInfo.activeProcessorCount + 2
@@ -20,7 +20,7 @@ import TideoverServer
                     }
                 }
             }
-            // Waits on a thread of the test's own; on Swift's pool it would take one itself.
+            // Wait on a separate thread; waiting on Swift's pool would occupy one of its threads.
             try await onQuietThread { _ in for _ in 0..<count { begun.wait() } }
             #expect(try await onPool { 1 } == 1)
             let server = try TestServer()

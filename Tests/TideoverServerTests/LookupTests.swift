@@ -5,7 +5,7 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverServer
 
-/// Whose a purchase is.
+/// Lookup of a purchase's owner.
 @Suite struct LookupTests {
     private func look(_ server: TestServer, _ query: String) async throws -> [JSONValue] {
         let response = try await server.get("/v1/apps/cards/lookup?\(query)")
@@ -152,7 +152,7 @@ import TideoverServer
         func add(_ body: [UInt8]) { all.append(body) }
     }
 
-    /// The id in a notification that the simulated store posts, taken without believing anything.
+    /// Returns the id in a notification of the simulated store, without verifying it.
     private static func transactionId(in body: [UInt8]) throws -> String? {
         func payload(_ jws: String) throws -> JSONNode {
             let middle = jws.split(separator: ".")[1]
@@ -165,7 +165,7 @@ import TideoverServer
     }
 }
 
-/// Why the holder of a purchase may or may not use something, by what a customer can quote.
+/// Explanations of a purchase's owner, by an id that a customer can quote.
 @Suite struct ExplainPurchaseTests {
     private func ask(_ server: TestServer, _ query: String) async throws -> (Int, JSONNode) {
         let response = try await server.get("/v1/apps/cards/explain?\(query)")

@@ -6,7 +6,7 @@ import TideoverLocks
 import TideoverSQLite
 import TideoverStorage
 
-/// Customers with so many purchases that each counts.
+/// Customers with so many purchases that the cost of each matters.
 @Suite struct ManyPurchasesTests {
     private static let catalogue = Catalogue(
         products: TestServer.catalogue.products.merging(
@@ -51,7 +51,7 @@ import TideoverStorage
         #expect(response.status == 200)
     }
 
-    /// What a derivation is given, and how many times one is asked for; nothing of it is kept.
+    /// Returns the input of a derivation; its output is discarded.
     private func given(_ server: TestServer) async throws -> CustomerLineages? {
         let seen = Locked<CustomerLineages?>(nil)
         let intake = Intake(
@@ -88,7 +88,7 @@ import TideoverStorage
         let lineages = try #require(try await given(server))
         #expect(lineages.holdings.count == 2)
         #expect(lineages.leftOut?.count == 29)
-        // One that is taken back counts again.
+        // A refunded purchase counts again.
         var refunded = coins(7, signed: Message.start + .minutes(4))
         refunded["revocationDate"] = (Message.start + .minutes(4)).wire
         refunded["revocationReason"] = 0
@@ -101,7 +101,7 @@ import TideoverStorage
         let events = try server.storage.outbox(app: "cards", after: nil, limit: 100)
         #expect(events.filter { $0.event.kind == "refunded" }.count == 1)
         #expect(events.allSatisfy { $0.event.kind != "corrected" })
-        // The subscription goes on as ever.
+        // The subscription is unaffected.
         #expect(try await server.premium() == "active paid access")
         server.set(Message.end + .days(90))
         #expect(try await server.premium().hasPrefix("expired"))

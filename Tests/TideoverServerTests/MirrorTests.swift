@@ -10,10 +10,10 @@ import TideoverSandbox
 import TideoverServer
 import TideoverTestProcesses
 
-/// The programs of `Examples/Mirror`, held to what the server answers.
+/// The programs of `Examples/Mirror`, compared with the server's answers.
 @Suite struct MirrorTests {
-    /// Each story has a database and two processes of its own; all at once would need more open files
-    /// than a process may have.
+    /// Each story has its own database and two processes; all at once would exceed the limit of
+    /// open files.
     private static let turns = Gate(WorkLimits(running: 8, waiting: 1_000))
 
     @Test(arguments: ScenarioTests.files)
@@ -42,7 +42,7 @@ import TideoverTestProcesses
         }
     }
 
-    /// Those of the first log that was asked: every service answers the same document.
+    /// Returns the schemas of the first log; every service serves the same document.
     private static func schemas(of log: MirrorLog) async throws -> Schemas {
         if let known = served.withLock({ $0 }) { return known }
         let schemas = Schemas(try await log.document())
@@ -52,8 +52,8 @@ import TideoverTestProcesses
 
     private static let served = Locked<Schemas?>(nil)
 
-    /// Plays a scenario; before each visit of a device or a support person the server does what is
-    /// due, as one that runs does.
+    /// Plays a scenario. Before each request of a device or a support person, the server processes
+    /// due deadlines, as a running one does.
     private static func log(of scenario: Scenario) async throws -> MirrorLog {
         let log = MirrorLog(app: scenario.app.id)
         try await Rehearsal.played(
@@ -133,8 +133,8 @@ import TideoverTestProcesses
     }
 }
 
-/// What a program said in the end. It is waited for on a thread of its own: the server that it asks
-/// needs those of the pool.
+/// Returns a program's output. A separate thread waits for it, since the server that it queries
+/// needs the pool's threads.
 private func said(
     _ command: [String],
     key: String
@@ -151,7 +151,7 @@ private func said(
     }
 }
 
-/// What a mirror is shown of a scenario: the pages of the feed, and each answer.
+/// The data for a mirror: the pages of the feed, and each answer of a scenario.
 private actor MirrorLog {
     private let app: String
     private var cursor: String?
@@ -167,7 +167,7 @@ private actor MirrorLog {
 
     func document() throws -> JSONDocument { try JSONDocument(openAPI, limits: .local) }
 
-    /// The pages of the feed from where it was read to last; small ones, so that there are several.
+    /// Returns the new pages of the feed; they are small, so that there are several.
     func drain(_ rehearsal: Rehearsal) async throws -> [JSONValue] {
         var pages: [JSONValue] = []
         while pages.last?["more"]?.bool ?? true {
@@ -194,14 +194,14 @@ private actor MirrorLog {
     }
 }
 
-/// A program of `Examples/Mirror`, and what is asked of its mirror.
+/// A program of `Examples/Mirror`, and the code that queries its mirror.
 enum MirrorProgram: String, CaseIterable {
     case python, node
 
     static let folder = ScenarioTests.folder.deletingLastPathComponent()
         .appending(path: "Examples/Mirror").path
 
-    /// Two events of two customers, the one stored by an earlier version.
+    /// Two events of two customers, one stored by an earlier version.
     static let samples: [JSONValue] = {
         let answer: JSONValue = ["premium": ["access": true, "accessUntil": .null]]
         func event(_ customer: String, _ data: JSONValue) -> JSONValue {
@@ -238,8 +238,8 @@ enum MirrorProgram: String, CaseIterable {
         )
     }
 
-    /// Shows one mirror the feed as it is, another one each event again and again in any order, and
-    /// writes where either answers otherwise than the server did.
+    /// Feeds one mirror the events in order, and another one each event repeatedly in random order.
+    /// Prints each answer that differs from the server's.
     var comparison: String {
         switch self {
         case .python:
@@ -323,7 +323,7 @@ enum MirrorProgram: String, CaseIterable {
         }
     }
 
-    /// Writes of which customers the mirror reads the answer, and those it then gives access.
+    /// Prints the customers with an answer in the mirror, and those with access.
     var oldEvents: String {
         switch self {
         case .python:

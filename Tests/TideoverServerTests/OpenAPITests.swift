@@ -8,7 +8,7 @@ import TideoverServer
 import TideoverSignatures
 import TideoverStorage
 
-/// The OpenAPI document and the service say the same.
+/// The OpenAPI document agrees with the service.
 @Suite struct OpenAPITests {
     private func document(_ server: TestServer) async throws -> JSONDocument {
         try JSONDocument(try await server.get("/openapi.json").body)
@@ -27,7 +27,7 @@ import TideoverStorage
     }
 
     @Test func `every route answers as its schema says`() async throws {
-        // A minute passes between any two questions, so that the store may be asked each time.
+        // A minute passes between two requests, so that the store may be queried each time.
         let uptime = Locked<Int64>(0)
         let server = try TestServer(
             instruments: Instruments(
@@ -158,7 +158,7 @@ import TideoverStorage
             ]
             let name = "\(route.method) \(route.template)"
             #expect(responses?["\(response.status)"] != nil, "\(name): \(response.status)")
-            // The socket server refuses a malformed path or query, and a body that is too long.
+            // The socket server rejects a malformed path or query, and a body that is too long.
             #expect(responses?["400"] != nil, "\(name)")
             #expect(route.method != "POST" || responses?["413"] != nil, "\(name)")
         }

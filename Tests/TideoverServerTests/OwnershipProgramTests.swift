@@ -7,7 +7,7 @@ import TideoverServer
 import TideoverStorage
 import TideoverTestProcesses
 
-/// `tideover grant` and `tideover unclaimed` as an operator meets them, with no server running.
+/// `tideover grant` and `tideover unclaimed` as used by an operator, without a running server.
 @Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
 final class OwnershipProgramTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
@@ -20,7 +20,7 @@ final class OwnershipProgramTests {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// A configuration, and a database with one purchase that names nobody.
+    /// Creates a configuration, and a database with one purchase without an owner.
     private func configuration() async throws -> String {
         let store = try TestStore()
         try Data(store.root).write(to: folder.appending(path: "root.der"))
@@ -139,7 +139,7 @@ final class OwnershipProgramTests {
         #expect(gone.results.hasPrefix("erased: 1 purchases"))
         let why = try Executable.run(["explain", "u_42", "--evidence"] + place)
         #expect(!why.results.contains("outage"))
-        // The copy is a database as it is.
+        // The copy is a complete database.
         try FileManager.default.removeItem(at: folder.appending(path: "x.db"))
         try FileManager.default.moveItem(
             atPath: copy,
@@ -158,7 +158,7 @@ final class OwnershipProgramTests {
         #expect(listed.code == 0, "\(listed.messages)")
         let row = "2026-05-01 10:00  9.99 USD  2000000000000001      cards.pro.monthly"
         #expect(listed.results.contains(row))
-        // A key of Google Play's purchases is 75 characters long and names nothing a person knows.
+        // The key of a Google Play purchase is 75 characters long and means nothing to people.
         #expect(!listed.results.contains("appStore:"))
         #expect(listed.results.contains("Restore Purchases"))
         let none = try Executable.run(["unclaimed", "--after", "appStore:9"] + place)

@@ -5,11 +5,11 @@ import TideoverJSON
 import TideoverSQLite
 import TideoverServer
 
-/// Calls about whose a purchase is, for the tests of it.
+/// Requests about ownership, for its tests.
 struct OwnershipCalls {
     let server: TestServer
 
-    /// A transaction as a device has it: of nobody, unless a customer is named.
+    /// Returns a transaction as devices have it, without an owner unless a customer is named.
     func transaction(
         _ id: String = "2000000000000001",
         token: String? = nil,
@@ -23,7 +23,7 @@ struct OwnershipCalls {
         return transaction
     }
 
-    /// Presents a transaction; what became of the claim.
+    /// Presents a transaction, and returns the ruling on its claim.
     @discardableResult
     func present(_ customer: String, _ transaction: JSONObject) async throws -> String? {
         let signed = JSONValue.string(try server.store.sign(transaction))
@@ -50,8 +50,8 @@ struct OwnershipCalls {
         return JSONValue(try JSONDocument(response.body).root)
     }
 
-    /// Ids are joined in every environment, and an app has one audit: those routes take none, nor does
-    /// a search.
+    /// Returns a request target. Aliases apply to every environment, and an app has one audit log,
+    /// so those routes take no environment; neither does a lookup.
     private func target(_ path: String, _ query: String = "") -> String {
         let isOfAll = ["audit", "events", "lookup"].contains(path) || path.hasSuffix("/aliases")
         let items = (isOfAll ? "" : "environment=sandbox") + query
@@ -59,7 +59,7 @@ struct OwnershipCalls {
             + (items.isEmpty ? "" : "?" + (items.hasPrefix("&") ? items.dropFirst() : items[...]))
     }
 
-    /// `kind customer other actor` of each line.
+    /// Returns `kind customer other actor` of each line.
     func audit(_ path: String = "audit") async throws -> [String] {
         (try await get(path)["audit"]?.array ?? []).map { line in
             ["kind", "customer", "other", "actor"].map { line[$0]?.string ?? "-" }
@@ -67,14 +67,14 @@ struct OwnershipCalls {
         }
     }
 
-    /// `state` of premium in an explanation at an instant.
+    /// Returns the `state` of premium in an explanation at an instant.
     func state(of customer: String, at instant: Instant) async throws -> String? {
         let answer = try await get("customers/\(customer)/explain", "&at=\(instant.rfc3339)")
         return answer["entitlements"]?["premium"]?["decision"]?["state"]?.string
     }
 }
 
-/// What every change of hands leaves behind.
+/// The audit lines of ownership changes.
 @Suite struct AuditTests {
     @Test func `claims, transfers and refusals leave a line, each refusal one`() async throws {
         let server = try TestServer(policy: Policy(transfer: .transfer(coolDown: .days(30))))
@@ -295,7 +295,7 @@ struct OwnershipCalls {
             #expect(problem["type"]?.string == "/problems/alias-refused")
             #expect(problem["reason"]?.string == reason)
         }
-        // An alias of an alias is one of who stands behind it.
+        // An alias of an alias belongs to the primary customer.
         let (status, answer) = try await declare(calls, "web", of: "phone")
         #expect(status == 201)
         #expect(answer["customer"]?.string == "anna")
@@ -328,7 +328,7 @@ struct OwnershipCalls {
     }
 }
 
-/// What was paid for and serves nobody.
+/// Purchases without a customer.
 @Suite struct UnclaimedTests {
     private func post(_ server: TestServer, _ id: String, token: String? = nil) async throws {
         var message = Message.purchase("n-\(id)")
@@ -368,7 +368,7 @@ struct OwnershipCalls {
         #expect(try await server.samples().contains("\(gauge) 1"))
         let found = try await calls.get("lookup", "&transaction=1")
         #expect(found["purchases"]?.array?.first?["claim"] == .null)
-        // The store's later word claims too.
+        // A later assertion of the store also claims the purchase.
         server.set(Message.start + .days(1))
         try await calls.present(
             "u_9",

@@ -26,17 +26,18 @@ import TideoverSandbox
         )
     }
 
-    /// What RevenueCat tells is dated by the stores' clock alone; it is played with Tideover in the stores' time.
+    /// RevenueCat's data is dated by the stores' clock alone, so its scenarios are played with
+    /// Tideover in the stores' time.
     private static let files = ScenarioTests.files.filter { file in
         !lengths.contains(file) && !file.hasPrefix("revenuecat-")
     }
 
-    /// What hangs on lengths that the server fixes for itself, which are not compressed with the store's: for how
-    /// long it leaves Google's keys alone, and the sixty days for which tokens can be asked about.
+    /// Scenarios that depend on fixed lengths, which are not compressed with the store's: the
+    /// lifetime of Google's keys, and the sixty days for which tokens can be queried.
     private static let lengths = ["google-push-new-key.json5", "google-ended-unheard.json5"]
 
     /// A month takes five minutes, as in Apple's sandbox.
-    // One in three: each is played at the usual pace too.
+    // One in three; all are also played at the normal pace.
     @Test(arguments: files.enumerated().filter { $0.offset.isMultiple(of: 3) }.map(\.element))
     func `access comes out right in accelerated time`(_ file: String) async throws {
         let report = try await Self.play(file, month: 300_000)

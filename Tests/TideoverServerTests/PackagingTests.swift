@@ -2,25 +2,25 @@ import Foundation
 import Testing
 import TideoverTestProcesses
 
-/// The unit, the image and the page about them say the same as the program.
+/// The unit, the image and their page agree with the program.
 @Suite struct PackagingTests {
     private func text(_ path: String) throws -> String {
         try ConfigurationDocumentTests.text(path)
     }
 
-    /// The values of a setting of the unit, in order.
+    /// Returns the values of a setting of the unit, in order.
     private func unit(_ setting: String) throws -> [String] {
         try text("Packaging/tideover.service").split(separator: "\n")
             .filter { $0.hasPrefix("\(setting)=") }.map { String($0.dropFirst(setting.count + 1)) }
     }
 
-    /// The lines of the Dockerfile, those joined that go on.
+    /// Returns the lines of the Dockerfile, with continuation lines joined.
     private func image() throws -> [String] {
         try text("Packaging/Dockerfile").replacing("\\\n", with: " ").split(separator: "\n")
             .map { $0.split(separator: " ").joined(separator: " ") }
     }
 
-    /// The packages that each `apt-get install` of a text names.
+    /// Returns the packages of each `apt-get install` in a text.
     private func packages(_ text: String) -> [[String]] {
         text.replacing("\\\n", with: " ").matches(of: /--no-install-recommends([^\n&]*)/).map {
             $0.output.1.split(separator: " ").map(String.init).sorted()

@@ -8,7 +8,7 @@ import TideoverServer
 import TideoverSignatures
 import TideoverStorage
 
-/// Passes as they are issued, kept and handed out, and what a device makes of them.
+/// Passes as issued, stored and returned, and their verification on a device.
 @Suite struct PassTests {
     private static let target = "/v1/apps/cards/customers/\(TestServer.anna)?environment=sandbox"
     private static let bought: Instant = "2026-05-01T10:00:05Z"
@@ -24,7 +24,7 @@ import TideoverStorage
         )
     }
 
-    /// The pass of an answer, as a device of this customer believes it.
+    /// Verifies the pass of an answer as a device of this customer does.
     private func believed(
         _ answer: JSONValue,
         _ keys: Ed25519KeySet,
@@ -50,7 +50,7 @@ import TideoverStorage
         )
     }
 
-    // MARK: What is handed out
+    // MARK: Responses
 
     @Test func `an answer brings a pass that says the same, signed by a published key`()
         async throws
@@ -125,7 +125,7 @@ import TideoverStorage
         await server.close()
     }
 
-    // MARK: When it is signed
+    // MARK: Signing
 
     @Test func `reads of a fresh row sign nothing, however many there are`() async throws {
         let signing = Signing()
@@ -223,7 +223,7 @@ import TideoverStorage
         let signing = Signing()
         let server = try Self.server(signing)
         _ = try await server.post(.purchase())
-        // Less than four days before the end a pass ends three days after it, whenever it was issued.
+        // If issued less than four days before the end, a pass always ends three days after it.
         let issued = Message.end - .days(3)
         server.set(issued)
         let pass = try believed(
@@ -373,7 +373,7 @@ import TideoverStorage
     }
 }
 
-/// An issuer that counts how often it signs.
+/// An issuer that counts its signatures.
 private struct Signing {
     let issuer: PassIssuer
     private let counter = Counter()

@@ -3,25 +3,25 @@ import TideoverJSON
 import TideoverLocks
 import TideoverSandbox
 
-/// A mistake that back ends are known for, put into a right one: what it hears from the stores, what it is asked
-/// about customers, or both pass through it.
+/// A common mistake of back ends, planted in a correct one. It modifies the messages from the
+/// stores, the answers about customers, or both.
 enum PlantedFault: String, CaseIterable, CustomStringConvertible {
-    /// The end of what was paid for is taken for the end of access.
+    /// The end of the paid period is treated as the end of access.
     case graceByExpiry
-    /// A subscription that is on hold is one that exists.
+    /// A subscription on hold is treated as active.
     case holdAsActive
-    /// App Store: money back for anything ends everything.
+    /// App Store: a refund of any purchase ends all access.
     case refundOfAnother
-    /// Google Play: an order that was voided ends the subscription it belongs to.
+    /// Google Play: a voided order ends its subscription.
     case voidedOrderEnds
-    /// One flag for both stores, which the last message switches.
+    /// One flag for both stores, set by the last message.
     case lastMessageWins
 
     var description: String { rawValue }
 
     func plant(in target: inout ScenarioTarget) {
         let (deliver, answer) = (target.deliver, target.readBack)
-        // Nil until a message has said something.
+        // Nil until a message has set it.
         let flag = Locked<Bool?>(nil)
         target.deliver = { request in
             let response = try await deliver(request)
@@ -36,7 +36,7 @@ enum PlantedFault: String, CaseIterable, CustomStringConvertible {
         }
     }
 
-    /// Whether there is access, by a message; nil where it changes nothing.
+    /// Returns the access after a message; nil if unchanged.
     private func flag(after word: HeardWord) -> Bool? {
         switch self {
         case .graceByExpiry, .holdAsActive: nil
@@ -68,7 +68,7 @@ enum PlantedFault: String, CaseIterable, CustomStringConvertible {
     }
 }
 
-/// What a message says to whoever only looks at its type.
+/// The meaning of a message, from its type alone.
 private enum HeardWord {
     case begun, ended, refunded, voided
 
@@ -121,7 +121,7 @@ extension JSONObject {
 }
 
 extension Response {
-    /// An answer about a customer that says something else of `premium`.
+    /// Returns an answer about a customer with a changed `premium`.
     fileprivate func with(_ change: (inout JSONObject) -> Void) -> Response {
         guard case .object(var answer)? = try? JSONValue(JSONDocument(body).root),
             case .object(var entitlements)? = answer["entitlements"],

@@ -5,7 +5,7 @@ import TideoverJSON
 import TideoverLocks
 import TideoverServer
 
-/// Telling Google Play what was granted, before it takes it back.
+/// Acknowledging purchases on Google Play before it refunds them.
 @Suite struct PlayAcknowledgementTests {
     private static let end: Instant = "2026-06-01T10:00:00Z"
     private static let pending: JSONObject = [
@@ -19,7 +19,7 @@ import TideoverServer
         try PlayBackEnd(google, choices: PlayChoices(acknowledges: acknowledges))
     }
 
-    /// A store whose purchases wait until they are acknowledged.
+    /// Creates a store with purchases that await acknowledgement.
     private func google(_ changes: JSONObject = [:]) -> ScriptedPlay {
         let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
         let isTold = Locked(false)
@@ -37,7 +37,7 @@ import TideoverServer
         return google
     }
 
-    /// What `/metrics` says of acknowledgements in production.
+    /// Returns a gauge of acknowledgements in production from `/metrics`.
     private func gauge(_ name: String, _ backEnd: PlayBackEnd) async throws -> String? {
         let labels = #"{app="cards",environment="production"} "#
         let series = "tideover_play_acknowledgements_\(name)\(labels)"
@@ -89,7 +89,7 @@ import TideoverServer
         try await backEnd.live(until: paid - .minutes(1))
         #expect(told(google).isEmpty)
         #expect(try await !backEnd.hasAccess())
-        // What waits for its payment is asked about until it is paid.
+        // A pending purchase is queried until it is paid.
         try await backEnd.live(until: paid + .hours(6))
         #expect(try await backEnd.hasAccess())
         #expect(told(google).first?.path == "products/cards.lifetime/tokens/token-2:acknowledge")
@@ -140,7 +140,7 @@ import TideoverServer
         let backEnd = try backEnd(google)
         try await backEnd.push(4, "token-1")
         google.acknowledge { _ in
-            // Nothing behind it is heard any more.
+            // The server receives nothing after it.
             google.fail { _ in Response(status: 503) }
             return Response(body: Array("{}".utf8))
         }

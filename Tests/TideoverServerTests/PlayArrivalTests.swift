@@ -7,7 +7,7 @@ import TideoverLocks
 import TideoverServer
 import TideoverStorage
 
-/// Whether the notifications of Google Play arrive, and how late.
+/// Whether Google Play's notifications arrive, and how late.
 @Suite struct PlayArrivalTests {
     private static let end: Instant = "2026-06-01T10:00:00Z"
     private static let june = TestPlay.subscription("ACTIVE", until: end.rfc3339)
@@ -38,7 +38,7 @@ import TideoverStorage
         return JSONValue(try JSONDocument(response.body).root)
     }
 
-    // MARK: What arrives
+    // MARK: Arrivals
 
     @Test func `what is pushed is noted for every environment, and for that store alone`()
         async throws
@@ -53,7 +53,7 @@ import TideoverStorage
         #expect(try await arrivals(server, "simulated")["lastArrivedAt"]?.string == at)
         #expect(try await arrivals(server, store: "appStore")["lastArrivedAt"] == .null)
         server.set(server.now + .minutes(1))
-        // Told again, it has arrived again.
+        // A repeated notification counts as another arrival.
         #expect(try await push(server, TestPlay.notice(4), "1") == 200)
         #expect(try await arrivals(server)["lastArrivedAt"]?.string == server.now.rfc3339)
         await server.close()
@@ -105,7 +105,7 @@ import TideoverStorage
         server.set(server.now + .minutes(3))
         play.set(server.now)
         #expect(try await server.service.handler(old).status == 200)
-        // Another occasion, and no news.
+        // Another notification without a change.
         server.set(server.now + .minutes(3))
         play.set(server.now)
         #expect(try await push(server, TestPlay.notice(19), "2") == 200)
@@ -121,7 +121,7 @@ import TideoverStorage
         )
         #expect(row["changes"]?.int64 == 2)
         #expect(row["pushed"]?["count"]?.int64 == 1)
-        // Kept with ten binary digits.
+        // Delays keep ten binary digits.
         let delay = try #require(row["pushed"]?["delay"]?["medianSeconds"]?.double)
         #expect((179.6...180).contains(delay))
         #expect(row["asked"]?["count"]?.int64 == 1)
@@ -152,7 +152,7 @@ import TideoverStorage
         await server.close()
     }
 
-    // MARK: Silence
+    // MARK: Missing notifications
 
     private func read(
         _ state: PlaySubscription.State,
@@ -194,10 +194,10 @@ import TideoverStorage
         #expect(due([bought, off], after: start + .days(1)) == [])
         let over = read(.expired, until: Self.end, at: Self.end, renews: false)
         #expect(due([bought, over], after: start + .days(1)) == [])
-        // What we found by asking does not take back that it should have been told.
+        // A change found by a query does not cancel the due notification.
         let next = read(.active, until: Self.end + .days(30), at: Self.end + .days(1))
         #expect(due([bought, next], after: start + .days(1)).min() == owed)
-        // What was told does.
+        // A reported change does.
         #expect(due([bought, next], after: Self.end + .days(1)).min() == owed + .days(30))
     }
 

@@ -6,7 +6,7 @@ import TideoverLocks
 import TideoverServer
 import TideoverStorage
 
-/// Asking Google Play for whatever did not arrive: tokens that live, and orders that were voided.
+/// Queries of Google Play for missing notifications: active tokens, and voided orders.
 @Suite struct PlayBackfillTests {
     private static let end: Instant = "2026-06-01T10:00:00Z"
 
@@ -25,7 +25,7 @@ import TideoverStorage
         let backEnd = try PlayBackEnd(google)
         try await backEnd.push(4, "token-1")
         #expect(try await backEnd.backfill()?["status"]?.string == "completed")
-        // It was asked about lately.
+        // It was queried recently.
         #expect(google.questions("token-1").count == 1)
         google.time.clock.now = revoked + .hours(1)
         let report = try await backEnd.backfill()
@@ -47,14 +47,14 @@ import TideoverStorage
             ScriptedPlay.voided("token-1", order: "GPA.1..0", at: PlayBackEnd.start - .days(2))
         ])
         #expect(try await backEnd.backfill()?["status"]?.string == "completed")
-        // The token was asked about: the resource decides.
+        // The token was queried: its resource decides.
         #expect(google.questions("token-1").count == 2)
         #expect(try await backEnd.words() == "active paid confirmed access")
         let voids = try backEnd.facts().filter { fact in
             if case .playVoidedOrder = fact.assertion { true } else { false }
         }
         #expect(voids.count == 1)
-        // Windows overlap: what is listed again adds nothing and is not asked about again.
+        // Windows overlap: a repeated entry adds nothing and causes no query.
         google.time.clock.now = google.time.clock.now + .hours(7)
         let again = try await backEnd.backfill()
         #expect(again?["steps"]?["voidedPurchases"]?["known"]?.int64 == 1)
@@ -106,7 +106,7 @@ import TideoverStorage
         let backEnd = try PlayBackEnd(google)
         #expect(try await backEnd.backfill()?["status"]?.string == "completed")
         #expect(try await backEnd.words() == "expired refunded confirmed none")
-        // The other one the store does not know either: nothing is known of it.
+        // The store does not know the other one, so nothing is known of it.
         #expect(google.questions("token-4").count == 2)
         #expect(try backEnd.facts().count == 2)
         await backEnd.close()

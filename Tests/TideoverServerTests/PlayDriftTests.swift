@@ -4,12 +4,12 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// A device that knows more of a purchase on Google Play than we were told.
+/// A device that knows a later state of a Google Play purchase than the server.
 @Suite struct PlayDriftTests {
     private static let end: Instant = "2026-06-01T10:00:00Z"
     private static let next: Instant = "2026-07-01T10:00:00Z"
 
-    /// A back end that was told of a purchase and has heard nothing for two days behind its end.
+    /// Creates a back end that received a purchase, and nothing until two days after its end.
     private func silent() async throws -> PlayBackEnd {
         let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
         let (end, next) = (Self.end, Self.next)
@@ -22,7 +22,8 @@ import TideoverServer
         return backEnd
     }
 
-    /// `cause healer` of the drift that a device is answered which says it has the next period.
+    /// Returns `cause healer` of the drift in the response to a device that reports the next
+    /// period.
     private func report(to backEnd: PlayBackEnd) async throws -> [String] {
         let premium: JSONValue = ["access": true, "until": .string(Self.next.rfc3339)]
         let body: JSONValue = ["device": ["entitlements": ["premium": premium]]]

@@ -4,11 +4,11 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// What Google Play knows no more, and what it lists as voided though it reads as bought.
+/// Purchases that Google Play no longer knows, and purchases listed as voided but read as bought.
 @Suite struct PlayEndingTests {
     private static let end: Instant = "2027-05-01T10:00:00Z"
 
-    /// A back end that was told once of a year that the script then plays.
+    /// Creates a back end that received one notification of a year that the script then plays.
     private func told(
         _ script: @escaping @Sendable (Instant) -> JSONObject?
     ) async throws -> PlayBackEnd {
@@ -20,7 +20,7 @@ import TideoverServer
         return backEnd
     }
 
-    // MARK: Known no more
+    // MARK: No longer known
 
     @Test func `what ended unheard more than sixty days ago is over once the store is asked`()
         async throws
@@ -83,7 +83,7 @@ import TideoverServer
 
     // MARK: Voided, and bought
 
-    /// A purchase made for ever that the store lists as voided a day later.
+    /// Creates a lifetime purchase that the store lists as voided a day later.
     private func voided(
         _ script: @escaping @Sendable (Instant) -> JSONObject?
     ) async throws -> (PlayBackEnd, at: Instant) {

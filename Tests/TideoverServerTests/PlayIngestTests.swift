@@ -7,7 +7,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// Notifications of Google Play through the route, with the store up, down, and not to be asked.
+/// Google Play notifications through the route, with the store available, unavailable, and without
+/// credentials.
 struct PlayIngestTests {
     private static let end = "2026-06-01T10:00:00Z"
     private static let active = TestPlay.subscription("ACTIVE", until: end)
@@ -42,7 +43,7 @@ struct PlayIngestTests {
         let play = TestPlay()
         let server = try TestServer(googlePlay: play.trust())
         play.answer("token-1", Self.active)
-        // What it says is over is not.
+        // The notification reports an end that is not true.
         let pushed = try await push(server, TestPlay.notice(13))
         #expect(pushed == (200, "committed"))
         #expect(play.questions == ["subscriptionsv2/tokens/token-1"])

@@ -4,11 +4,11 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// Whose a purchase on Google Play is, by what its buyer or a developer can quote.
+/// Lookup of a Google Play purchase's owner, by the ids that a buyer or a developer can quote.
 @Suite struct PlayLookupTests {
     private static let order = "GPA.3312-5543-1234-56789"
 
-    /// Two months of Anna's, with an upgrade to a token of its own in between.
+    /// Creates two months of Anna's, with an upgrade to a separate token between them.
     private func server() async throws -> TestServer {
         let play = TestPlay()
         let server = try TestServer(googlePlay: play.trust())
@@ -75,7 +75,7 @@ import TideoverServer
         await server.close()
     }
 
-    /// A server that was told nothing, and a store that can be asked about one order.
+    /// Creates a server without notifications, and a store that knows one order.
     private func uninformed(_ play: TestPlay) throws -> TestServer {
         play.answer(
             Self.order,
@@ -100,7 +100,7 @@ import TideoverServer
                 "com.example.cards/orders/\(Self.order)", "subscriptionsv2/tokens/token-9",
             ]
         )
-        // What it bought is known by its token from now on.
+        // The purchase is now also known by its token.
         #expect(try await look(server, "token=token-9") == found)
         await server.close()
     }

@@ -7,7 +7,7 @@ import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
 
-/// The base plans of Google Play beside the catalogue, as the simulated store tells of them.
+/// The base plans of Google Play compared with the catalogue, as the simulated store reports them.
 @Suite struct PlayPreflightTests {
     private static let keyFile = PlayServiceAccountFile(tokenURL: SimulatedGooglePlay.tokenURL)
     private static let start: Instant = "2026-05-01T10:00:00Z"
@@ -50,7 +50,7 @@ import TideoverSignatures
         )
     }
 
-    /// How one asks a simulated store that sells these subscriptions.
+    /// Returns access to a simulated store that sells these subscriptions.
     private func trust(
         _ subscriptions: [GooglePlaySubscriptionProduct],
         account change: (inout PlayServiceAccount) -> Void = { _ in }
@@ -87,7 +87,8 @@ import TideoverSignatures
         )
     }
 
-    /// `check verdict: detail` of what is found where the store sells these plans of `cards.pro`.
+    /// Returns `check verdict: detail` of the findings for a store that sells these plans of
+    /// `cards.pro`.
     private func told(
         _ plans: [GooglePlayBasePlan],
         _ products: [String: Product]
@@ -110,7 +111,7 @@ import TideoverSignatures
         findings.map { "\($0.check.rawValue) \($0.verdict.rawValue): \($0.detail)" }
     }
 
-    // MARK: What the simulated store says
+    // MARK: Settings of the simulated store
 
     @Test func `plans that are set as the catalogue has them are no trouble`() async throws {
         let plans = try [
@@ -126,7 +127,7 @@ import TideoverSignatures
                 "base-plans ok: the 3 of Google Play are set as the catalogue has them"
             ]
         )
-        // Seven days are a week, and one entry may stand for several plans.
+        // Seven days are a week, and one entry may cover several plans.
         let weekly = [try plan(period: "P1W"), try plan("other", period: "P1W")]
         #expect(try await told(weekly, ["cards.pro": product(period: "P7D")]).count == 1)
     }
@@ -238,7 +239,7 @@ import TideoverSignatures
         #expect(finding.advice?.contains("view app information") == true)
     }
 
-    // MARK: What only the real store says
+    // MARK: Settings of the real store only
 
     private func told(answered plans: [JSONValue], _ products: [String: Product]) async throws
         -> [String]

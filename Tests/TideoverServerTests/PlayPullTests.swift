@@ -7,14 +7,14 @@ import TideoverLocks
 import TideoverServer
 import TideoverStorage
 
-/// Notifications of Google Play that are pulled instead of pushed.
+/// Google Play notifications that are pulled instead of pushed.
 @Suite struct PlayPullTests {
-    /// A subscription as Pub/Sub keeps it: what it has, and what it was told.
+    /// A Pub/Sub subscription: its messages, and the requests it received.
     private final class Subscription: Sendable {
         private let state = Locked(State())
 
         private struct State {
-            /// The answers to questions for messages; then there are none.
+            /// The responses to pulls; afterwards there are no messages.
             var answers: [Response] = []
             var acknowledged: [String] = []
             var putOff: [String: Int64] = [:]
@@ -28,7 +28,7 @@ import TideoverStorage
 
         func answer(_ response: Response) { state.withLock { $0.answers.append(response) } }
 
-        /// Has these messages, by what each is acknowledged by.
+        /// Adds messages with their acknowledgement ids.
         func hold(_ messages: [(ackId: String, data: JSONValue, id: String)]) {
             let received = messages.map { message -> JSONValue in
                 let data = Base64.encodeString(message.data.encoded(), .standard)
@@ -72,7 +72,7 @@ import TideoverStorage
         ]
     }
 
-    /// A server that pulls until it has rested so often, and how long it rested each time.
+    /// Creates a server that pulls until it has paused a number of times, and records each pause.
     private func server(
         _ play: TestPlay,
         _ subscription: Subscription,

@@ -7,11 +7,10 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// What devices present of Google Play, what the store is asked because of it, and whose it then
-/// is.
+/// Google Play purchases that devices present: the queries they cause, and their ownership.
 @Suite struct PlayReconcileTests {
     private static let end = "2026-06-01T10:00:00Z"
-    /// A subscription that the app named nobody for.
+    /// A subscription without an account id from the app.
     private static let nobodys = TestPlay.subscription(
         "ACTIVE",
         until: end,
@@ -206,8 +205,8 @@ import TideoverStorage
         )
         #expect(status == 200)
         #expect(Device.items(answer) == Array(repeating: "accepted named-by-store", count: 4))
-        // Each changes the answer of the customer whom the store names: four commits were four
-        // versions.
+        // Each purchase changes the answer of the customer whom the store names, so four commits
+        // would create four versions.
         let anna = try #require(CustomerID(TestServer.anna))
         let key = CustomerKey(app: "cards", environment: .sandbox, customer: anna)
         #expect(try server.storage.row(of: key)?.version == 1)
@@ -215,7 +214,7 @@ import TideoverStorage
         await server.close()
     }
 
-    // MARK: The store's trouble
+    // MARK: Failures of the store
 
     @Test(arguments: [503, 429, 403])
     func `what the store cannot be asked about now is told by itself, and can come again`(
@@ -240,7 +239,7 @@ import TideoverStorage
         await server.close()
     }
 
-    // MARK: Whose it is
+    // MARK: Ownership
 
     @Test
     func `who presents it first holds it, and the account that the app named comes before both`()
@@ -285,7 +284,7 @@ import TideoverStorage
         await server.close()
     }
 
-    // MARK: Bounds
+    // MARK: Limits
 
     @Test func `sixteen purchases are asked about in one request and no more`() async throws {
         let play = TestPlay()
@@ -301,7 +300,7 @@ import TideoverStorage
         await server.close()
     }
 
-    // MARK: What is kept
+    // MARK: Storage
 
     @Test func `what is kept proves the same facts again, and no token reaches the log`()
         async throws

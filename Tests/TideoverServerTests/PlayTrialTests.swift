@@ -6,7 +6,7 @@ import TideoverJSON
 import TideoverLocks
 import TideoverServer
 
-/// What the doctor finds out about Google Play.
+/// The doctor's checks of Google Play.
 @Suite struct PlayTrialTests {
     private static let app = Configuration.App(
         id: "cards",
@@ -18,7 +18,7 @@ import TideoverServer
         )
     )
 
-    /// Time that passes while somebody waits.
+    /// The time that passes during a wait.
     private let uptime = Locked<Int64>(0)
 
     private func trial(_ trust: PlayTrust) -> PlayTrial {
@@ -37,7 +37,7 @@ import TideoverServer
         findings.map { "\($0.check.rawValue) \($0.verdict.rawValue)" }
     }
 
-    // MARK: May we ask?
+    // MARK: Access
 
     private static let question = "tideover-doctor-asks-whether-it-may"
 
@@ -86,7 +86,7 @@ import TideoverServer
         #expect(Finding.playKey(missingOf: Self.app).advice?.contains("serviceAccountFile") == true)
     }
 
-    // MARK: Does anything arrive?
+    // MARK: Arrivals
 
     private func told(
         last: String? = nil,
@@ -102,7 +102,7 @@ import TideoverServer
         return try #require(PlayArrivals(try JSONDocument(answer.encoded()).root))
     }
 
-    /// What is found where the server tells this, one look after the other, the last for ever.
+    /// Returns the findings for a server with these successive responses; the last one repeats.
     private func findings(
         _ looks: [PlayArrivals]
     ) async throws -> (findings: [Finding], told: [String]) {

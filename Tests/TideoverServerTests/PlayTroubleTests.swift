@@ -8,11 +8,12 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// What goes wrong between Google Play and us: nothing is lost by it, and nothing is believed for it.
+/// Failures between Google Play and the server: nothing is lost, and nothing unverified is
+/// accepted.
 @Suite struct PlayTroubleTests {
     private struct Unreachable: Error {}
 
-    /// Anna's subscription, pushed and read.
+    /// Creates Anna's subscription, pushed and read.
     private func bought() async throws -> (TestServer, TestPlay) {
         let play = TestPlay()
         let server = try TestServer(googlePlay: play.trust())
@@ -88,7 +89,7 @@ import TideoverStorage
     ) async throws {
         let (server, play) = try await bought()
         let asked = play.questions
-        // The one in hand is good for an hour.
+        // The current one is valid for an hour.
         server.set("2026-05-01T12:00:00Z")
         play.set("2026-05-01T12:00:00Z")
         play.answerAccess(answer)
@@ -137,7 +138,7 @@ import TideoverStorage
         await server.close()
     }
 
-    // MARK: Who pushes
+    // MARK: Senders
 
     @Test func `a storm of unknown keys has Google's fetched once in five minutes`() async throws {
         let (server, play) = try await bought()
@@ -202,7 +203,7 @@ import TideoverStorage
     }
 }
 
-/// Lets nobody pass until it is opened.
+/// Blocks callers until it is opened.
 private actor Latch {
     private var isOpen = false
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -6,13 +6,14 @@ import TideoverRehearsal
 import TideoverSandbox
 import TideoverServer
 
-/// Account holds that end unpaid, whose expiry Google moves to the end of the hold.
+/// Account holds that end unpaid; Google moves their expiry to the end of the hold.
 @Suite struct PlayUnpaidHoldTests {
     private static let end: Instant = "2026-06-01T10:00:00Z"
     private static let held: Instant = "2026-06-02T10:00:00Z"
     private static let over: Instant = "2026-07-02T10:00:00Z"
 
-    /// A back end that has followed a month, its hold, and the weeks after the hold ended unpaid.
+    /// Creates a back end that followed a month, its hold, and the weeks after the hold ended
+    /// unpaid.
     private func lived() async throws -> PlayBackEnd {
         let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
         google.play("token-1") { now in
@@ -68,7 +69,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    // MARK: Rehearsed
+    // MARK: Rehearsals
 
     private struct Rehearsed: Sendable {
         let file: String

@@ -7,12 +7,12 @@ import TideoverSandbox
 import TideoverServer
 import TideoverStorage
 
-/// Purchases on Google Play of which nothing is pushed any more: whatever happens to them is found by
-/// asking at their boundaries.
+/// Google Play purchases without further pushes: all changes are found by queries at their
+/// boundaries.
 @Suite struct PlayUpkeepTests {
     private static let end: Instant = "2026-06-01T10:00:00Z"
 
-    /// A back end that was told once of a purchase that the script then plays.
+    /// Creates a back end that received one notification of a purchase that the script then plays.
     private func told(
         _ script: @escaping @Sendable (Instant) -> JSONObject?
     ) async throws -> PlayBackEnd {
@@ -58,7 +58,7 @@ import TideoverStorage
         let lockedOut = try #require(denied.withLock { $0 })
         #expect(backEnd.google.questions("token-1").contains { $0 >= held && $0 <= lockedOut })
         #expect(try await backEnd.words() == "hold accountHold confirmed none")
-        // First every minute, then ever less often, and once an hour at least.
+        // First every minute, then at growing intervals, and at least once an hour.
         let asked = backEnd.google.questions("token-1").filter { $0 >= end && $0 < held }
         #expect(asked.count <= 7 + Int(hours))
         #expect(zip(asked, asked.dropFirst()).allSatisfy { $1 - $0 <= .minutes(61) })
@@ -67,7 +67,7 @@ import TideoverStorage
 
     @Test func `an expiry that is moved on in silence is followed`() async throws {
         let end = Self.end
-        // The store keeps the state and gives a day more, then the payment succeeds.
+        // The store keeps the state and adds a day, then the payment succeeds.
         let paid = end + .hours(30)
         let backEnd = try await told { now in
             let until = now < end ? end : now < paid ? end + .hours(24) : end + .days(30)
@@ -106,7 +106,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    /// A base plan may hold for up to 60 days, and with grace for at least 30.
+    /// A base plan may hold for up to 60 days; with grace, the two last at least 30.
     @Test(arguments: [1, 14, 30, 44, 59])
     func `a hold is followed to whatever end its plan gives it`(days: Int64) async throws {
         let end = Self.end
@@ -267,7 +267,8 @@ import TideoverStorage
         for place in stride(from: 4, to: 0, by: -1) {
             order.swapAt(place, Int(random.number(in: 0...Int64(place))))
         }
-        // The first seed is told of the newest only; the others are found by its links.
+        // With the first seed only the newest token is reported; the others are found through its
+        // links.
         for number in seed == 1 ? [5] : order { try await backEnd.push(4, "token-\(number)") }
         try await backEnd.live(until: PlayBackEnd.start + .days(2)) { _ async throws in
             #expect(try await backEnd.hasAccess())

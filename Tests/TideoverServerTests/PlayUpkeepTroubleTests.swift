@@ -7,7 +7,7 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// What goes wrong while Google Play is kept up with.
+/// Failures during the polling of Google Play.
 @Suite struct PlayUpkeepTroubleTests {
     private static let end: Instant = "2026-06-01T10:00:00Z"
 
@@ -80,7 +80,7 @@ import TideoverStorage
         let backEnd = try await told { _ in ScriptedPlay.subscription("ON_HOLD", until: end) }
         backEnd.google.play("token-1", status: status)
         try await backEnd.live(until: end + .days(61))
-        // Once a week while it should be there, and never again behind its end.
+        // Once a week while it should exist, and never after its end.
         let asked = backEnd.google.questions("token-1")
         #expect(asked.count <= 7)
         #expect(backEnd.service.nextUpkeep == nil)

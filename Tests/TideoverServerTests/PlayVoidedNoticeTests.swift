@@ -5,11 +5,11 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// What is asked when Google Play tells that an order was voided.
+/// The queries after Google Play reports a voided order.
 @Suite struct PlayVoidedNoticeTests {
     private static let end: Instant = "2026-06-01T10:00:00Z"
 
-    /// A subscription that the store revokes, having charged the payment back.
+    /// Creates a subscription that the store revokes after a chargeback.
     private func revoked() async throws -> (PlayBackEnd, ScriptedPlay, Instant) {
         let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
         let instant = PlayBackEnd.start + .days(2)
@@ -20,7 +20,7 @@ import TideoverServer
         }
         let backEnd = try PlayBackEnd(google)
         #expect(try await backEnd.push(4, "token-1") == 200)
-        // Nothing is asked in the first seconds of a process.
+        // The rate limiter allows no query in the first seconds of a process.
         try await google.time.sleep(.seconds(10))
         google.time.clock.now = instant
         return (backEnd, google, instant)
@@ -44,7 +44,7 @@ import TideoverServer
         return try await backEnd.service.handler(request).status
     }
 
-    /// How often the list of voided orders was read.
+    /// Returns how often the list of voided orders was read.
     private func reads(_ google: ScriptedPlay) -> Int {
         google.calls.count { $0.path == "voidedpurchases" }
     }
@@ -59,7 +59,7 @@ import TideoverServer
         let (backEnd, google, instant) = try await revoked()
         google.void([
             ScriptedPlay.voided("token-1", order: "GPA.1", at: instant),
-            // Somebody else's, which comes by schedule.
+            // An entry of another customer, which is read by schedule.
             ScriptedPlay.voided("token-9", order: "GPA.9", at: instant),
         ])
         #expect(try await tell(backEnd, google) == 200)
@@ -71,7 +71,7 @@ import TideoverServer
     @Test func `a list that does not answer keeps no message back`() async throws {
         let (backEnd, google, _) = try await revoked()
         google.fail { _ in Response(status: 503) }
-        // While nothing answers the message is to come again.
+        // While the store does not answer, the message must be delivered again.
         #expect(try await tell(backEnd, google) == 503)
         google.fail(nil)
         google.void([])

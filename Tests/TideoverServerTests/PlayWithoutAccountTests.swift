@@ -7,8 +7,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// Google Play without a service account: the types of authenticated pushes count, for whoever presents
-/// the token.
+/// Google Play without a service account: the types of authenticated pushes count, for the customer
+/// who presents the token.
 @Suite struct PlayWithoutAccountTests {
     private static let purchased: Int64 = 4
     private static let catalogue = Catalogue(products: [
@@ -106,7 +106,7 @@ import TideoverStorage
         #expect(answer["reconciledAt"]?.string == nil)
         server.set(server.now + .days(2))
         #expect(try await premium(server) == "never unknown")
-        // A notification of another token says nothing of this one.
+        // A notification of another token does not affect this one.
         try await push(server, Self.purchased, "token-2")
         #expect(try await premium(server) == "never unknown")
         await server.close()
@@ -124,7 +124,7 @@ import TideoverStorage
         let accepted = try await present(server)
         #expect(accepted["items"]?.array?.first?["missing"]?.string?.contains(file) == true)
         #expect(try await why(server).contains(file))
-        // A customer without such a purchase is not told of it.
+        // A customer without such a purchase does not see the message.
         #expect(try await !why(server, "u_1").contains(file))
         await server.close()
     }

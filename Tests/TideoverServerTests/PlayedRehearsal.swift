@@ -6,7 +6,7 @@ import TideoverSandbox
 import TideoverServer
 
 extension Rehearsal {
-    /// Plays a scenario in a folder that is gone afterwards, and hands over what became of it.
+    /// Plays a scenario in a temporary folder, and passes its result to `then`.
     static func played<Result>(
         _ scenario: Scenario,
         keepsUp: Bool = false,
@@ -25,7 +25,7 @@ extension Rehearsal {
         return result
     }
 
-    /// What a route answers to the admin key.
+    /// Returns a route's response to the admin key.
     func get(_ target: String) async throws -> JSONValue {
         guard
             let request = Request(method: "GET", target: target, headers: credentials, body: [])

@@ -7,14 +7,14 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// Past instants are decided by the catalogue and policy that were in effect then.
+/// Past instants are decided by the catalogue and policy in effect at the time.
 @Suite struct PolicyVersionTests {
     private static let failed = Message.end + .hours(1)
     private static let changed = Message.end + .days(2)
     private static let strict = Policy(billingRetry: .suspend)
     private static let kind = Policy(billingRetry: .keep(.days(30)))
 
-    /// A server that starts at an instant on the same database as the one before.
+    /// Starts a server at an instant, on the database of the former one.
     private func start(
         _ policy: Policy,
         at instant: Instant,
@@ -33,7 +33,7 @@ import TideoverStorage
         return server
     }
 
-    /// A payment that fails under one policy, which is then changed.
+    /// Creates a payment that fails under one policy, which then changes.
     private func changedLife() async throws -> TestServer {
         let first = try await start(Self.strict, at: Message.start)
         _ = try await first.post(.purchase())
@@ -116,7 +116,7 @@ import TideoverStorage
         #expect(all.map(\.effectiveAt) == [Message.start, Self.changed])
         let then = try await explain(server, "&asKnownAt=\(Self.failed.rfc3339)")["policyVersion"]
         #expect(then?["fingerprint"]?.string == all[0].fingerprint)
-        // The first version that was recorded also decides everything before it.
+        // The first recorded version also applies to all time before it.
         #expect(then?["effectiveAt"]?.isNull == true)
         let now = try await explain(server, "")["policyVersion"]
         #expect(now?["fingerprint"]?.string == all[1].fingerprint)

@@ -3,7 +3,7 @@ import Testing
 import TideoverServer
 
 @Suite(.timeLimit(.minutes(20))) struct PoolTests {
-    /// The thread that reads sockets must be free for reads while a notification is verified.
+    /// The thread that reads sockets must stay free while a notification is verified.
     @Test func `long work leaves the thread that asked for it, however quick the pool`()
         async throws
     {
@@ -14,7 +14,7 @@ import TideoverServer
         await withCheckedContinuation { answer in
             Thread.detachNewThread {
                 let asking = pthread_self()
-                // A thread that had ended could give its name to the one that works.
+                // Keep the thread alive, because the id of an ended thread could be reused.
                 let isDone = DispatchSemaphore(value: 0)
                 Task.immediate {
                     let working = try await onPool { pthread_self() }

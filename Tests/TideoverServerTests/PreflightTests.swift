@@ -7,7 +7,7 @@ import TideoverSandbox
 import TideoverServer
 import TideoverStorage
 
-/// The billing grace period of the store beside that of the catalogue.
+/// The billing grace period of the store compared with the catalogue's.
 @Suite struct PreflightTests {
     private static func app(grace: String?, period: String = "P1M") -> Configuration.App {
         Configuration.App(
@@ -27,9 +27,9 @@ import TideoverStorage
 
     private static let untold = GraceSetting.untold("appStore.keyId may not read it")
 
-    // MARK: What the stored failures tell
+    // MARK: Stored failures
 
-    /// A survey of a life at the simulated store in which a payment failed, or none did.
+    /// Returns a survey of a life at the simulated store, with or without a failed payment.
     private func survey(fails: Bool, grants: Bool = true) async throws -> JSONNode {
         let rehearsed = try RehearsedStore(grace: grants ? .sixteenDays : .off)
         let time = TestTime()
@@ -98,7 +98,7 @@ import TideoverStorage
         #expect(told.last?.contains("nothing can be said") == true)
     }
 
-    /// A failed renewal of a month, told by these words.
+    /// Creates a failed monthly renewal with these assertions.
     private func holding(
         _ number: Int,
         end: Instant,
@@ -159,7 +159,7 @@ import TideoverStorage
         #expect(survey.terms == ["cards.pro.monthly": 3])
     }
 
-    // MARK: What App Store Connect says
+    // MARK: App Store Connect
 
     private func setting(
         _ attributes: JSONValue,

@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverTestProcesses
 
-/// The program as a person or a script meets it.
+/// The program as used by people and scripts.
 @Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
 final class ProgramTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
@@ -32,7 +32,8 @@ final class ProgramTests {
         #expect(story["passed"]?.bool == true)
         #expect(story["held"]?.int64 == story["expectations"]?.int64)
         #expect((story["expectations"]?.int64 ?? 0) > 0)
-        // As its scenario says: two payments mended in grace, two later, and no answer of ours was wrong.
+        // As in its scenario: two payments succeed in grace, two later, and no answer of ours was
+        // wrong.
         let chronicle = story["chronicle"]
         #expect(chronicle?["savedInGrace"]?.int64 == 2)
         #expect(chronicle?["savedFromHold"]?.int64 == 2)
@@ -234,7 +235,7 @@ final class ProgramTests {
 }
 
 extension String {
-    /// Without what only lines columns up.
+    /// The text without alignment spaces.
     fileprivate var squeezed: String {
         split(separator: " ").joined(separator: " ")
     }

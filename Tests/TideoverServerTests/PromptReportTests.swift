@@ -4,11 +4,11 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// Prompts that were shown, as they are reported and hold the next one back.
+/// Reports of shown prompts, which delay the next one.
 @Suite struct PromptReportTests {
     private static let path = "/v1/apps/cards/customers/\(TestServer.anna)"
 
-    /// A customer in grace under a policy.
+    /// Creates a customer in grace under a policy.
     private func server(_ prompts: Policy.Prompts) async throws -> TestServer {
         let server = try TestServer(policy: Policy(prompts: prompts))
         _ = try await server.post(.purchase())

@@ -3,7 +3,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// What a query says is either understood or refused: never passed over.
+/// A query parameter is either understood or rejected, never ignored.
 @Suite struct QueryNameTests {
     private static let customer = "/v1/apps/cards/customers/\(TestServer.anna)"
 

@@ -6,7 +6,7 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// When readiness is found out, as values.
+/// The state of the readiness check, as a value.
 @Suite struct ReadinessStateTests {
     private let second = ReadinessState.freshness
 
@@ -123,7 +123,7 @@ import TideoverStorage
         #expect(try await server.get("/readyz").status == 200)
         disk.isFull = true
         #expect(try await server.post(Message.purchase("n-1")).status == 503)
-        // The earlier finding would hold for a second.
+        // The earlier result would be valid for a second.
         #expect(try await server.get("/readyz").status == 503)
         disk.isFull = false
         #expect(try await server.post(Message.purchase("n-1")).status == 200)
@@ -159,7 +159,7 @@ import TideoverStorage
     }
 }
 
-/// A disk that can be full, and a clock that stands until moved.
+/// A disk that can be full, and a clock that moves only on request.
 final class Disk: Sendable {
     private let now = Atomic<Int64>(0)
     private let full = Atomic(false)

@@ -7,9 +7,9 @@ import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
 
-/// What stands in a receipt, attribute by attribute, signed as it is.
+/// The attributes of a receipt, signed as they are.
 struct ReceiptContentTests {
-    /// Attributes by their numbers, written as Apple's page has them.
+    /// The attributes by number, encoded as on Apple's page.
     struct Content {
         var attributes: [(type: Int64, value: [UInt8])] = [
             (0, Self.text("Production")), (2, Self.text(ReceiptStore.bundleId)),

@@ -7,7 +7,7 @@ import TideoverServer
 import TideoverSignatures
 import TideoverTestProcesses
 
-/// Receipts as an operator meets them: in the configuration, and in `tideover inspect`.
+/// Receipts as used by an operator: in the configuration, and in `tideover inspect`.
 struct ReceiptConfigurationTests: ConfigurationSuite {
     private func text(_ stores: String, _ environments: String) -> String {
         """

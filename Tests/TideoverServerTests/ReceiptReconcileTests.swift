@@ -40,7 +40,7 @@ import TideoverStorage
         Base64.encodeString(container, .standard)
     }
 
-    /// The receipt of nine purchases, from a sandbox.
+    /// Returns the receipt of nine purchases from a sandbox.
     private static func nine(_ form: ReceiptForm = .der) throws -> [UInt8] {
         try ReceiptStore.nine(environment: .sandbox).container(form)
     }
@@ -54,7 +54,7 @@ import TideoverStorage
         try server.storage.evidence(app: "cards", environment: .sandbox, after: nil, limit: 100)
     }
 
-    // MARK: Into the same facts
+    // MARK: Facts
 
     @Test func `a receipt grants what it tells of, and is kept to the byte`() async throws {
         let server = try server()
@@ -78,7 +78,7 @@ import TideoverStorage
         #expect(kept.map(\.bytes) == [Array(text.utf8)])
         #expect(kept.map(\.source) == [.appReceipt])
         #expect(kept.map(\.signedAt) == ["2026-04-01"])
-        // Read again, it says what is stored.
+        // A replay finds only stored facts.
         let replay = await server.service.replayNow(
             app: "cards",
             environment: .sandbox,
@@ -137,7 +137,7 @@ import TideoverStorage
 
     // MARK: Every purchase in it
 
-    /// A lifetime and a set of themes, each bought by itself.
+    /// Returns a receipt with a lifetime purchase and a set of themes, bought separately.
     private static func two() throws -> JSONValue {
         typealias Content = ReceiptContentTests.Content
         var content = Content()
@@ -157,7 +157,7 @@ import TideoverStorage
         let server = try server()
         let first = Device(server: server, customer: "u_1")
         let second = Device(server: server, customer: "u_2")
-        // The first of the two is u_2's already, by a transaction.
+        // u_2 already owns the first of the two, by a transaction.
         var lifetime = Device.transaction(0)
         lifetime["originalTransactionId"] = "1000000000000007"
         lifetime["transactionId"] = "1000000000000007"
@@ -209,7 +209,7 @@ import TideoverStorage
         await server.close()
     }
 
-    // MARK: Refusals
+    // MARK: Rejections
 
     @Test func `what is no receipt of the app is refused by itself`() async throws {
         let server = try server()

@@ -6,9 +6,9 @@ import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
 
-/// A customer's life in the simulated store, its receipts, and who believes them.
+/// A customer's life in the simulated store, its receipts, and the trust in them.
 struct ReceiptStore {
-    /// Made once: keys of RSA take their time.
+    /// Created once, because RSA keys are slow to generate.
     static let authority = Result { try ReceiptAuthority() }
     static let stranger = Result { try ReceiptAuthority() }
 
@@ -62,7 +62,8 @@ struct ReceiptStore {
         _ = machine.advance(to: instant.millisecondsSince1970)
     }
 
-    /// A trial, four months of which the last is refunded, three months after a return, and an upgrade.
+    /// Creates a trial, four months with the last one refunded, three months after a return, and an
+    /// upgrade.
     static func nine(environment: AppStoreEnvironment = .production) throws -> ReceiptStore {
         var store = try ReceiptStore(at: "2025-09-01", environment: environment)
         try store.act(.subscribe(product: monthly, trial: .required))
@@ -76,7 +77,7 @@ struct ReceiptStore {
         return store
     }
 
-    // MARK: What it gives out
+    // MARK: Output
 
     func receipt() throws -> StoreReceipt { try machine.receipt(of: "anna") }
 
@@ -86,7 +87,7 @@ struct ReceiptStore {
 
     func answer() throws -> [UInt8] { try receipt().answer(carrying: container()) }
 
-    // MARK: Who believes it
+    // MARK: Trust
 
     func trust(
         as authority: Authority = .simulated,
@@ -108,7 +109,7 @@ struct ReceiptStore {
 }
 
 extension AppStoreReading {
-    /// Its facts in an order of their own, as learned from one piece of evidence.
+    /// The facts of the reading, in a defined order, learned from one piece of evidence.
     var allFacts: [Fact] {
         facts(learnedAt: "2026-05-01", source: .appReceipt, evidence: EvidenceID(hex: "01"))
     }
@@ -133,7 +134,8 @@ extension AppStoreReading {
 }
 
 extension Fact {
-    /// Without what only an answer of verifyReceipt can tell, and no receipt.
+    /// The fact without the data that only a response of verifyReceipt contains; nil if nothing
+    /// remains.
     var asReceiptsTell: Fact? {
         guard case .term(var term) = assertion else {
             if case .outlook = assertion { return nil }
@@ -146,5 +148,5 @@ extension Fact {
     }
 }
 
-/// The reader's refusals, not the simulated store's.
+/// The refusals of the reader, not of the simulated store.
 typealias Refused = TideoverAppStore.AppStoreRefusal

@@ -6,9 +6,9 @@ import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
 
-/// Receipts of StoreKit 1 and answers of verifyReceipt, as the simulated store writes them.
+/// Receipts of StoreKit 1 and responses of verifyReceipt, as the simulated store writes them.
 struct ReceiptTests {
-    // MARK: Into the same facts
+    // MARK: Facts
 
     @Test(arguments: ReceiptForm.allCases)
     func `a receipt and the answer about it state the same facts`(form: ReceiptForm) throws {
@@ -19,7 +19,7 @@ struct ReceiptTests {
             store.answer(),
             askedOf: .simulated
         )
-        // Nine terms and a refund; what only an answer tells is whether it renews.
+        // Nine terms and a refund; only a response states whether it renews.
         #expect(receipt.allFacts.count == 10)
         #expect(answer.allFacts.count == 11)
         #expect(Set(answer.allFacts.compactMap(\.asReceiptsTell)) == Set(receipt.allFacts))
@@ -168,7 +168,7 @@ struct ReceiptTests {
         #expect(ended.renewalDate == "2026-02-01")
     }
 
-    // MARK: Whom it is believed of
+    // MARK: Trust
 
     @Test func `the root that verified decides the environment, and the receipt must agree`() throws
     {
@@ -267,7 +267,7 @@ struct ReceiptTests {
         #expect(AppStoreTrust.receiptRoots(appStore: nil, simulated: same) == [same: .simulated])
     }
 
-    // MARK: Answers that are none
+    // MARK: Invalid responses
 
     @Test(arguments: [
         21000, 21002, 21003, 21004, 21005, 21006, 21007, 21008, 21009, 21010, 21150, 9,

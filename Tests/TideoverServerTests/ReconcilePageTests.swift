@@ -7,7 +7,7 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// Evidence in pages, trouble in the middle of one, and what is known once all of it was heard.
+/// Evidence in several pages, failures within a page, and certainty after complete evidence.
 @Suite struct ReconcilePageTests {
     private func signed(_ numbers: Range<Int>, _ server: TestServer) throws -> [JSONValue] {
         try numbers.map { .string(try server.store.sign(Device.transaction($0))) }
@@ -118,9 +118,10 @@ import TideoverStorage
         #expect(answers[0] == answers[1])
     }
 
-    // MARK: Trouble
+    // MARK: Failures
 
-    /// How many commits the disk has room for, and what then becomes of a transaction and its renewal.
+    /// The number of commits before the disk is full, and the outcomes of a transaction and its
+    /// renewal info.
     private static let shortages = [
         (0, ["failed storage-unavailable", "refused renewal-info-alone"]),
         (1, ["accepted", "failed storage-unavailable"]),
@@ -171,7 +172,7 @@ import TideoverStorage
         await server.close()
     }
 
-    // MARK: Never, for certain
+    // MARK: Certainty
 
     @Test func `a device with nothing makes sure of never, in its environment alone`() async throws
     {
@@ -184,7 +185,7 @@ import TideoverStorage
         #expect(never(answer) == "never confirmed")
         #expect(never(try await server.answer("u_42")) == "never confirmed")
         #expect(never(try await server.answer("u_42", environment: "simulated")) == "never unknown")
-        // A second one changes nothing, not the instant either.
+        // A second request changes nothing, including the instant.
         server.set(heard + .days(1))
         let again = try await device.present(["nothing": true], environment: "sandbox").answer
         #expect(again["customerVersion"] == answer["customerVersion"])

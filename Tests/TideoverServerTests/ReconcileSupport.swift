@@ -7,12 +7,12 @@ import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
 
-/// What devices present to a server, and what they hear.
+/// Requests of devices to a server, and their responses.
 struct Device {
     let server: TestServer
     var customer = "u_42"
 
-    /// Who vouches for receipts in these tests.
+    /// Returns the trusted roots of receipts in these tests.
     static func receiptAuthorities() throws -> [TrustAnchor: Authority] {
         let root = try ReceiptStore.authority.get().root
         return [try TrustAnchor(name: "receipts", der: root, keys: .rsa): .pinned(.sandbox)]
@@ -31,7 +31,7 @@ struct Device {
         return (response.status, JSONValue(try JSONDocument(response.body).root))
     }
 
-    /// `verdict`, then ownership or reason, of each piece.
+    /// Returns `verdict`, then ownership or reason, of each piece.
     static func items(_ answer: JSONValue) -> [String] {
         (answer["items"]?.array ?? []).map { item in
             let claims = item["lineages"]?.array?.compactMap { $0["ownership"]?.string } ?? []
@@ -41,7 +41,7 @@ struct Device {
         }
     }
 
-    /// A signed month of `cards.pro.monthly` under an id of its own, of nobody.
+    /// Returns a signed month of `cards.pro.monthly` under a separate id, without an owner.
     static func transaction(_ number: Int, signed: Instant = Message.start) -> JSONObject {
         var transaction = Message.transaction(signed: signed)
         let id = JSONValue.string("\(2_000_000_000_000_000 + number)")

@@ -4,13 +4,13 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// What devices present, and whose it then is.
+/// The evidence that devices present, and its ownership.
 @Suite struct ReconcileTests {
     private static let lapse = Message.end + .days(2)
 
-    // MARK: Asking
+    // MARK: Requests
 
-    /// A transaction as a device has it: of nobody, unless a customer is named.
+    /// Returns a transaction as devices have it, without an owner unless a customer is named.
     private func transaction(
         _ id: String = "2000000000000001",
         token: String? = nil,
@@ -52,7 +52,7 @@ import TideoverServer
         return answer
     }
 
-    /// `verdict ownership-or-reason` of each piece.
+    /// Returns `verdict ownership-or-reason` of each piece.
     private func items(_ answer: JSONValue) -> [String] {
         (answer["items"]?.elements ?? []).map { item in
             [item["verdict"], item["ownership"] ?? item["reason"]]
@@ -346,7 +346,7 @@ import TideoverServer
     }
 
     @Test func `pieces are counted before any is made`() async throws {
-        // As many as a body can hold.
+        // As many as fit into a body.
         let list = Array((#"{"transactions": [0"# + String(repeating: ",0", count: 131_000)).utf8)
         let body = list + Array(#"]}"#.utf8)
         let problem = #expect(throws: Problem.self) { try DeviceEvidence(body) }
@@ -354,7 +354,7 @@ import TideoverServer
         #expect(problem?.members["found"] == 131_001)
     }
 
-    // MARK: Nothing
+    // MARK: Empty requests
 
     private func confidence(
         _ server: TestServer,

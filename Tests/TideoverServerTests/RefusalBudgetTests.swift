@@ -5,7 +5,7 @@ import TideoverJSON
 import TideoverLocks
 import TideoverServer
 
-/// What each sender has used up.
+/// The used budget of each sender.
 @Suite struct RefusalLedgerTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -94,7 +94,7 @@ import TideoverServer
     }
 }
 
-/// The service towards senders whose notifications keep being refused.
+/// The service's behaviour towards senders of rejected notifications.
 @Suite struct RefusalBudgetTests {
     private static let proxies = TrustedProxies(["10.0.0.0/8"].compactMap { IPNetwork($0) })
     private static let limits = ClientLimits(trustedProxies: proxies, refusalsPerMinute: 3)
@@ -125,7 +125,8 @@ import TideoverServer
         return try await server.service.handler(request)
     }
 
-    /// Sends until it is put off; how many were looked at, at most 20.
+    /// Sends until a request is rejected by the budget, and returns how many were verified, at most
+    /// 20.
     private func lookedAt(
         from peer: String?,
         forwarded: String? = nil,
@@ -154,7 +155,8 @@ import TideoverServer
         let problem = try JSONDocument(response.body).root
         #expect(problem["type"]?.string == "/problems/too-many-refusals")
         #expect(try await operations(server) == before)
-        // To be put off costs nothing more, and whoever has waited is looked at again.
+        // A request rejected by the budget costs nothing more, and after the wait requests are
+        // verified again.
         uptime.nanoseconds += 20_000_000_000
         #expect(try await post(untrusted, from: "192.0.2.1", to: server).status == 401)
         #expect(try await post(untrusted, from: "192.0.2.1", to: server).status == 429)
@@ -197,7 +199,7 @@ import TideoverServer
         #expect(try await lookedAt(from: "192.0.2.1", by: server) == 3)
         let second = try Message.purchase("n-2").body(server.store)
         #expect(try await post(second, from: "192.0.2.1", to: server).status == 200)
-        // A copied chain over a false signature is refused, and costs no operation on the chain.
+        // A copied chain with a false signature is rejected, without an operation on the chain.
         let before = try await operations(server)
         var forged = try Message.purchase("n-3").body(server.store)
         forged[forged.count - 6] ^= 1
@@ -301,10 +303,10 @@ import TideoverServer
             #expect(try await lookedAt(from: "10.0.0.1", forwarded: forwarded, by: server) == 3)
             #expect(try await lookedAt(from: "10.0.0.2", forwarded: client, by: server) == 0)
         }
-        // The same network of IPv6, and then another.
+        // An address of the same IPv6 network, and one of another.
         #expect(try await lookedAt(from: "10.0.0.1", forwarded: "2001:db8::2", by: server) == 0)
         #expect(try await lookedAt(from: "10.0.0.1", forwarded: "2001:db8:0:1::", by: server) == 3)
-        // Whoever is no proxy cannot speak for others.
+        // A client that is not a trusted proxy cannot report other addresses.
         #expect(try await lookedAt(from: "192.0.2.9", forwarded: "192.0.2.8", by: server) == 3)
         #expect(try await lookedAt(from: "192.0.2.9", forwarded: "192.0.2.7", by: server) == 0)
         #expect(try await lookedAt(from: "192.0.2.8", by: server) == 3)
@@ -354,7 +356,7 @@ import TideoverServer
     }
 }
 
-/// A clock that stands where a test sets it, in nanoseconds.
+/// A clock in nanoseconds that moves only on request.
 final class Uptime: Sendable {
     private let state = Locked<Int64>(5_000_000_000)
 

@@ -6,7 +6,8 @@ import TideoverJSON
 import TideoverServer
 import TideoverStorage
 
-/// Everything that must not be believed: a problem of its own type, a count, and nothing else.
+/// Invalid data of each kind: its response is a problem with its own type, and only a count is
+/// stored.
 @Suite struct RefusalTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
@@ -28,7 +29,7 @@ import TideoverStorage
             self.body = body
         }
 
-        /// A case that changes the message.
+        /// Creates a case that changes the message.
         static func changed(
             _ name: String,
             _ status: Int,
@@ -42,7 +43,7 @@ import TideoverStorage
             }
         }
 
-        /// A case that damages the chain of the outer signature.
+        /// Creates a case that damages the chain of the outer signature.
         static func chain(_ defect: TestStore.Defect, _ slug: String) -> Case {
             Case("chain: \(defect)", 401, slug) {
                 try Message.purchase("n-bad").body($0, defect: defect)
@@ -151,7 +152,7 @@ import TideoverStorage
             let slug = answer["type"]?.string?.split(separator: "/").last.map(String.init)
             return slug ?? answer["status"]?.string ?? "none"
         }
-        // Two days after its end, but a retry of what was sent in its time.
+        // Two days after the certificate's end, but a repetition of a notification sent before it.
         server.set(Message.start + .days(5))
         #expect(try await post("n-1") == "committed")
         server.set(Message.start + .days(7) + .hours(1))
@@ -255,7 +256,7 @@ import TideoverStorage
         await server.close()
     }
 
-    /// A target for each template, with these in their places.
+    /// Returns a target for each template, with these values for its parameters.
     private static func targets(app: String, customer: String, id: String) -> [String] {
         Service.routes.map { route in
             route.template.replacing("{app}", with: app).replacing("{customer}", with: customer)
@@ -278,8 +279,8 @@ import TideoverStorage
 
     private static let canaries = ["canary", "Canary", "CANARY"]
 
-    /// Asks every route, and places where there is none, with a canary wherever a client can put
-    /// something. Returns how many requests that were.
+    /// Sends requests to every route, and to paths without one, with a canary in each part that a
+    /// client controls. Returns the number of requests.
     private func askEverything(_ server: TestServer) async throws -> Int {
         let paths =
             Self.targets(app: "cards", customer: "canary-\(TestServer.ben)", id: "canary")
@@ -308,7 +309,7 @@ import TideoverStorage
     }
 }
 
-/// The page that operators look problems up in.
+/// The page of problems for operators.
 @Suite struct ProblemPageTests {
     private static let page = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()

@@ -9,13 +9,13 @@ import TideoverSandbox
 import TideoverServer
 import TideoverStorage
 
-/// A simulated App Store with its Server API, and the key that opens that.
+/// A simulated App Store with its Server API, and a key for it.
 struct RehearsedStore {
     static let start: Instant = "2026-01-05T10:00:00Z"
 
     let store: SimulatedAppStore
     let authority: SandboxAuthority
-    /// The side of it that asks.
+    /// The back end's side.
     let backEnd: AppStoreRehearsal
 
     init(
@@ -54,7 +54,7 @@ struct RehearsedStore {
         )
     }
 
-    /// How a back end asks the store; `before` is called for each request, and may fail it.
+    /// Returns access to the store; `before` is called for each request, and may fail it.
     func access(
         before: @escaping @Sendable (Request) async throws -> Void = { _ in }
     ) -> StoreAccess {
@@ -67,7 +67,8 @@ struct RehearsedStore {
 }
 
 extension RehearsedStore {
-    /// The same access where the store's clock follows that of a test, which goes on while somebody waits.
+    /// Returns the same access with a store clock that follows the test's, which advances during
+    /// waits.
     func following(_ time: TestTime) -> StoreAccess {
         access { _ in
             _ = try await store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
@@ -79,7 +80,7 @@ extension RehearsedStore {
 final class TestTime: Sendable {
     let clock = TestClock()
     private let nanoseconds = Locked<Int64>(0)
-    /// Whether sleeping moves the clock too; the stopwatch it always moves.
+    /// Whether sleeping moves the clock too; it always moves the stopwatch.
     private let movesClock: Bool
     private let end = Locked<Instant>(.distantFuture)
 
@@ -90,7 +91,7 @@ final class TestTime: Sendable {
 
     var uptime: Int64 { nanoseconds.withLock { $0 } }
 
-    /// From when on nobody sleeps any more, as if cancelled.
+    /// Makes every sleep after an instant fail, as if cancelled.
     func end(at instant: Instant) { end.withLock { $0 = instant } }
 
     @Sendable func sleep(_ duration: Duration) async throws {
@@ -104,7 +105,7 @@ final class TestTime: Sendable {
     }
 }
 
-/// Our server beside a simulated store: takes its notifications in, and can ask it.
+/// The server beside a simulated store: it receives notifications and can query the store.
 final class RehearsedBackEnd: Sendable {
     let service: Service
     let storage: SQLiteStorage
@@ -161,7 +162,7 @@ final class RehearsedBackEnd: Sendable {
     private let log: LineBox
     var logged: [String] { log.lines }
 
-    /// The samples of `/metrics`, a line each.
+    /// Returns the samples of `/metrics`, one per line.
     func samples() async throws -> [String] {
         let body = try await service.handler(Request(path: "/metrics")).body
         return String(decoding: body, as: UTF8.self).split(separator: "\n").map(String.init)
@@ -173,7 +174,7 @@ final class RehearsedBackEnd: Sendable {
         ).status
     }
 
-    /// Runs a backfill, and returns what it reports.
+    /// Runs a backfill, and returns its report.
     func backfill() async throws -> JSONValue? {
         let response = await service.backfillNow(app: "cards", environment: .simulated)
         return JSONValue(try JSONDocument(response.body).root)["last"]
@@ -191,7 +192,7 @@ final class RehearsedBackEnd: Sendable {
         return JSONValue(try JSONDocument(try await service.handler(request).body).root)
     }
 
-    /// What a customer may use, without what depends on how often the answer changed.
+    /// Returns a customer's answer without the parts that depend on the number of changes.
     func answer(_ customer: String) async throws -> JSONValue {
         let answer = try await get("/v1/apps/cards/customers/\(customer)?environment=simulated")
         return [
@@ -199,7 +200,7 @@ final class RehearsedBackEnd: Sendable {
         ]
     }
 
-    /// What a customer has lived through, without when and by which bytes we heard of it.
+    /// Returns a customer's timeline without the time and the bytes of arrival.
     func timeline(_ customer: String, until: Instant) throws -> String {
         guard let id = CustomerID(customer) else { preconditionFailure("this is a customer's id") }
         let key = CustomerKey(app: "cards", environment: .simulated, customer: id)
@@ -227,7 +228,7 @@ final class RehearsedBackEnd: Sendable {
 }
 
 extension JSONValue {
-    /// The same without the members of these names, however deep.
+    /// Returns the value without members of these names, at any depth.
     func without(_ names: Set<String>) -> JSONValue {
         switch self {
         case .array(let elements): .array(elements.map { $0.without(names) })

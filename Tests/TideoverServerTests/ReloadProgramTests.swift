@@ -6,7 +6,7 @@ import TideoverJSON
 import TideoverServer
 import TideoverTestProcesses
 
-/// `tideover reload`, and commands that reach a running server without a key.
+/// `tideover reload`, and commands that query a running server without a key.
 @Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
 final class ReloadProgramTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
@@ -56,7 +56,7 @@ final class ReloadProgramTests {
         #expect(applied.messages.isEmpty)
         #expect(try await status("books") == 200)
         #expect(try await status("cards") == 200)
-        // Keys go on through the reload, and the new service takes further ones.
+        // Keys survive the reload, and the new service accepts further ones.
         let second = String(try run("keys", "add", "--kind", "secret").results.dropLast())
         #expect(
             try await running.get("/v1/apps/books/customers/u_42", key: second).status == 200
@@ -79,7 +79,7 @@ final class ReloadProgramTests {
         try FileManager.default.copyItem(atPath: path, toPath: other)
         let broken = "{ colour: 1, shape: 2, apps: [] }"
         try Data(broken.utf8).write(to: URL(filePath: path))
-        // The command itself reads a sound configuration: that of the server is the broken one.
+        // The command itself reads a valid configuration; only the server's is broken.
         let refused = try Executable.run(["reload", "--config", other])
         #expect(refused.code == 78)
         #expect(refused.messages.contains("The configuration was not reloaded.\n"))

@@ -7,7 +7,7 @@ import TideoverServer
 import TideoverStorage
 import TideoverTestProcesses
 
-/// `tideover replay` as an operator meets it, with a server running and without.
+/// `tideover replay` as used by an operator, with and without a running server.
 @Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
 final class ReplayProgramTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
@@ -20,8 +20,8 @@ final class ReplayProgramTests {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// A configuration with an admin key, and a database with one purchase of a simulated store of which
-    /// an older version read nothing.
+    /// Creates a configuration with an admin key, and a database with one purchase of a simulated
+    /// store. An older version read no facts from its evidence.
     private func configuration() async throws -> String {
         let store = try TestStore()
         try Data(store.root).write(to: folder.appending(path: "root.der"))

@@ -10,9 +10,9 @@ import TideoverSandbox
 import TideoverServer
 import TideoverStorage
 
-/// Stored evidence, read again by the rules of this version.
+/// Replays of stored evidence by the rules of this version.
 @Suite struct ReplayTests {
-    /// A back end that heard all of half a year of Anna's, and asked about her.
+    /// Creates a back end with half a year of Anna's notifications and a query about her.
     private func lived(
         _ rehearsed: RehearsedStore,
         _ time: TestTime
@@ -53,7 +53,7 @@ import TideoverStorage
     private static let target = "/v1/apps/cards/replay?environment=simulated"
     private static let nothing: JSONValue = ["wanted": false, "setAside": false, "last": nil]
 
-    /// Has a server begin a replay.
+    /// Requests a replay from a server.
     private func want(_ backEnd: RehearsedBackEnd, apply: Bool) async throws {
         let request = try #require(
             Request(
@@ -68,7 +68,7 @@ import TideoverStorage
         #expect(try JSONDocument(response.body).root["wanted"]?.bool == true)
     }
 
-    /// Lets a server work until the run that was wanted has ended.
+    /// Runs a server until the requested replay has ended.
     private func work(_ backEnd: RehearsedBackEnd) async throws -> JSONValue {
         let working = Task { await backEnd.service.replay() }
         var answer = try await backEnd.get(Self.target)
@@ -81,8 +81,8 @@ import TideoverStorage
         return try #require(answer["last"])
     }
 
-    /// A database with the evidence of another, as an older version would have left it, which read no fact
-    /// in anything.
+    /// Copies the evidence of another database, as an older version would have left it, without any
+    /// facts.
     private func older(
         _ backEnd: RehearsedBackEnd,
         _ rehearsed: RehearsedStore,
@@ -137,7 +137,7 @@ import TideoverStorage
         let change = report["changed"]?["first"]?.array?.first
         #expect(change?["customer"]?.string == TestServer.anna)
         #expect(change?["to"]?.string == "active paid confirmed")
-        // Telling is not doing.
+        // A report changes nothing.
         #expect(try await replay(older) == report)
         #expect(try await replay(older, apply: true)["applied"] == true)
         let again = try await replay(older)
@@ -209,7 +209,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    /// Most of a year of fourteen customers: more than a page of evidence.
+    /// Creates most of a year of fourteen customers: more than a page of evidence.
     private func crowded(
         _ rehearsed: RehearsedStore,
         _ time: TestTime
@@ -251,8 +251,8 @@ import TideoverStorage
         let time = TestTime()
         let backEnd = try await crowded(rehearsed, time)
         let all = try evidence(backEnd).count
-        // The disk fails for good in the second page, as it does for a process that is killed: the first
-        // takes a commit for each customer, and one before and behind them for the bookmark.
+        // The disk fails permanently in the second page, like a killed process. The first page
+        // takes a commit for each customer, and one before and after them for the bookmark.
         let (isFailing, commits) = (Locked(false), Locked(0))
         let dying = try await older(
             backEnd,
@@ -282,14 +282,14 @@ import TideoverStorage
         #expect(resumed["resumed"] == true)
         #expect(resumed["applied"] == true)
         #expect(resumed["unread"] == .null)
-        // Not all over again.
+        // It does not start from the beginning.
         #expect(try #require(resumed["evidence"]?.int64) < Int64(all))
         #expect(try facts(next) == facts(backEnd))
         let again = try await replay(next)
         for list in ["added", "unread", "changed"] { #expect(again[list]?["count"] == 0) }
         await next.storage.close()
 
-        // Nothing is left to be taken up.
+        // No run remains to be resumed.
         let last = try RehearsedBackEnd(rehearsed, time, folder: dying.folder)
         let working = Task { await last.service.replay() }
         try await Task.sleep(for: .milliseconds(50))
@@ -300,8 +300,8 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    /// A server on the database of `one` whose storage stops working with the second commit, the one
-    /// behind the bookmark of the replay that it resumes: the process crashes there.
+    /// Runs a server on the database in a folder. Its storage fails at the second commit, after the
+    /// bookmark of the resumed replay: the process crashes there.
     private func crash(
         in folder: URL,
         _ rehearsed: RehearsedStore,
@@ -357,7 +357,7 @@ import TideoverStorage
         let findings = Finding.replays(reading, version: version)
         #expect(findings.map(\.verdict) == [.problem])
         #expect(findings.map(\.subject) == ["cards simulated"])
-        // What another version finds may not crash it.
+        // Another version may have fixed the crash.
         #expect(Finding.replays(reading, version: version + "-next").isEmpty)
 
         try await want(next, apply: true)

@@ -6,10 +6,12 @@ import TideoverSQLite
 import TideoverServer
 import TideoverTestProcesses
 
-/// `tideover report drift`, `tideover report lockouts` and what `tideover explain` says of both.
+/// `tideover report drift`, `tideover report lockouts` and the content of `tideover explain` about
+/// both.
 @Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
 struct ReportProgramTests {
-    /// A purchase heard of three hours late, and a device that twice missed it: once healed, once open.
+    /// Creates a purchase received three hours late, and a device with two drifts, one healed and
+    /// one open.
     private func told() async throws -> TestServer {
         let server = try TestServer()
         server.set(Message.start + .hours(3))
@@ -52,7 +54,7 @@ struct ReportProgramTests {
         return (said.results, said.messages)
     }
 
-    /// The words of each line of a table, as far as blanks part them.
+    /// Returns the fields of each line of a table, separated by spaces.
     private func lines(_ table: String) -> [[Substring]] {
         table.split(separator: "\n").map { $0.split(separator: " ") }
     }
@@ -86,7 +88,7 @@ struct ReportProgramTests {
         let (table, _) = try run(server, "report", "lockouts")
         #expect(table.contains("an expiry check's"))
         let ours = try #require(table.split(separator: "\n").first { $0.contains(" ours ") })
-        // Of the 31 days of May three hours.
+        // Three hours of the 31 days of May.
         #expect(ours.contains("180"))
         #expect(ours.contains("44640 (0.40 %)"))
         #expect(ours.contains("notHeard 180"))

@@ -5,9 +5,10 @@ import TideoverJSON
 import TideoverSQLite
 import TideoverServer
 
-/// What the log tells of requests.
+/// The log lines of requests.
 @Suite struct RequestLogTests {
-    /// Every look at the clock is two milliseconds after the one before, every id one more.
+    /// Each reading of the clock is two milliseconds after the previous one, and each id is one
+    /// higher.
     private static func instruments() -> Instruments {
         let looks = Counter()
         let ids = Counter()
@@ -57,7 +58,7 @@ import TideoverServer
 
     @Test func `every route says its id, and the log knows it`() async throws {
         for route in Service.routes {
-            // Each of its own: of refusals for one reason only the first few have lines.
+            // A new server for each, because only the first rejections for one reason are logged.
             let server = try TestServer()
             let path = route.template.replacing("{app}", with: "cards")
                 .replacing("{customer}", with: TestServer.anna)

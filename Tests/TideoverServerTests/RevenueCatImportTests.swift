@@ -8,7 +8,7 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// Lines of RevenueCat's answers through the route.
+/// Imports of RevenueCat's responses through the route.
 struct RevenueCatImportTests {
     private static let mark = String(repeating: "0a", count: 32)
 
@@ -21,7 +21,7 @@ struct RevenueCatImportTests {
         return server
     }
 
-    /// Answers about customers of their own, each on a line.
+    /// Returns responses about distinct customers, one per line.
     private static func lines(_ count: Int) -> [[UInt8]] {
         (0..<count).map { number in
             TestRevenueCat.answer(
@@ -163,7 +163,7 @@ struct RevenueCatImportTests {
         await server.close()
     }
 
-    /// One answer about a production and a sandbox subscription of the same customer.
+    /// Returns a response about a production and a sandbox subscription of the same customer.
     private static func answerAboutTwoEnvironments() -> [UInt8] {
         let subscription = { (transaction: JSONValue, isSandbox: Bool) -> JSONValue in
             [
@@ -223,13 +223,13 @@ struct RevenueCatImportTests {
         }
         let server = try server()
         let told = try await post(server, lines)
-        // The last one is of the products, and of no customer.
+        // The last one is about products, not about a customer.
         #expect(told["read"] == 5)
         #expect(told["refused"] == 1)
         let verdicts = told["lines"]?.array ?? []
         #expect(verdicts.last?["line"] == 6)
         #expect(verdicts.last?["reason"] == "missing-member")
-        // None of them names a transaction, so that each says what it leaves out.
+        // None of them contains a transaction, so each line notes the omission.
         #expect(verdicts.dropLast().map { $0["verdict"] } == Array(repeating: "noted", count: 5))
         let again = try await post(server, lines)
         #expect(again["known"] == 5)

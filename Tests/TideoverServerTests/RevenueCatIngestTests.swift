@@ -7,7 +7,7 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// RevenueCat's webhooks through the route, alone and beside the stores' own words.
+/// RevenueCat's webhooks through the route, alone and beside the stores' own facts.
 struct RevenueCatIngestTests {
     private static let world: [Environment] = [.production, .sandbox]
 
@@ -25,7 +25,7 @@ struct RevenueCatIngestTests {
         )
     }
 
-    // MARK: Who is believed
+    // MARK: Authentication
 
     @Test func `what is not known to be RevenueCat's leaves nothing behind`() async throws {
         let server = try server()
@@ -79,7 +79,7 @@ struct RevenueCatIngestTests {
             (#"{"api_version":"1.0","event":{"type":"TEST","id":"signed-1","#
                 + #""event_timestamp_ms":1777629600000,"environment":"SANDBOX"}}"#).utf8
         )
-        // HMAC-SHA256 of `1777629605.` and the body, made by another implementation.
+        // HMAC-SHA256 of `1777629605.` and the body, computed by another implementation.
         let signature =
             "26e2396e505a415498dad3e513dc48a5a3ba0582b8a243835d891fcd49c5f3f3"
         func headers(_ signature: String?) -> Headers {
@@ -113,7 +113,7 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    // MARK: What is taken in
+    // MARK: Events
 
     @Test func `an event delivered again changes nothing`() async throws {
         let server = try server()
@@ -287,7 +287,7 @@ struct RevenueCatIngestTests {
     private static let nextEnd: Instant = "2026-07-01T10:00:00Z"
     private static let graceEnd: Instant = "2026-07-17T10:00:00Z"
 
-    /// All orders of so many things.
+    /// Returns all orders of a number of items.
     private static func orders(of count: Int) -> [[Int]] {
         guard count > 0 else { return [[]] }
         return orders(of: count - 1).flatMap { order in
@@ -551,7 +551,7 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
     @Test func `RevenueCat is asked about whom it told of, and its answer is kept`() async throws {
         let revenueCat = TestRevenueCat()

@@ -6,7 +6,7 @@ import TideoverServer
 import TideoverStorage
 import TideoverTestProcesses
 
-/// `tideover import revenuecat` and `tideover report shadow` as an operator meets them.
+/// `tideover import revenuecat` and `tideover report shadow` as used by an operator.
 @Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
 final class RevenueCatProgramTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
@@ -34,7 +34,8 @@ final class RevenueCatProgramTests {
         return file.path
     }
 
-    /// Lines of answers, the first of them none; those of 2020, so that no clock is ahead of them.
+    /// Creates lines of responses, the first of them invalid. They are from 2020, so that no clock
+    /// is behind them.
     private func file(_ count: Int) throws -> String {
         let start: Instant = "2020-05-01T10:00:00Z"
         let end: Instant = "2020-06-01T10:00:00Z"
@@ -72,7 +73,7 @@ final class RevenueCatProgramTests {
         let file = try file(600)
         let arguments = arguments(file, configuration)
         let killed = try ChildProcess([Executable.url.path] + arguments)
-        // The first line is told as soon as the lines around it are kept.
+        // The first line is reported as soon as its batch is stored.
         var told = ""
         while !told.contains("Line 1:") {
             let bytes = killed.messages.next()

@@ -8,7 +8,7 @@ import TideoverServer
 import TideoverSignatures
 import TideoverStorage
 
-/// When a purchase of the sandbox answers where production is asked.
+/// When a sandbox purchase answers for production.
 @Suite struct SandboxAnswerTests {
     private func server(_ policy: Policy.Sandbox, testers: [String] = []) throws -> TestServer {
         try TestServer(
@@ -17,7 +17,7 @@ import TideoverStorage
         )
     }
 
-    /// Anna buys in the sandbox.
+    /// Creates a purchase of Anna's in the sandbox.
     private func bought(
         _ policy: Policy.Sandbox,
         testers: [String] = []
@@ -76,7 +76,7 @@ import TideoverStorage
         #expect(try await server.send("POST", path, body: grant).status == 201)
         #expect(try await asked(server) == "production active")
         #expect(try await explained(server)?["ruling"]?.string == "productionServes")
-        // Once known in production, nobody reviews; a tester still tests.
+        // A customer known in production is no reviewer; a tester remains one.
         server.set(server.now + .days(8))
         #expect(try await asked(server) == "sandbox active")
         #expect(try await explained(server)?["ruling"]?.string == "tester")

@@ -3,7 +3,7 @@ import Testing
 import TideoverJSON
 import TideoverTestProcesses
 
-/// `tideover sandbox run`, as a person or a CI system meets it.
+/// `tideover sandbox run` as used by people and CI systems.
 @Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
 final class SandboxProgramTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
@@ -78,7 +78,7 @@ final class SandboxProgramTests {
         #expect(missing.code == 66)
     }
 
-    /// `ScenarioTests` plays all of them in process, and CI all of them by the release build.
+    /// `ScenarioTests` plays all of them in process, and CI plays all with the release build.
     @Test func `rehearsals of the project pass by the command too`() throws {
         let files = ScenarioTests.files.enumerated().filter { $0.offset.isMultiple(of: 12) }
             .map { ScenarioTests.folder.appending(path: $0.element).path }
@@ -132,7 +132,7 @@ final class SandboxProgramTests {
         #expect(!second.messages.contains("--salt"))
         #expect(try #require(now(second.kept)) >= #require(now(first.kept)))
         #expect(seed(second.kept) == seed(first.kept))
-        // Anew, and nobody is met again.
+        // A new start has new customers.
         try FileManager.default.removeItem(at: state)
         let other = try serve()
         #expect(other.code == 0)

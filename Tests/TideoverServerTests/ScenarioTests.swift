@@ -3,7 +3,7 @@ import Testing
 import TideoverRehearsal
 import TideoverSandbox
 
-/// Whole lives, told by the simulated store to the real server.
+/// Complete lives, sent by the simulated store to the real server.
 @Suite struct ScenarioTests {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Scenarios")
@@ -27,8 +27,8 @@ import TideoverSandbox
         for failure in report.failures { Issue.record("\(failure)") }
         #expect(report.passed)
         #expect(!report.verdicts.isEmpty)
-        // Where drift is rehearsed, a purchase without a token is to be claimed, the store's own answer
-        // lags behind it, or there is no service account to ask it with, something is wrong at first.
+        // In these scenarios the first answers are wrong. They rehearse drift, a purchase without a
+        // token, outdated store responses, or a missing service account.
         let isWrongAtFirst = [
             "drift-", "app-store-bought-outside", "app-store-family-", "google-store-answers-stale",
             "google-first-answer-stale", "google-no-credentials-",

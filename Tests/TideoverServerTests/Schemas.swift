@@ -1,7 +1,7 @@
 import TideoverCore
 import TideoverJSON
 
-/// As much of JSON Schema as the document uses; a member that no schema names is a fault.
+/// The part of JSON Schema that the document uses; a member without a schema is a fault.
 struct Schemas: Sendable {
     private let document: JSONDocument
 

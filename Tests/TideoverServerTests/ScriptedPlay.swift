@@ -9,16 +9,16 @@ import TideoverServer
 import TideoverSignatures
 import TideoverStorage
 
-/// Google Play as a script: what it answers about each purchase token at each instant, and all that it
-/// was asked.
+/// A scripted Google Play: its response about each purchase token at each instant, and all requests
+/// it received.
 final class ScriptedPlay: Sendable {
-    /// What is answered at an instant.
+    /// Returns the response at an instant.
     typealias Script = @Sendable (Instant) -> Response
 
     struct Call: Equatable {
         let at: Instant
         let method: String
-        /// Behind the app's root, without `purchases/`.
+        /// The path after the app's root, without `purchases/`.
         let path: String
     }
 
@@ -42,14 +42,14 @@ final class ScriptedPlay: Sendable {
 
     var calls: [Call] { state.withLock { $0.calls } }
 
-    /// When the store was asked about a token.
+    /// Returns when the store was queried about a token.
     func questions(_ token: String) -> [Instant] {
         calls.filter { $0.method == "GET" && $0.path.hasSuffix("/tokens/\(token)") }.map(\.at)
     }
 
     // MARK: The script
 
-    /// What it answers about a subscription or a one-time purchase; nil is 404.
+    /// Sets the response about a subscription or a one-time purchase; nil is 404.
     func play(_ token: String, _ script: @escaping @Sendable (Instant) -> JSONObject?) {
         state.withLock {
             $0.scripts[token] = { now in
@@ -67,16 +67,16 @@ final class ScriptedPlay: Sendable {
 
     func acknowledge(_ script: @escaping Script) { state.withLock { $0.acknowledge = script } }
 
-    /// From now on everything is answered so; nil for no more.
+    /// Sets the response to all requests from now on; nil removes it.
     func fail(_ script: Script?) { state.withLock { $0.outage = script } }
 
-    /// From now on the list of voided orders is answered so; nil for no more.
+    /// Sets the response for the list of voided orders from now on; nil removes it.
     func failList(_ script: Script?) { state.withLock { $0.listOutage = script } }
 
-    /// From now on every answer has this date, as HTTP writes it.
+    /// Sets the date of all responses from now on, in the format of HTTP.
     func date(_ text: String) { state.withLock { $0.date = text } }
 
-    // MARK: Answering
+    // MARK: Responses
 
     var trust: PlayTrust {
         let time = time
@@ -135,7 +135,7 @@ final class ScriptedPlay: Sendable {
 }
 
 extension ScriptedPlay {
-    /// A subscription of an ordinary customer, with changes.
+    /// Returns a normal customer's subscription, with changes.
     static func subscription(
         _ state: String,
         until end: Instant,
@@ -191,7 +191,7 @@ extension ScriptedPlay {
     }
 }
 
-/// Our server beside that store, of which only the clock is a test's: nothing arrives but what is pushed.
+/// The server beside that store, with a test clock; only pushed notifications arrive.
 final class PlayBackEnd: Sendable {
     static let start: Instant = "2026-05-01T10:00:05Z"
     static let catalogue = Catalogue(products: [
@@ -257,7 +257,7 @@ final class PlayBackEnd: Sendable {
         )
     }
 
-    /// The same server after it was killed.
+    /// Returns the same server after it was killed.
     func killed() async throws -> PlayBackEnd {
         await storage.close()
         return try PlayBackEnd(google, folder: folder)
@@ -268,9 +268,9 @@ final class PlayBackEnd: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    // MARK: Living
+    // MARK: Time
 
-    /// A notification of a type about a token; the status of its answer.
+    /// Pushes a notification of a type about a token, and returns the status of the response.
     @discardableResult
     func push(_ type: Int64, _ token: String) async throws -> Int {
         let id = "\(type):\(token):\(time.clock.now.millisecondsSince1970)"
@@ -282,7 +282,7 @@ final class PlayBackEnd: Sendable {
         return try await service.handler(request).status
     }
 
-    /// Does all that falls due until an instant, when it falls due; `each` is asked after everything done.
+    /// Processes all due work until an instant, at its due times; `each` is called after each step.
     func live(
         until end: Instant,
         each: (Instant) async throws -> Void = { _ in }
@@ -304,7 +304,7 @@ final class PlayBackEnd: Sendable {
         return JSONValue(try JSONDocument(answer.body).root)["googlePlay"]
     }
 
-    // MARK: Asking it
+    // MARK: Requests
 
     func answer(
         _ customer: String = TestServer.anna,
@@ -326,7 +326,7 @@ final class PlayBackEnd: Sendable {
         return JSONValue(try JSONDocument(try await service.handler(request).body).root)
     }
 
-    /// `state reason confidence access` of an entitlement.
+    /// Returns `state reason confidence access` of an entitlement.
     func words(
         _ entitlement: String = "premium",
         _ environment: String = "production"

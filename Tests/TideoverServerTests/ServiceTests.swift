@@ -7,7 +7,7 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// Signed notifications in, answers out, with everything in between real but the socket.
+/// Signed notifications and answers through the real server, without a socket.
 @Suite struct ServiceTests {
     @Test func `a signed purchase is answered with access until its end`() async throws {
         let server = try TestServer()

@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// RevenueCat's answers beside ours.
+/// RevenueCat's responses compared with our answers.
 struct ShadowReportTests {
     private static let grace: Instant = "2026-06-17T10:00:00Z"
 
@@ -37,7 +37,7 @@ struct ShadowReportTests {
         )
     }
 
-    /// A payment that failed at the end of the month, with the store's word on grace.
+    /// Returns a payment that failed at the end of the month, with the store's grace period.
     private func failed() -> Message {
         var message = Message.purchase("n-2", signed: TestRevenueCat.end + .seconds(1))
         message.type = "DID_FAIL_TO_RENEW"
@@ -67,7 +67,7 @@ struct ShadowReportTests {
         let server = try server(at: "2026-06-05T10:00:00Z")
         #expect(try await server.post(.purchase()).status == 200)
         #expect(try await server.post(failed()).status == 200)
-        // Asked on 3 June it says that the month ended two days before, and nothing of grace.
+        // The response of 3 June reports that the month ended two days before, without grace.
         try await take(server, TestRevenueCat.answer(at: "2026-06-03T10:00:00Z"))
         let shadow = try await shadow(server)
         let difference = shadow["differences"]?.array?.first
@@ -77,7 +77,7 @@ struct ShadowReportTests {
         #expect(difference?["evidence"]?.array?.isEmpty == false)
         #expect(difference?["theirs"]?["access"] == false)
         #expect(difference?["ours"]?["state"] == "grace")
-        // Two days, from the answer until now.
+        // Two days, from the response until now.
         #expect(difference?["lockoutMinutes"]?.double == 2880)
         #expect(shadow["lockoutMinutes"]?.double == 2880)
         let report = try await ask(server, "/v1/reports/shadow?app=cards&environment=sandbox")
@@ -90,7 +90,7 @@ struct ShadowReportTests {
         let server = try server(at: "2026-06-05T10:00:00Z")
         #expect(try await server.post(.purchase()).status == 200)
         #expect(try await server.post(failed()).status == 200)
-        // In May nobody knew of the failure: what it says ends with the month.
+        // In May the failure was unknown: the response is valid until the end of the month.
         try await take(server, TestRevenueCat.answer(at: "2026-05-10T10:00:00Z"))
         #expect(try await shadow(server)["lockoutMinutes"]?.double == 0)
         await server.close()

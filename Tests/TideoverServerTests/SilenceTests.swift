@@ -7,9 +7,9 @@ import TideoverSandbox
 import TideoverServer
 import TideoverStorage
 
-/// The alarm on silence: the store owed a word, and none came.
+/// The alarm for missing notifications: the store owed one, and none arrived.
 @Suite struct SilenceTests {
-    /// Anna has bought a month, of which we heard.
+    /// Creates a month's purchase of Anna's with a received notification.
     private func bought() async throws -> (RehearsedStore, TestTime, RehearsedBackEnd) {
         let rehearsed = try RehearsedStore()
         let time = TestTime(movesClock: true)
@@ -38,7 +38,7 @@ import TideoverStorage
         try await rehearsed.store.advance(to: now, posting: posting)
     }
 
-    /// Looks once a minute until an instant of the clock.
+    /// Checks once a minute until an instant of the clock.
     private func watch(
         _ backEnd: RehearsedBackEnd,
         _ time: TestTime,
@@ -52,7 +52,7 @@ import TideoverStorage
         backEnd.logged.filter { $0.contains(#""code":"silence""#) }
     }
 
-    /// When the month that was bought ends.
+    /// The end of the purchased month.
     private static let due = RehearsedStore.start + Period(months: 1)
 
     @Test
@@ -72,7 +72,7 @@ import TideoverStorage
         let since = try #require(told["alarmSince"]?.string.flatMap { Instant(rfc3339: $0) })
         #expect(since >= Self.due + .hours(6))
         #expect(since < Self.due + .hours(7))
-        // The store's next attempt gets through.
+        // The store's next attempt succeeds.
         try await pass(to: Self.due + .hours(40), rehearsed, time) { body in
             try await backEnd.post(body)
         }
@@ -108,13 +108,13 @@ import TideoverStorage
         #expect(try await backEnd.samples().contains(sample("missed", 1)))
         let premium = try await backEnd.answer(TestServer.anna)["entitlements"]?["premium"]
         #expect(premium?["confidence"]?.string == "confirmed")
-        // The silence goes on; nobody asks again.
+        // The gap continues; there is no further query.
         let calls = await rehearsed.store.calls.count
         #expect(calls > 0)
         await watch(backEnd, time, until: Self.due + .days(3))
         #expect(await rehearsed.store.calls.count == calls)
         #expect(found(backEnd).count == 1)
-        // It ends; the next one is another.
+        // The gap ends; the next one is a new one.
         try await pass(to: Self.due + .days(4), rehearsed, time) { body in
             try await backEnd.post(body)
         }
@@ -148,7 +148,7 @@ import TideoverStorage
         #expect(found(backEnd).count == 1)
         #expect(found(backEnd).first?.contains(#""code":"unknown""#) == true)
         #expect(try await backEnd.samples().contains(sample("unknown", 1)))
-        // As often as one question is asked before a run gives up.
+        // The number of attempts of one query before a run stops.
         #expect(await rehearsed.store.calls.count == 4)
         await backEnd.close()
     }
@@ -269,7 +269,7 @@ import TideoverStorage
     }
 }
 
-/// The renewals that a store owes a word of.
+/// The renewals with a due notification of the store.
 @Suite struct RenewalsDueTests {
     private static let start: Instant = "2026-05-01T10:00:00Z"
     private static let end = start + .days(30)
@@ -331,12 +331,12 @@ import TideoverStorage
                 [(term(), Self.start), (.outlook(Outlook(willRenew: false)), Self.start)],
                 .purchased, []
             ),
-            // Announced before its end, and heard.
+            // Announced before the end, and received.
             (
                 [(term(), Self.start), (term("2", from: Self.end), heard)], .purchased,
                 [Self.end + .days(30)]
             ),
-            // Found later by asking.
+            // Found later by a query.
             (
                 [(term(), Self.start), (term("2", from: Self.end), heard + .days(9))], .purchased,
                 [Self.end, Self.end + .days(30)]

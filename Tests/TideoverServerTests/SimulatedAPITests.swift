@@ -7,12 +7,12 @@ import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
 
-/// The client of the App Store Server API against the simulated store, which shares no type with it.
+/// The App Store Server API client against the simulated store, which shares no types with it.
 @Suite struct SimulatedAPITests {
     static let start: Instant = "2026-05-01T10:00:00Z"
     static let anna = "anna"
 
-    /// The store with one customer who has bought a month, and a client that knows its root.
+    /// The store with one customer who bought a month, and a client that knows its root.
     struct World {
         let store: SimulatedAppStore
         let api: AppStoreAPI
@@ -64,7 +64,7 @@ import TideoverSignatures
             (self.store, self.clock) = (store, clock)
         }
 
-        /// Lets time pass; notifications are answered with a status.
+        /// Advances the time; notifications are answered with a status.
         func pass(until instant: Instant, answering status: Int = 200) async throws {
             try await store.advance(to: instant.millisecondsSince1970) { _ in status }
             clock.now = instant
@@ -81,7 +81,7 @@ import TideoverSignatures
         }
     }
 
-    // MARK: What is asked
+    // MARK: Queries
 
     @Test func `a status is the purchase as it stands`() async throws {
         let world = try await World()
@@ -230,7 +230,7 @@ import TideoverSignatures
         #expect(try await world.api.lookUp(orderId: "NONE").content.status?.known == .invalid)
     }
 
-    // MARK: What goes wrong
+    // MARK: Failures
 
     @Test func `a key that the store does not know is told from a clock that is wrong`()
         async throws
@@ -277,11 +277,11 @@ import TideoverSignatures
         if case .rateLimited(let wait) = fault {
             #expect(failed.retryAt == Self.start + Milliseconds(wait))
         }
-        // It strikes once.
+        // The fault occurs once.
         _ = try await world.api.subscriptionStatuses(of: world.transaction)
     }
 
-    /// Whatever number the store knows, the client knows too, and judges it as documented.
+    /// The client knows every error number of the store, and treats it as documented.
     @Test(arguments: AppStoreAPIError.allCases)
     func `every error of the store is known to the client`(error: AppStoreAPIError) async throws {
         let world = try await World()

@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverSQLite
 import TideoverStorage
 
-/// What `tideover serve` says of its database when it starts.
+/// The log of `tideover serve` about its database at startup.
 @Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
 final class StartProgramTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
@@ -37,7 +37,7 @@ final class StartProgramTests {
     @Test func `a damaged one is an error in the log, is read and not written to`() async throws {
         let database = folder.appending(path: "x.db")
         let storage = try SQLiteStorage(path: database.path)
-        // More than fit into the pages that the schema begins with: the last one is theirs.
+        // More than the schema's first pages can contain, so the last page belongs to them.
         let tallies = (0..<2_000).map { Tally(environment: nil, kind: "k", name: "\($0)") }
         try await storage.add(
             Dictionary(uniqueKeysWithValues: tallies.map { ($0, 1) }),

@@ -9,7 +9,7 @@ import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
 
-/// A request to change a purchase, sent to a server.
+/// Sends requests to change purchases to a server.
 struct StoreActionSender {
     let service: Service
     var credentials = TestServer.credentials
@@ -48,7 +48,7 @@ struct StoreActionSender {
         return try await send(path, body, key: dryRun ? nil : key, dryRun: dryRun)
     }
 
-    /// `action outcome actor` of each change in the audit.
+    /// Returns `action outcome actor` of each change in the audit.
     func audit() async throws -> [String] {
         let request = Request(path: "/v1/apps/cards/audit", headers: TestServer.credentials)
         let root = JSONValue(try JSONDocument(try await service.handler(request).body).root)
@@ -66,9 +66,9 @@ func slug(_ answer: JSONValue) -> String? {
     answer["type"]?.string?.split(separator: "/").last.map(String.init)
 }
 
-/// Changing purchases on the App Store, with the simulated store as the judge.
+/// Changes of purchases on the App Store, against the simulated store.
 @Suite struct AppStoreActionTests {
-    /// A store in which Anna has subscribed, and a server that knows it.
+    /// A store with a subscription of Anna's, and a server that knows it.
     private struct World {
         let rehearsed: RehearsedStore
         let time = TestTime(movesClock: true)
@@ -95,7 +95,7 @@ func slug(_ answer: JSONValue) -> String? {
             try await pass(.minutes(1))
         }
 
-        /// Lets time pass; the store's notifications arrive.
+        /// Advances the time; the store's notifications arrive.
         func pass(_ length: Milliseconds) async throws {
             let backEnd = backEnd
             time.clock.now = time.clock.now + length
@@ -346,7 +346,7 @@ func slug(_ answer: JSONValue) -> String? {
     }
 }
 
-/// Changing purchases on Google Play, with the simulated store as the judge.
+/// Changes of purchases on Google Play, against the simulated store.
 @Suite struct GooglePlayActionTests {
     private static let keyFile = PlayServiceAccountFile(tokenURL: SimulatedGooglePlay.tokenURL)
     private static let authority = PlayAuthority(seed: 1)
@@ -355,7 +355,7 @@ func slug(_ answer: JSONValue) -> String? {
         obfuscatedAccountId: TestServer.anna
     )
 
-    /// A store in which Anna has subscribed, and a server that knows it.
+    /// A store with a subscription of Anna's, and a server that knows it.
     private struct World {
         let store: SimulatedGooglePlay
         let server: TestServer

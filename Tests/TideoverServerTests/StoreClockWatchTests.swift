@@ -1,7 +1,7 @@
 import Testing
 import TideoverCore
 
-/// The dates of Google Play's responses beside our clock.
+/// The dates of Google Play's responses compared with our clock.
 @Suite struct StoreClockWatchTests {
     private static let family = "tideover_store_clock_skews_total"
 
@@ -35,7 +35,7 @@ import TideoverCore
         #expect(try await skews(backEnd) == Self.family + #"{app="cards"} 1"#)
         #expect(lines(backEnd).count == 1)
         #expect(lines(backEnd).first?.contains(words) ?? false)
-        // What is answered is what it was.
+        // The answer does not change.
         #expect(try await backEnd.hasAccess())
         await backEnd.close()
     }

@@ -6,8 +6,8 @@ import TideoverRehearsal
 import TideoverSandbox
 import TideoverServer
 
-/// A store that goes on wanting to be left alone: how often it is asked all the same, and who waits for how
-/// long. The clock goes on as long as somebody sleeps, and no longer.
+/// A store that keeps throttling: how often it is still queried, and how long callers wait. The
+/// clock advances only during sleeps.
 @Suite struct StoreQuotaTests {
     // MARK: App Store
 
@@ -49,7 +49,7 @@ import TideoverServer
         let begun = time.clock.now
         time.end(at: begun + .hours(6))
         await backEnd.service.backfill()
-        // Runs of four questions in three minutes, and between them 1, 2, 4 ... 128 minutes.
+        // Runs of four queries in three minutes, with 1, 2, 4 ... 128 minutes between them.
         let asked = await rehearsed.store.calls.count
         #expect(asked == 36)
         await rehearsed.store.clearFaults()
@@ -65,7 +65,8 @@ import TideoverServer
     private static let tokens = (1...20).map { "token-\($0)" }
     private static let end: Instant = "2026-06-01T10:00:00Z"
 
-    /// Twenty subscriptions at whose renewal the store wants to be left alone for two hours, again and again.
+    /// Creates twenty subscriptions whose renewal meets a store that throttles for two hours,
+    /// repeatedly.
     private func busyPlay() async throws -> PlayBackEnd {
         let end = Self.end
         let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
@@ -88,7 +89,7 @@ import TideoverServer
     @Test func `Google Play is asked once for each length of time that it names`() async throws {
         let backEnd = try await busyPlay()
         let known = backEnd.google.calls.count
-        // Seven hours: at the first renewal, and each time that two hours are over.
+        // Seven hours: at the first renewal, and after each two hours.
         try await backEnd.live(until: Self.end + .hours(7)) { now async throws in
             #expect(try await backEnd.hasAccess(), "locked out at \(now.rfc3339)")
         }
@@ -135,9 +136,9 @@ import TideoverServer
     }
 }
 
-/// A rehearsal's time stands while anybody waits.
+/// A rehearsal's time does not advance during waits.
 @Suite struct RehearsedQuotaTests {
-    /// Anna's renewal on 1 June is lost, and the store wants to be left alone for two hours.
+    /// Returns a scenario: Anna's renewal on 1 June is lost, and the store throttles for two hours.
     private func scenario() throws -> Scenario {
         try Scenario(
             reading: Array(

@@ -8,15 +8,15 @@ import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
 
-/// The doctor asks the simulated store for a test notification.
+/// The doctor requests a test notification from the simulated store.
 @Suite struct StoreTrialTests {
-    /// What becomes of what the store sends, two seconds of waiting at a time.
+    /// The outcome of the store's delivery, in steps of two seconds of waiting.
     private enum Post {
-        /// The server gets it.
+        /// The server receives it.
         case delivered
-        /// The attempt ends so, and the server gets nothing.
+        /// The attempt ends with this result, and the server receives nothing.
         case ends(AppStorePost.SendResult)
-        /// The server gets it, and the attempt ends so all the same.
+        /// The server receives it, and the attempt still ends with this result.
         case deliveredYet(AppStorePost.SendResult)
         /// The store sends nothing.
         case stands
@@ -102,7 +102,7 @@ import TideoverSignatures
                 == ["store-key ok", "store-clock ok", "store-bundle ok", "test-notification ok"]
         )
         #expect(findings.allSatisfy { $0.subject == "cards simulated" })
-        // It is looked every two seconds; the store sends after one.
+        // The trial checks every two seconds; the store sends after one.
         #expect(findings.last?.detail == "it arrived 2.0 s after it was asked for")
     }
 

@@ -6,8 +6,8 @@ import TideoverLocks
 import TideoverServer
 import TideoverSignatures
 
-/// Google as a test sees it: keys that sign pushes, a store that answers what it is told to, and what
-/// both were asked.
+/// A simulated Google for tests: keys that sign pushes, a store with configured responses, and the
+/// requests to both.
 final class TestPlay: Sendable {
     static let audience = "https://billing.example.com/push"
     static let email = "pusher@project.iam.gserviceaccount.com"
@@ -24,7 +24,7 @@ final class TestPlay: Sendable {
         self.clock = clock
     }
 
-    /// What the store was asked for, in order, without its root.
+    /// The requests to the store, in order, without its root.
     var questions: [String] { asked.withLock { $0 } }
 
     /// How often Google's keys were fetched.
@@ -32,7 +32,7 @@ final class TestPlay: Sendable {
 
     func set(_ instant: Instant) { clock.now = instant }
 
-    /// What the store answers about a purchase token; anything else it does not know.
+    /// Sets the store's response about a purchase token; other tokens are unknown.
     func answer(_ token: String, _ object: JSONObject) {
         let body = JSONValue.object(object).encoded()
         answer(token) { Response(body: body) }
@@ -46,13 +46,13 @@ final class TestPlay: Sendable {
         answers.withLock { $0[token] = answer }
     }
 
-    /// The same of a one-time purchase, where the token is also asked about as a subscription.
+    /// Does the same for a one-time purchase, whose token is also queried as a subscription.
     func answerProduct(_ token: String, _ object: JSONObject) {
         let body = JSONValue.object(object).encoded()
         answer("productsv2/tokens/\(token)") { Response(body: body) }
     }
 
-    /// What Google answers from now on when it is asked for an access token; nil for a good one.
+    /// Sets Google's response to requests for an access token; nil for a valid one.
     func answerAccess(_ response: Response?) { tokenAnswer.withLock { $0 = response } }
 
     func trust(
@@ -115,7 +115,7 @@ final class TestPlay: Sendable {
 
     // MARK: Pushes
 
-    /// A push of Pub/Sub, with changes to the claims of its token.
+    /// Returns a push of Pub/Sub, with changes to the claims of its token.
     static func push(
         _ content: JSONObject,
         messageId: String,

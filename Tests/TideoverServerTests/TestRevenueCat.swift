@@ -7,8 +7,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// RevenueCat as a test sees it: what it posts, what it answers, and whom it was asked about. Its wire is
-/// written by hand from its documentation.
+/// A simulated RevenueCat for tests: its webhooks, its responses, and the queries it received. Its
+/// wire format is written by hand from its documentation.
 final class TestRevenueCat: Sendable {
     static let authorization = "Bearer of the dashboard"
     static let start: Instant = "2026-05-01T10:00:00Z"
@@ -17,14 +17,14 @@ final class TestRevenueCat: Sendable {
     private let answers = Locked<[String: Response]>([:])
     private let asked = Locked<[String]>([])
 
-    /// Whom it was asked about, in order.
+    /// The customers of the queries, in order.
     var questions: [String] { asked.withLock { $0 } }
 
     func answer(_ customer: String, _ response: Response) {
         answers.withLock { $0[customer] = response }
     }
 
-    /// Trust in its webhooks; where it answers, in its API too.
+    /// Returns the trust in its webhooks, and in its API if it answers.
     func trust(asks: Bool = false, signatureSecret: String? = nil) -> RevenueCatTrust {
         let api = RevenueCatAPI(
             key: "sk_test",
@@ -50,8 +50,8 @@ final class TestRevenueCat: Sendable {
 
     static func ms(_ instant: Instant) -> JSONValue { .integer(instant.millisecondsSince1970) }
 
-    /// An event on a first month of `cards.pro.monthly` of the App Store's sandbox, with changes; a null one
-    /// takes a member away.
+    /// Returns an event about a first month of `cards.pro.monthly` in the App Store's sandbox, with
+    /// changes; null removes a member.
     static func event(
         _ type: String,
         id: String,
@@ -72,7 +72,7 @@ final class TestRevenueCat: Sendable {
         return event
     }
 
-    /// Of a purchase of Google Play, under the order that ``TestPlay`` answers.
+    /// The changes for a Google Play purchase, under the order in the responses of ``TestPlay``.
     static let play: JSONObject = [
         "store": "PLAY_STORE", "product_id": "cards.pro.monthly:base",
         "transaction_id": "GPA.1..0", "original_transaction_id": "GPA.1",
@@ -98,9 +98,9 @@ final class TestRevenueCat: Sendable {
         )
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
-    /// An answer about a customer with one subscription, with changes to it.
+    /// Returns a response about a customer with one subscription, with changes to it.
     static func answer(
         _ customer: String = TestServer.anna,
         at asked: Instant = "2026-05-10T10:00:00Z",
@@ -129,7 +129,7 @@ final class TestRevenueCat: Sendable {
 }
 
 extension TestServer {
-    /// What a webhook is answered: the status and the word of it.
+    /// Returns the response to a webhook: its status and outcome.
     func hear(_ event: JSONObject) async throws -> String {
         try await hear(TestRevenueCat.request(event))
     }
@@ -141,7 +141,7 @@ extension TestServer {
         return "\(response.status) \(word.split(separator: "/").last ?? "")"
     }
 
-    /// Every fact that is stored, by lineage.
+    /// Returns all stored facts, by lineage.
     func facts(_ environment: Environment = .sandbox) throws -> [Fact] {
         try storage.lineages(app: "cards", environment: environment, after: nil, limit: 1000)
             .flatMap(\.facts)

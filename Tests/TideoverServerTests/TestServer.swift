@@ -9,12 +9,12 @@ import TideoverServer
 import TideoverSignatures
 import TideoverStorage
 
-/// The whole server without a socket, on a database in a folder of its own, with a clock to set.
+/// The whole server without a socket, on a database in its own folder, with a settable clock.
 final class TestServer: Sendable {
     static let anna = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
     static let ben = "11111111-2222-4333-8444-555555555555"
 
-    /// What every request of a test presents unless it says otherwise.
+    /// The default credentials of a test's requests.
     static let adminKey = APIKey(.admin) { 0x0102_0304_0506_0708 }
     static let credentials: Headers = ["Authorization": "Bearer \(adminKey.text)"]
 
@@ -110,7 +110,7 @@ final class TestServer: Sendable {
         )
     }
 
-    /// A store that can be asked and answers nothing but the progress of an extension.
+    /// A store that answers only the progress of an extension.
     private static let silentStore = StoreAccess(
         environment: .sandbox,
         key: AppStoreAPIKey(issuerId: "issuer", keyId: "key", bundleId: "com.example.cards"),
@@ -162,7 +162,7 @@ final class TestServer: Sendable {
         try await send("GET", target, headers: headers)
     }
 
-    /// Asks with the tests' own key, unless the headers present something.
+    /// Sends a request with the tests' own key, unless the headers contain a credential.
     func send(
         _ method: String,
         _ target: String,
@@ -176,7 +176,7 @@ final class TestServer: Sendable {
         return try await ask(method, target, headers: headers, body: body)
     }
 
-    /// Asks with these headers and no others.
+    /// Sends a request with only these headers.
     func ask(
         _ method: String = "GET",
         _ target: String,
@@ -188,7 +188,7 @@ final class TestServer: Sendable {
         return try await service.handler(request)
     }
 
-    /// What `/metrics` says now, without the lines of words.
+    /// Returns the samples of `/metrics`, without the comment lines.
     func samples() async throws -> [String] {
         let text = String(decoding: try await get("/metrics").body, as: UTF8.self)
         return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map(String.init)
@@ -204,7 +204,7 @@ final class TestServer: Sendable {
         return JSONValue(try JSONDocument(response.body).root)
     }
 
-    /// `state reason access` of premium.
+    /// Returns `state reason access` of premium.
     func premium(_ customer: String = anna) async throws -> String {
         let premium = try await answer(customer)["entitlements"]?["premium"]
         let words = [premium?["state"]?.string, premium?["reason"]?.string]
@@ -212,7 +212,7 @@ final class TestServer: Sendable {
         return (words + [access]).compactMap(\.self).joined(separator: " ")
     }
 
-    /// What was counted, as `kind name count`, sorted.
+    /// Returns the stored counts as `kind name count`, sorted.
     func counts() async throws -> [String] {
         await service.flushTallies()
         return try storage.counts(app: "cards").map { "\($0.key.kind) \($0.key.name) \($0.value)" }
@@ -220,7 +220,7 @@ final class TestServer: Sendable {
     }
 }
 
-/// A clock that stands where a test sets it.
+/// A clock that moves only on request.
 final class TestClock: Sendable {
     private let instant = Locked<Instant>("2026-05-01T10:00:05Z")
 

@@ -4,13 +4,13 @@ import TideoverJSON
 import TideoverServer
 import TideoverSignatures
 
-/// A store of a test's own: it signs whatever it is told to, with whatever chain it is told to.
+/// A test's own store: it signs any payload, with any chain.
 struct TestStore {
-    /// What may be wrong with the chain of a signature.
+    /// The possible defects of a signature's chain.
     enum Defect: CaseIterable {
         case none, unknownRoot, leafWithoutMarker, intermediateWithoutMarker, twoCertificates
         case fourCertificates, expired
-        /// Good until three days after `Message.start`.
+        /// Valid until three days after `Message.start`.
         case shortLived
     }
 
@@ -98,7 +98,7 @@ struct TestStore {
     }
 }
 
-/// One notification in the making: tests change what they are about.
+/// A notification that tests can change before it is signed.
 struct Message {
     var type = "SUBSCRIBED"
     var subtype: String? = "INITIAL_BUY"
@@ -118,7 +118,7 @@ struct Message {
         self.signed = signed
     }
 
-    /// A first month of `cards.pro.monthly` bought at `start`.
+    /// Returns a first month of `cards.pro.monthly` bought at `start`.
     static func purchase(
         _ uuid: String = "n-1",
         customer: String = TestServer.anna,
@@ -157,7 +157,7 @@ struct Message {
         ]
     }
 
-    /// The body that the store posts.
+    /// Returns the body that the store posts.
     func body(
         _ store: TestStore,
         defect: TestStore.Defect = .none,

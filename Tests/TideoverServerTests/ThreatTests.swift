@@ -7,7 +7,7 @@ import TideoverServer
 import TideoverSignatures
 import TideoverStorage
 
-/// Attacks of docs/threats.md that belong to no one part of the server.
+/// Attacks of docs/threats.md that concern no single part of the server.
 @Suite struct ThreatTests {
     private func status(_ response: Response) throws -> String? {
         try JSONDocument(response.body).root["status"]?.string
@@ -15,7 +15,7 @@ import TideoverStorage
 
     // MARK: Spoofing
 
-    /// The order of P-256: with (r, s), (r, order - s) signs the same bytes.
+    /// The order of P-256: if (r, s) is a signature, (r, order - s) is one of the same bytes.
     private static let order: [UInt8] = [
         0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
         0xFF, 0xBC, 0xE6, 0xFA, 0xAD, 0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63,
@@ -119,7 +119,7 @@ import TideoverStorage
         _ = try await server.post(.purchase())
         let signed = JSONValue.string(try server.store.sign(Message.transaction()))
         let body = JSONValue.object(["transactions": [signed]]).encoded()
-        // It presents what is another's, so that it is known and has nothing.
+        // It presents another customer's purchase, so it is known and owns nothing.
         let known = "/v1/apps/cards/customers/u_1"
         #expect(try await server.send("POST", "\(known)/reconcile", body: body).status == 200)
         var answers: [JSONNode] = []
@@ -146,7 +146,7 @@ import TideoverStorage
         "/tideover.json", "/v1/apps/cards/customers/x%00/explain",
     ])
     func `a path that leads elsewhere leads nowhere`(path: String) async throws {
-        // What is no request target is refused before it gets here.
+        // An invalid request target is rejected before it gets here.
         guard
             let request = Request(method: "GET", target: path, headers: TestServer.credentials)
         else { return }

@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// Which trial a customer is offered, as routes answer it.
+/// The trial that a customer is offered, in the routes' responses.
 @Suite struct TrialOfferTests {
     private static let ours = Product(
         entitlements: ["premium"],

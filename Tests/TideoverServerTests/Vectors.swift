@@ -1,6 +1,6 @@
 import Foundation
 
-/// Real data of the stores' own libraries. It stays beside the project, never in it.
+/// Real data of the stores' own libraries. It is stored outside the project.
 enum Vectors {
     static let folder: URL = {
         if let named = ProcessInfo.processInfo.environment["TIDEOVER_VECTORS"] {

@@ -1,7 +1,7 @@
 import Testing
 import TideoverCore
 
-/// The page for translators says what the table of words says.
+/// The page for translators agrees with the table of messages.
 @Suite struct WordsDocumentTests {
     @Test func `the page lists every key with its arguments and its English`() throws {
         let rows = try ConfigurationDocumentTests.text("docs/words.md").split(separator: "\n")

@@ -2,11 +2,12 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// Where a customer's devices and we differ or lately did, and how long the customer was locked out.
+/// A customer's current and recent drifts, and how long the customer was locked out.
 struct CustomerDrift: Sendable {
-    /// Open ones, and those healed within the last thirty days; newest first.
+    /// Open drifts, and those healed within the last thirty days; newest first.
     let drift: [Drift]
-    /// By entitlement, of every purchase that the customer holds; without those that are not sold.
+    /// The lockouts by entitlement, over all purchases of the customer; entitlements without
+    /// purchases are absent.
     let lockouts: [(entitlement: String, of: LockoutSum)]
 
     private static let recent = Milliseconds.days(30)
@@ -44,7 +45,7 @@ struct CustomerDrift: Sendable {
         }
     }
 
-    /// What a reply to the customer says of them: of the newest difference, and of lockouts.
+    /// Returns the sentences about drifts and lockouts for a reply to the customer.
     func reply(on entitlement: String) -> [String] {
         let newest =
             drift.first { $0.entitlement == entitlement && $0.isOpen }
@@ -73,7 +74,7 @@ struct CustomerDrift: Sendable {
 }
 
 extension Drift {
-    /// As it stood at an instant: what had not ended then was open.
+    /// Returns the drift as known at an instant, open if it ended later.
     fileprivate func asKnown(at instant: Instant) -> Drift {
         guard let healing, healing.at > instant else { return self }
         var drift = self

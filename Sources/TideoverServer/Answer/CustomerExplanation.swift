@@ -1,14 +1,14 @@
 import TideoverCore
 import TideoverJSON
 
-/// Why a customer may or may not use each entitlement of an app, read from a storage as it is.
+/// The explanation of each entitlement of a customer, read from the storage.
 struct CustomerExplanation: Sendable {
     let reading: CustomerReading
-    /// One for each entitlement of the catalogue, by name.
+    /// One explanation for each entitlement of the catalogue, by name.
     let explanations: [Explanation]
     let drift: CustomerDrift
 
-    /// Whether the sandbox answers for production; nil where that is not asked.
+    /// Whether the sandbox answers for production; nil if that does not apply.
     let sandbox: SandboxRuling?
 
     init(
@@ -63,10 +63,10 @@ struct CustomerExplanation: Sendable {
 }
 
 extension CustomerExplanation {
-    /// How many of the prompts shown to the customer an explanation lists.
+    /// The maximum number of shown prompts in an explanation.
     private static let mostPrompts = 20
 
-    /// Writes whether a prompt is shown or held back, why, and which were shown before.
+    /// Writes whether a prompt is shown or suppressed, the reason, and the prompts shown before.
     private func writePrompt(to writer: inout JSONWriter) {
         let presentation = Presentation(exposures: reading.prompts.map(\.shownAt))
         reading.record.history.prompting(at: reading.asOf, presentation).writeFields(to: &writer)
@@ -95,8 +95,8 @@ extension CustomerExplanation {
 }
 
 extension CustomerRecord {
-    /// Whether a service account for Google Play would say more about an answer: one presumed of a
-    /// purchase there, or `never` where a device presented such a purchase.
+    /// Returns whether a Google Play service account would improve the answer. This is so for a
+    /// presumed answer, and for `never` if a device presented a purchase.
     fileprivate func restsOnNotices(_ explanation: Explanation) -> Bool {
         let standing = explanation.decision.standing
         guard standing.state != .never else {
@@ -107,7 +107,7 @@ extension CustomerRecord {
 }
 
 extension CustomerRecord.Holding {
-    /// Writes everyone who ever held the purchase, in the order it was learned.
+    /// Writes all owners of the purchase, in the order they were learned.
     fileprivate func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.field("lineage", lineage.key)

@@ -3,12 +3,12 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Which customer is asked about, and which instant of theirs.
+/// A query for one customer at one instant.
 struct CustomerQuestion: Sendable {
     let key: CustomerKey
-    /// The instant asked about; nil for the newest one.
+    /// The requested instant; nil for the newest.
     let at: Instant?
-    /// Facts learned later are left out; nil to take all.
+    /// Facts learned later are ignored; nil to use all.
     let asKnownAt: Instant?
     let now: Instant
 
@@ -35,21 +35,21 @@ struct CustomerQuestion: Sendable {
         now = question.now
     }
 
-    /// The same about another environment.
+    /// Returns the same query for another environment.
     func asked(in environment: Environment) -> CustomerQuestion {
         CustomerQuestion(self, in: environment)
     }
 }
 
-/// Everything that answers a question about a customer, read from a storage as it is.
+/// The data that answers a query about a customer, read from the storage.
 struct CustomerReading: Sendable {
     let key: CustomerKey
     let asKnownAt: Instant?
-    /// The instant asked about.
+    /// The effective instant of the query.
     let asOf: Instant
-    /// What was known by `asKnownAt`.
+    /// The record as known by `asKnownAt`.
     let record: CustomerRecord
-    /// The prompts shown by the instant asked about, latest first.
+    /// The prompts shown by that instant, latest first.
     let prompts: [PromptExposure]
     private let policyHistory: PolicyHistory
 
@@ -71,7 +71,7 @@ struct CustomerReading: Sendable {
         prompts = lineages.prompts.filter { $0.shownAt <= latest }
     }
 
-    /// Writes what every answer begins with.
+    /// Writes the common fields of all answers.
     func writeFields(to writer: inout JSONWriter) {
         writer.field("app", key.app)
         writer.field("customer", key.customer.text)
@@ -84,7 +84,7 @@ struct CustomerReading: Sendable {
 }
 
 extension Storage {
-    /// A customer's lineages; none of one of whom nothing is known.
+    /// Returns a customer's lineages; empty for an unknown customer.
     func knownLineages(
         of key: CustomerKey,
         now: Instant
@@ -95,7 +95,7 @@ extension Storage {
 }
 
 extension Request {
-    /// The instant that a parameter of the query names; nil where it is absent.
+    /// Returns the instant in a query parameter; nil if absent.
     fileprivate func instant(_ name: String) throws -> Instant? {
         guard let text = queryValue(name) else { return nil }
         guard let instant = Instant(rfc3339: text) else {

@@ -1,10 +1,10 @@
 import TideoverCore
 import TideoverJSON
 
-/// What a customer of an app lived through until an instant, read from a storage as it is.
+/// A customer's timeline in an app until an instant, read from the storage.
 struct CustomerStory: Sendable {
     let reading: CustomerReading
-    /// One for each entitlement of the catalogue, by name.
+    /// One timeline for each entitlement of the catalogue, by name.
     let timelines: [Timeline]
     let deadlines: [Deadline]
 
@@ -21,7 +21,7 @@ struct CustomerStory: Sendable {
         )
     }
 
-    /// Writes the story as one JSON object.
+    /// Writes the timeline as one JSON object.
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             reading.writeFields(to: &writer)

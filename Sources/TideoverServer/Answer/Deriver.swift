@@ -2,13 +2,13 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// The pure function that runs inside `commit`: from a customer's lineages as stored to the row
-/// that is answered and the events that go out.
+/// The pure function that runs inside `commit`: it derives a customer's answer and events from the
+/// stored lineages.
 struct Deriver: Sendable {
     let app: App
-    /// False where what is derived is not stored: then nothing is signed either.
+    /// False if the derivation is not stored; then no pass is signed.
     var issuesPasses = true
-    /// What a device has just reported.
+    /// The report that a device has just sent.
     var heard: HeardReport?
 
     func derive(_ lineages: CustomerLineages) -> Derivation {
@@ -18,7 +18,7 @@ struct Deriver: Sendable {
         let settled = settled(in: whole)
         let record = whole.leavingOut(settled, by: horizon(of: lineages))
         let history = record.history
-        // What was told of stays told of when a clock is set back.
+        // Delivered events remain delivered when a clock is set back.
         let until = max(now, lineages.answer?.derivedAt ?? now)
         let news = CustomerTimeline(record, history, until: until).news(since: lineages.told)
         let snapshot = history.snapshot(at: now, shown: lineages.presentation())
@@ -39,14 +39,14 @@ struct Deriver: Sendable {
         )
     }
 
-    /// The first change of catalogue or policy that the stored answer does not include.
+    /// Returns the first change of catalogue or policy that the stored answer does not include.
     private func policyChange(since lineages: CustomerLineages) -> Instant? {
         lineages.answer.flatMap {
             app.policyHistory(in: lineages.key.environment).change(after: $0.derivedAt)
         }
     }
 
-    /// The answer with the offers of one store; nothing of it is stored.
+    /// Returns the answer with the offers of one store; nothing is stored.
     func answer(for lineages: CustomerLineages, in store: Store) -> [UInt8] {
         let record = record(of: lineages)
         let now = instant(of: record, now: lineages.now)
@@ -62,8 +62,9 @@ struct Deriver: Sendable {
         }
     }
 
-    /// How far back a derivation looks: to when the answer fell due or was derived, to before what was
-    /// just learned where drift is judged, and to the instant that a device tells of.
+    /// Returns the earliest instant that a derivation examines. This is when the answer was due or
+    /// derived, or the instant of a device's report. If drift is judged, it is at the latest just
+    /// before the newest facts.
     private func horizon(of lineages: CustomerLineages) -> Instant {
         let answer = lineages.answer
         let looked = [lineages.now, answer?.derivedAt, answer?.validUntil].compactMap(\.self)
@@ -74,8 +75,9 @@ struct Deriver: Sendable {
         return min(before, report?.conclusion.at ?? before)
     }
 
-    /// Whether what was left out changes nothing: it is settled under this catalogue and policy; no relay
-    /// spoke of a purchase that it could be; and no device tells of an earlier instant.
+    /// Returns whether the omitted lineages cannot change the answer. They are settled under this
+    /// catalogue and policy, no relayed purchase can belong to them, and no device reports an
+    /// earlier instant.
     private func mayLeaveOut(_ lineages: CustomerLineages) -> Bool {
         guard let leftOut = lineages.leftOut else { return true }
         guard lineages.answer?.fingerprint == app.fingerprint,
@@ -87,8 +89,8 @@ struct Deriver: Sendable {
         return at >= leftOut.since
     }
 
-    /// The pass that the answer had, while that is good, else a new one. Who cannot sign, such as a
-    /// command that works on the database of a server, leaves that of an unchanged answer in its place.
+    /// Returns the answer's existing pass while it is fresh, else a new one. Commands that work on
+    /// a server's database cannot sign; they keep the pass of an unchanged answer.
     private func pass(
         on snapshot: Snapshot,
         _ answer: [UInt8],
@@ -109,13 +111,13 @@ struct Deriver: Sendable {
         )
     }
 
-    /// The pure function that rules on a claim to a lineage, inside `commit` as well.
+    /// The pure function that decides a claim to a lineage, also inside `commit`.
     func rule(
         _ claim: OwnershipClaim,
         _ holding: Holding,
         _ holder: LineageHolder?
     ) throws(StorageError) -> ClaimRuling {
-        // By another id the customer holds it already.
+        // The customer already owns it under another id.
         if let holder, holder.identity.all.contains(claim.customer) { return .held }
         return try claim.ruling(
             facts: holding.facts,
@@ -130,7 +132,8 @@ struct Deriver: Sendable {
         }
     }
 
-    /// Everything that answers for the customer, under this app's catalogue and policy.
+    /// Returns all data that determines the customer's answer, under this app's catalogue and
+    /// policy.
     func record(of lineages: CustomerLineages) -> CustomerRecord {
         let policyHistory = app.policyHistory(in: lineages.key.environment)
         return CustomerRecord(
@@ -148,8 +151,8 @@ struct Deriver: Sendable {
         )
     }
 
-    /// Our clock, or the store's newest word where that is ahead: a slow clock must not hide what
-    /// has just been verified. Words far ahead were refused at the route.
+    /// Returns our clock, or the store's newest assertion if that is later: a slow clock must not
+    /// hide verified data. The routes reject assertions far in the future.
     func instant(of record: CustomerRecord, now: Instant) -> Instant {
         let newest = record.holdings.lazy.flatMap { $0.facts.lazy.map(\.assertedAt) }.max()
         guard let newest, newest <= now + Ingest.clockTolerance else { return now }
@@ -158,7 +161,8 @@ struct Deriver: Sendable {
 }
 
 extension CustomerRecord {
-    /// Without what is settled by an instant, all but the first by key: it answers for the others.
+    /// Returns the record without the lineages settled by an instant, except the first by key,
+    /// which represents the others.
     fileprivate func leavingOut(_ settled: [SettledLineage], by horizon: Instant) -> CustomerRecord
     {
         let old = settled.filter { $0.since <= horizon }.map(\.lineage)
@@ -179,14 +183,15 @@ extension CustomerRecord {
 }
 
 extension CustomerLineages {
-    /// How the answer is shown: after the prompts shown before, on a device of a store if known.
+    /// Returns how the answer is presented: after the prompts shown before, and for a store if
+    /// known.
     func presentation(in store: Store? = nil) -> Presentation {
         Presentation(exposures: prompts.map(\.shownAt), store: store)
     }
 }
 
 extension Derivation {
-    /// Has it be derived from all lineages.
+    /// Requests a derivation from all lineages.
     fileprivate static func needingAll(under fingerprint: String) -> Derivation {
         Derivation(answer: [], validUntil: nil, fingerprint: fingerprint, needsAll: true)
     }

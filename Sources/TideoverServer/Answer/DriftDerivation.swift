@@ -1,15 +1,15 @@
 import TideoverCore
 import TideoverStorage
 
-/// What a device reported of a customer, for the derivation that runs inside `commit`.
+/// A device's report about a customer, for the derivation inside `commit`.
 struct HeardReport: Sendable {
     let key: CustomerKey
     let report: DeviceReport
 }
 
 extension Deriver {
-    /// What begins or ends of a customer's drift, or is better known; nothing without a report unless
-    /// some is open.
+    /// Returns the customer's drifts that begin, end or change. Without a report it returns none,
+    /// unless some are open.
     func drift(
         _ lineages: CustomerLineages,
         _ record: CustomerRecord,
@@ -37,7 +37,8 @@ extension Deriver {
 }
 
 extension CustomerRecord {
-    /// What a snapshot says of each entitlement, with the date of the store's newest word on it.
+    /// Returns the answer of a snapshot for each entitlement, with the date of the store's newest
+    /// assertion about it.
     fileprivate func words(in snapshot: Snapshot) -> [String: ServerWord] {
         let pairs = snapshot.entitlements.map { entitlement in
             let standing = entitlement.standing
@@ -59,7 +60,7 @@ extension CustomerRecord {
             .map(\.assertedAt).max()
     }
 
-    /// When the store last answered a question about each lineage.
+    /// When the store last answered a query about each lineage.
     fileprivate var asked: [Lineage: Instant] {
         var asked: [Lineage: Instant] = [:]
         for holding in holdings {
@@ -69,7 +70,7 @@ extension CustomerRecord {
         return asked
     }
 
-    /// What was learned at an instant, of each lineage.
+    /// Returns the news of each lineage learned at an instant.
     fileprivate func news(at instant: Instant) -> [DriftJudge.News] {
         holdings.compactMap { holding in
             let new = holding.facts.filter { $0.learnedAt == instant }
@@ -89,7 +90,7 @@ extension CustomerRecord {
 }
 
 extension CustomerRecord.Holding {
-    /// When the newest period began; without one, when the store last spoke.
+    /// Returns when the newest period began, or when the store last asserted something.
     fileprivate func newestStart(by instant: Instant) -> Instant? {
         let starts = facts.compactMap { fact -> Instant? in
             guard case .term(let term) = fact.assertion, term.start <= instant else { return nil }
@@ -104,7 +105,7 @@ extension Fact {
         if case .inquiry = assertion { true } else { false }
     }
 
-    /// False for a question of ours that the store did not answer.
+    /// Whether it is not one of our queries that failed.
     fileprivate var isAnswered: Bool {
         if case .inquiry(let inquiry) = assertion { inquiry.outcome == .answered } else { true }
     }

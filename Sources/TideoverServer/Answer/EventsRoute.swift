@@ -3,7 +3,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `GET /v1/apps/{app}/events`: an app's events page by page, in the order they were committed.
+/// Answers `GET /v1/apps/{app}/events`: an app's events by page, in commit order.
 struct EventsRoute: Sendable {
     let app: App
     let storage: any Storage
@@ -14,7 +14,7 @@ struct EventsRoute: Sendable {
     func respond(to request: Request) async throws -> Response {
         let after = try request.eventID("after")
         let limit = try request.limit("limit")
-        // A page can be long: this leaves the thread that reads sockets.
+        // A page can be long, so it leaves the thread that reads sockets.
         return .json(
             bytes: try await onPool { try page(after: after, limit) },
             headers: ["Cache-Control": "private, no-store"]
@@ -23,7 +23,7 @@ struct EventsRoute: Sendable {
 
     private func page(after: EventID?, _ limit: Int) throws -> [UInt8] {
         let found = try storage.outbox(app: app.id, after: after, limit: limit + 1)
-        // Events are removed from the oldest on, and the latest never is.
+        // Events are removed oldest first, and the latest is never removed.
         if let after, let oldest = try storage.outbox(app: app.id, after: nil, limit: 1).first,
             after < oldest.id
         {

@@ -3,7 +3,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `GET /v1/apps/{app}/explain`: why whoever holds a purchase may or may not use something. The
+/// Answers `GET /v1/apps/{app}/explain`: explains the entitlements of a purchase's owner. The
 /// purchase is found as `lookup` finds it.
 struct ExplainPurchaseRoute: Sendable {
     let lookup: LookupRoute

@@ -12,7 +12,7 @@ struct ExplainRoute: Sendable {
     func respond(to request: Request, customer: String) async throws -> Response {
         let question = try CustomerQuestion(request, customer: customer, of: app, now: clock())
         return .json(
-            // Every fact of a customer is read and weighed: this leaves the thread that reads sockets.
+            // It reads all facts of a customer, so it leaves the thread that reads sockets.
             bytes: try await onPool {
                 let reading = try CustomerReading(question, in: app, storage: storage)
                 var writer = JSONWriter()
@@ -29,7 +29,7 @@ struct ExplainRoute: Sendable {
         )
     }
 
-    /// What policy makes of the customer's purchases in the sandbox, at the same instant.
+    /// Returns the policy's ruling on the customer's sandbox purchases at the same instant.
     private func sandbox(
         _ question: CustomerQuestion,
         _ production: CustomerReading

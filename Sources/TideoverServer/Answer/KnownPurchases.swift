@@ -6,17 +6,18 @@ struct KnownPurchases: Sendable {
     let app: App
     let storage: any Storage
 
-    /// More than a purchase can be in, one for each environment and way of owning it.
+    /// The maximum number of purchases of one name; there is at most one for each environment and
+    /// ownership type.
     static let most = 20
 
-    /// Those of a transaction id, an order number or a purchase token.
+    /// Returns the purchases of a transaction id, an order number or a purchase token.
     func find(_ name: String) throws -> [Holding] {
         if PlayOrderNumber.isOne(name) { return try order(name) }
         let found = try transaction(name)
         return try found.isEmpty ? token(name) : found
     }
 
-    /// Those of a transaction id, or of the digest of a purchase token.
+    /// Returns the purchases of a transaction id, or of the digest of a purchase token.
     func transaction(_ id: String) throws -> [Holding] {
         let own = try app.environments.flatMap { environment in
             try Ownership.allCases.map { ownership in
@@ -36,7 +37,7 @@ struct KnownPurchases: Sendable {
 
     func order(_ order: String) throws -> [Holding] { try named(PurchaseName(order: order)) }
 
-    /// The purchase on Google Play under a purchase token: facts know it by its digest alone.
+    /// Returns the Google Play purchase of a purchase token; facts contain only the token's digest.
     func token(_ purchaseToken: String) throws -> [Holding] {
         guard let token = app.googlePlay?.token(purchaseToken) else { return [] }
         let own = try app.environments.map { environment in
@@ -53,9 +54,9 @@ struct KnownPurchases: Sendable {
     }
 }
 
-/// The number of an order of Google Play, such as `GPA.1234-5678-9012-34567`, with `..N` behind it for a
-/// renewal.
+/// The number of a Google Play order, such as `GPA.1234-5678-9012-34567`, with the suffix `..N` for
+/// a renewal.
 enum PlayOrderNumber {
-    /// Whether Google Play is to be asked about it, and not the App Store.
+    /// Returns whether an order number belongs to Google Play and not to the App Store.
     static func isOne(_ text: String) -> Bool { text.hasPrefix("GPA.") }
 }

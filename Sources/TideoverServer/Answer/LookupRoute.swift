@@ -5,16 +5,17 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `GET /v1/apps/{app}/lookup`: whose a purchase is, found by what a customer can quote.
+/// Answers `GET /v1/apps/{app}/lookup`: finds the owner of a purchase by an id that a customer can
+/// quote.
 ///
-/// The App Store's order numbers stand in no message of the store, and those of Google Play only in its
-/// answers: the store is asked about one that is not known where it can be, and what it answers is kept
-/// like anything else it says.
+/// No message of the App Store contains its order numbers, and Google Play's appear only in its
+/// responses. The route therefore queries the store about an unknown order, if possible, and stores
+/// the response like any other.
 struct LookupRoute: Sendable {
     let app: App
     let storage: any Storage
     let clock: Clock
-    /// Those who can ask a store about the app.
+    /// The clients that can query a store about the app.
     let backfillers: [Backfiller]
     let upkeeps: [PlayUpkeep]
 
@@ -39,22 +40,22 @@ struct LookupRoute: Sendable {
         return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
     }
 
-    /// What a request names, the purchases found by it, and the stores asked for them.
+    /// Returns the parsed question, the purchases found, and the stores queried for them.
     func search(
         _ request: Request
     ) async throws -> (question: LookupQuestion, found: [Holding], asked: [AskedStore]) {
         let question = try LookupQuestion(request)
-        // Every fact of what is found is read: this leaves the thread that reads sockets.
+        // It reads all facts of the purchases, so it leaves the thread that reads sockets.
         let found = try await onPool { try find(question) }
         guard found.isEmpty, case .order(let order) = question else { return (question, found, []) }
         let asked = try await ask(about: order)
         return (question, asked.flatMap(\.found), asked)
     }
 
-    /// What the store that a number looks like one of answers about an order.
+    /// Queries the store that the format of an order number belongs to.
     private func ask(about order: String) async throws -> [AskedStore] {
         if PlayOrderNumber.isOne(order) {
-            // Google Play has one account of an app, whichever environment asks.
+            // An app has one Google Play account for all environments.
             guard let upkeep = upkeeps.first(where: { $0.app.id == app.id }) else {
                 return [AskedStore(.googlePlay, .notConfigured)]
             }
@@ -83,18 +84,18 @@ struct LookupRoute: Sendable {
     }
 }
 
-/// A store that was to be asked about an order, and what came of that.
+/// A store queried about an order, and the outcome.
 struct AskedStore {
-    /// One that was asked and did not answer is a problem, `store-did-not-answer`.
+    /// A store that was queried and did not answer is the problem `store-did-not-answer`.
     enum Outcome: String {
         case found
-        /// The store answered that it has no such order.
+        /// The store has no such order.
         case noSuchOrder
-        /// The store answered, but with nothing that could be believed or that this version reads.
+        /// The store's response could not be verified or read.
         case notReadable
-        /// Orders cannot be asked about in this environment: the App Store's sandbox has none.
+        /// Orders cannot be queried in this environment: the App Store's sandbox has none.
         case noOrdersThere
-        /// The configuration has no credentials to ask this store with.
+        /// The configuration has no credentials for this store.
         case notConfigured
     }
 
@@ -124,14 +125,14 @@ struct AskedStore {
     }
 }
 
-/// What a purchase is looked up by.
+/// The id that a purchase is looked up by.
 enum LookupQuestion: Sendable {
     case transaction(String)
     case order(String)
     /// An account token, a customer's id, or a purchase token of Google Play.
     case token(CustomerID)
 
-    /// - Throws: `bad-lookup` unless it is exactly one of them.
+    /// - Throws: `bad-lookup` unless exactly one id is given.
     init(_ request: Request) throws(Problem) {
         let asked = ["transaction", "order", "token"].filter { request.queryValue($0) != nil }
         guard asked.count == 1, let text = request.queryValue(asked[0]), !text.isEmpty else {
@@ -182,9 +183,10 @@ extension Problem {
 }
 
 extension Backfiller {
-    /// Asks the App Store about one of its orders; it knows them in production and simulated alone.
+    /// Queries the App Store about one of its orders; only production and simulated have orders.
     ///
-    /// - Throws: `store-did-not-answer`: that it cannot be asked does not say that there is no order.
+    /// - Throws: `store-did-not-answer`, because a failed query does not show that there is no
+    ///   order.
     fileprivate func ask(aboutOrder order: String) async throws -> AskedStore {
         guard environment == .production || environment == .simulated else {
             return AskedStore(.appStore, .noOrdersThere, in: environment)
@@ -219,9 +221,10 @@ extension Backfiller {
 }
 
 extension PlayUpkeep {
-    /// The purchase of an order of Google Play's: the order tells its token, and that is asked about.
+    /// Finds the purchase of a Google Play order: queries the order for its token, then the token.
     ///
-    /// - Throws: `store-did-not-answer`: that it cannot be asked does not say that there is no order.
+    /// - Throws: `store-did-not-answer`, because a failed query does not show that there is no
+    ///   order.
     fileprivate func ask(aboutOrder order: String) async throws -> AskedStore {
         let name: PlayToken
         let answered: Answered
@@ -248,7 +251,8 @@ extension PlayUpkeep {
         return AskedStore(.googlePlay, .found, in: lineage.environment, found: [found])
     }
 
-    /// What an order paid for; nil where the store knows no such order.
+    /// Returns the kind and the token of an order's purchase; nil if the store does not know the
+    /// order.
     private func bought(
         withOrder order: String
     ) async throws -> (kind: PlayRead.Kind, token: String)? {
@@ -271,13 +275,13 @@ extension PlayUpkeep {
 }
 
 extension Holding {
-    /// What a customer can quote of a purchase: its newest period, by the start.
+    /// The details that a customer can quote of a purchase, from its newest period by start.
     private struct Latest {
         var productId: String?
         var start: Instant?
-        /// The App Store's id of the transaction.
+        /// The App Store's transaction id.
         var transactionId: String?
-        /// Google Play's id of the order.
+        /// Google Play's order id.
         var orderId: String?
         var price: Money?
     }
@@ -295,7 +299,7 @@ extension Holding {
                 price: newest.price
             )
         }
-        // In the order of their assertion: the newest answer comes last.
+        // Facts are in the order of assertion, so the newest response is last.
         let answers = facts.compactMap { fact -> Latest? in
             switch fact.assertion {
             case .playSubscription(let read):
@@ -318,7 +322,8 @@ extension Holding {
         return answers.last ?? Latest()
     }
 
-    /// Writes whose it is as one JSON object, with what to send to whoever asks, and how to claim it.
+    /// Writes the ownership as one JSON object, with a reply for the customer and instructions to
+    /// claim the purchase.
     func write(to writer: inout JSONWriter, of app: App, at now: Instant) {
         let owner = owners.owner(at: now)
         writer.object { writer in
@@ -365,7 +370,7 @@ extension Holding {
             + "Purchases."
     }
 
-    /// A sentence to send to whoever asks, without anybody's id in it.
+    /// Returns a reply for the customer that contains nobody's id.
     private func reply(isClaimed: Bool) -> String {
         isClaimed
             ? "Your purchase is there and belongs to an account of this app. Please sign in with the "

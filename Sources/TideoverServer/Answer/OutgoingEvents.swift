@@ -2,10 +2,11 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// Writes what every event of one derivation carries: the customer, what happened, and `answer`.
+/// Writes the common content of the events of one derivation: the customer, the event, and
+/// `answer`.
 ///
 /// `answer` is the answer that is stored in the same transaction, under the event's
-/// `customerVersion`. Events of one version carry the same, so the order among them is irrelevant.
+/// `customerVersion`. Events of one version have the same answer, so their order is irrelevant.
 /// Events that earlier versions stored have no `answer`.
 struct EventBodies {
     private let key: CustomerKey
@@ -30,15 +31,14 @@ struct EventBodies {
     }
 }
 
-/// Events for what changed in a customer's answer: `entitlement_changed`, at the instant from which on
-/// the answer is another one.
+/// The `entitlement_changed` events of a customer, dated at the instant when the answer changes.
 struct ChangeEvents {
     static let kind = "entitlement_changed"
 
     private let bodies: EventBodies
-    /// The answer so far; nil for a customer never derived.
+    /// The previous answer; nil for a customer never derived.
     private var answer: [UInt8]?
-    /// When it was due to be derived again: by itself, or by a change of catalogue or policy.
+    /// When the answer was due for derivation: by itself, or by a change of catalogue or policy.
     private let dueAt: Instant?
     private(set) var events: [Event] = []
 
@@ -48,11 +48,11 @@ struct ChangeEvents {
         dueAt = [row?.validUntil, policyChange].compactMap(\.self).min()
     }
 
-    /// More instants than anybody slept through; it only guards against a walk that never ends.
+    /// More instants than any real delay contains; the limit prevents an endless loop.
     private static let mostInstants = 4_096
 
-    /// Walks the instants that went by since the last answer was due, so that each change bears its own
-    /// instant and none is left out, however late it is noticed.
+    /// Evaluates each instant at which the answer could change since it was due. Each change then
+    /// has its own instant and none is omitted, however late it is noticed.
     mutating func pass(_ history: CustomerHistory, _ news: CustomerNews, before now: Instant) {
         var due = dueAt
         for _ in 0..<Self.mostInstants {
@@ -64,7 +64,7 @@ struct ChangeEvents {
         }
     }
 
-    /// Goes on to a later answer, and says how it is stored.
+    /// Advances to a later answer, and returns it as stored.
     mutating func move(to snapshot: Snapshot) -> [UInt8] {
         let before = answer.flatMap { try? JSONDocument($0, limits: .local) }
         let former = before?.root["entitlements"]
@@ -73,7 +73,7 @@ struct ChangeEvents {
             guard isDifferent(old, entitlement) else { continue }
             events.append(event(of: entitlement.name, from: old, to: entitlement, snapshot.asOf))
         }
-        // The catalogue does not have it any more.
+        // Entitlements that the catalogue no longer contains.
         for (name, old) in former?.members.map({ $0 }) ?? [] where snapshot[name] == nil {
             events.append(event(of: name, from: old, to: nil, snapshot.asOf))
         }
@@ -82,7 +82,7 @@ struct ChangeEvents {
         return fresh
     }
 
-    /// A customer never heard of counts as `never`.
+    /// Compares the answers; an unknown customer counts as `never`.
     private func isDifferent(_ old: JSONNode?, _ entitlement: Snapshot.Entitlement) -> Bool {
         guard let old else { return entitlement.standing.state != .never }
         return MirroredMember.allCases.contains { member in
@@ -109,7 +109,7 @@ struct ChangeEvents {
     }
 }
 
-/// Events for what happened to a customer's purchases, each told once under its own id.
+/// Events about a customer's purchases; each is delivered once under its own id.
 struct NewsEvents {
     let bodies: EventBodies
 
@@ -124,7 +124,7 @@ struct NewsEvents {
         }
     }
 
-    /// They take effect when we learn of them.
+    /// Returns the events of corrections, which take effect when we learn of them.
     func corrections(of news: CustomerNews, at now: Instant) -> [Event] {
         news.corrected.map { correction in
             Event(
@@ -138,14 +138,14 @@ struct NewsEvents {
 }
 
 extension Snapshot {
-    /// The answer as it is stored.
+    /// The answer in its stored form.
     var answer: [UInt8] {
         var writer = JSONWriter()
         writer.object { writeAnswer(to: &$0) }
         return writer.bytes
     }
 
-    /// What a mirror of the answer keeps, by entitlement.
+    /// The part of the answer that a mirror stores, by entitlement.
     fileprivate var mirrored: [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
@@ -159,7 +159,7 @@ extension Snapshot {
 }
 
 extension [Event] {
-    /// By the instant of their effect; at one instant, what happened before what it changed.
+    /// The events by effective instant; at the same instant, a cause precedes its effects.
     var inOrder: [Event] {
         guard count > 1 else { return self }
         return enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }

@@ -3,25 +3,25 @@ import TideoverJSON
 public import TideoverSignatures
 package import TideoverStorage
 
-/// Signs what devices may trust offline, in one name and for as long as its keys count.
+/// Signs the passes that devices trust offline, under one issuer name.
 ///
-/// A pass is signed where an answer is derived, inside the one door, and kept beside it: whoever reads
-/// an answer only copies it out. Ed25519 signs alike each time, so that deriving stays a pure function.
+/// A pass is signed when an answer is derived, inside the commit, and stored with it; reads only
+/// copy it. Ed25519 signatures are deterministic, so deriving stays a pure function.
 public struct PassIssuer: Sendable {
-    /// Makes the Ed25519 signature of the current key over bytes.
+    /// Returns the current key's Ed25519 signature of bytes.
     package typealias Signer = @Sendable (_ signingInput: [UInt8]) -> [UInt8]
 
-    /// In whose name passes are signed.
+    /// The issuer name in passes.
     public let issuer: String
-    /// The id of the key that signs.
+    /// The id of the signing key.
     public let keyId: String
-    /// All keys whose signatures count.
+    /// All keys with valid signatures.
     public let keys: Ed25519KeySet
     private let sign: Signer
-    /// What `IssuedPass.signer` says of passes that count.
+    /// The valid values of `IssuedPass.signer`.
     private let signers: Set<String>
 
-    /// An issuer that signs with a key; signatures of the others count, too.
+    /// Creates an issuer that signs with a key; the signatures of the other keys are valid too.
     public init(
         issuer: String,
         key: Ed25519PrivateKey,
@@ -44,13 +44,14 @@ public struct PassIssuer: Sendable {
         signers = Set(ids.map { Self.signer($0.0, issuer) })
     }
 
-    /// Under another name the same key is another signer: devices would refuse what it signed before.
+    /// Returns the name of a signer. With another issuer name the same key is another signer,
+    /// because devices would reject its earlier passes.
     private static func signer(_ keyId: String, _ issuer: String) -> String {
         "\(keyId) \(issuer)"
     }
 
-    /// Whether a pass can be handed out as it is: a key that counts signed it, less than half of its
-    /// life is over, and no clock that was ahead has dated it.
+    /// Returns whether a pass can be returned unchanged. A valid key signed it, less than half of
+    /// its life is over, and it is not dated in the future.
     func isFresh(_ pass: IssuedPass?, at now: Instant) -> Bool {
         guard let pass, counts(pass), pass.issuedAt <= now + Ingest.clockTolerance else {
             return false
@@ -58,7 +59,7 @@ public struct PassIssuer: Sendable {
         return pass.renewAt.map { now < $0 } ?? true
     }
 
-    /// Whether devices that trust the keys of today believe a pass.
+    /// Returns whether devices that trust the current keys accept a pass.
     func counts(_ pass: IssuedPass) -> Bool { signers.contains(pass.signer) }
 
     /// Signs a pass.
@@ -66,7 +67,7 @@ public struct PassIssuer: Sendable {
         let header: JSONObject = [
             "alg": .string(JWS.edDSA), "typ": .string(Pass.documentType), "kid": .string(keyId),
         ]
-        // What nobody would read for its length is not tried again at each read.
+        // A pass that is too long to sign stays empty, so that reads do not retry.
         let compact = try? JWS.sign(header: header, payload: pass.claims, by: sign)
         return IssuedPass(
             compact: compact ?? [],

@@ -2,7 +2,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSignatures
 
-/// Answers `GET /v1/apps/{app}/pass-keys`: the public keys that passes are checked with.
+/// Answers `GET /v1/apps/{app}/pass-keys`: the public keys that verify passes.
 struct PassKeysRoute: Sendable {
     let app: App
 

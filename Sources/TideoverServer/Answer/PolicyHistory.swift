@@ -3,7 +3,7 @@ import TideoverJSON
 import TideoverSignatures
 public import TideoverStorage
 
-/// An app's catalogue and policy, as they are recorded together.
+/// An app's catalogue and policy, which are recorded together.
 struct AppRules: Hashable, Sendable {
     var catalogue: Catalogue
     let policy: Policy
@@ -13,7 +13,7 @@ struct AppRules: Hashable, Sendable {
         self.policy = policy
     }
 
-    /// Reads what `form` wrote.
+    /// Reads the output of `form`.
     init(json node: JSONNode) throws(FormError) {
         guard let catalogue = node["catalogue"] else { throw .missing(field: "catalogue") }
         guard let policy = node["policy"] else { throw .missing(field: "policy") }
@@ -32,24 +32,25 @@ struct AppRules: Hashable, Sendable {
     }
 }
 
-/// The versions of an app's catalogue and policy in one environment. Each decides from the instant
-/// it took effect until the next one did; the earliest also decides everything before.
+/// The versions of an app's catalogue and policy in one environment. Each applies from the instant
+/// it took effect until the next one; the earliest also applies to all time before.
 struct PolicyHistory: Sendable {
     let catalogue: Versioned<Catalogue>
     let policy: Versioned<Policy>
-    /// The version that the app is served with, if the storage does not hold it yet.
+    /// The app's current version, if it is not stored yet.
     let unrecorded: PolicyVersion?
-    /// In the order they took effect.
+    /// The versions in the order they took effect.
     private let versions: [PolicyVersion]
 
-    /// A history of one version, which was always in effect.
+    /// Creates a history of one version, which was always in effect.
     init(_ rules: AppRules, at now: Instant = .distantPast) {
         let version = PolicyVersion(rules, at: now)
         self.init([(rules, version)], unrecorded: version)
     }
 
-    /// The recorded versions, and the present one from `now` on if the newest of them differs.
-    /// Versions recorded for a later instant, by a clock since set back, are left out.
+    /// Creates a history from the recorded versions. The current one is added from `now` on if it
+    /// differs from the newest recorded one. Versions recorded for a later instant, by a clock
+    /// since set back, are omitted.
     ///
     /// - Throws: `FormError` if a recorded version cannot be read.
     init(_ rules: AppRules, recorded: [PolicyVersion], now: Instant) throws(FormError) {
@@ -90,21 +91,21 @@ struct PolicyHistory: Sendable {
         self.policy = policy
     }
 
-    /// The version that decides an instant.
+    /// Returns the version that applies at an instant.
     func version(at instant: Instant) -> PolicyVersion {
         versions.last { $0.effectiveAt <= instant } ?? versions[0]
     }
 
-    /// Whether nothing was recorded before a version, so that it also decides everything before it.
+    /// Returns whether a version is the first, so that it also applies to all time before it.
     func isFirst(_ version: PolicyVersion) -> Bool { version == versions[0] }
 
-    /// The first change of catalogue or policy after an instant.
+    /// Returns the first change of catalogue or policy after an instant.
     func change(after instant: Instant) -> Instant? {
         (catalogue.versions.map(\.effectiveAt) + policy.versions.map(\.effectiveAt))
             .filter { $0 > instant }.min()
     }
 
-    /// Writes the version that decides an instant.
+    /// Writes the version that applies at an instant.
     func writeVersion(at instant: Instant, to writer: inout JSONWriter) {
         let version = version(at: instant)
         writer.field(
@@ -119,8 +120,8 @@ struct PolicyHistory: Sendable {
 }
 
 extension Catalogue {
-    /// The catalogue with the products that only later ones list, which unlock nothing here: lengths
-    /// of what was sold before it was listed are then known.
+    /// Returns the catalogue with the products that only later ones list, without entitlements.
+    /// They provide the lengths of products sold before they were listed.
     fileprivate func describing(_ later: [Catalogue]) -> Catalogue {
         var all = self
         for catalogue in later {
@@ -158,12 +159,12 @@ extension AppRules {
 extension App {
     var rules: AppRules { AppRules(catalogue, policy) }
 
-    /// The versions that decide in an environment.
+    /// Returns the versions for an environment.
     func policyHistory(in environment: Environment) -> PolicyHistory {
         policyHistories[environment] ?? PolicyHistory(rules)
     }
 
-    /// The app with the versions that a storage holds.
+    /// Returns the app with the stored versions.
     ///
     /// - Throws: `StorageError` if they cannot be read.
     func withHistory(from storage: some Storage, now: Instant) throws(StorageError) -> App {
@@ -183,8 +184,8 @@ extension App {
 }
 
 extension Service {
-    /// Records the catalogue and policy that each app is served with, where they differ from the
-    /// newest recorded version. Call it at the start, before requests are answered.
+    /// Records the current catalogue and policy of each app, if they differ from the newest
+    /// recorded version. Call it at startup, before requests are answered.
     public func recordPolicyVersions() async throws(StorageError) {
         for app in apps.values.sorted(by: { $0.id < $1.id }) {
             for environment in app.environments {

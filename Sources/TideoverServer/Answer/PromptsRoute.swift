@@ -3,16 +3,16 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `POST /v1/apps/{app}/customers/{customer}/prompts`: records a prompt that was shown, so that
-/// the next one waits as `policy.prompts` says.
+/// Answers `POST /v1/apps/{app}/customers/{customer}/prompts`: records that a prompt was shown, so
+/// that the next one waits as `policy.prompts` requires.
 ///
-/// A device's report proves nothing, so that only so many of one sender are stored.
+/// A device's report proves nothing, so the number stored for one sender is limited.
 struct PromptsRoute: Sendable {
     let app: App
     let storage: any Storage
     let clock: Clock
     let budget: RefusalBudget
-    /// Whether a public key is presented, which anybody can read from the app.
+    /// Whether the request presents a public key, which anyone can extract from the app.
     let isDevice: Bool
 
     func respond(to request: Request, customer: String) async throws -> Response {
@@ -41,12 +41,12 @@ struct PromptsRoute: Sendable {
 }
 
 extension PromptExposure {
-    /// In Unicode scalars.
+    /// The maximum length of an id in Unicode scalars.
     private static let longestID = 100
     private static let members = ["id", "kind", "shownAt", "response"]
 
-    /// Reads `{"id": "...", "kind": "soft", "shownAt": "...", "response": "dismissed"}`; the last two
-    /// are optional, and without `shownAt` it was shown now.
+    /// Reads `{"id": "...", "kind": "soft", "shownAt": "...", "response": "dismissed"}`; the last
+    /// two are optional, and `shownAt` defaults to now.
     ///
     /// - Throws: `bad-prompt-report`, `unknown-member`.
     fileprivate init(report body: [UInt8], at now: Instant) throws(Problem) {
@@ -86,7 +86,7 @@ extension PromptExposure {
 }
 
 extension JSONNode {
-    /// One of the words of an enumeration; nil where the member is absent or null.
+    /// Returns a case of an enumeration; nil if the member is absent or null.
     fileprivate func word<Word: RawRepresentable<String> & CaseIterable>(
         _ name: String
     ) throws(Problem) -> Word? {

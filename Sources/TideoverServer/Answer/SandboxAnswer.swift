@@ -2,14 +2,14 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// What a stored answer says in short.
+/// A summary of a stored answer.
 struct AnswerGist: Hashable, Sendable {
-    /// Whether it gives access to anything.
+    /// Whether it grants access to anything.
     let givesAccess: Bool
     /// Whether anything was ever bought or granted.
     let isKnown: Bool
 
-    /// Reads an answer as it is stored; of anything else it says nothing.
+    /// Reads a stored answer; other bytes count as an empty answer.
     init(_ answer: [UInt8]) {
         let root = try? JSONDocument(answer, limits: .local).root
         let entitlements = root?["entitlements"]?.members.map(\.value) ?? []
@@ -24,8 +24,8 @@ struct AnswerGist: Hashable, Sendable {
 }
 
 extension App {
-    /// The customer's key in the sandbox, where that might answer for production: nil where policy lets
-    /// it serve none of these ids.
+    /// Returns the customer's key in the sandbox, if the sandbox may answer for production; nil if
+    /// policy allows that for none of these ids.
     func sandboxKey(for production: CustomerKey, _ ids: [CustomerID]) -> CustomerKey? {
         guard servesSandboxBeside(production.environment) else { return nil }
         switch policy.sandbox {
@@ -36,14 +36,14 @@ extension App {
         return CustomerKey(app: id, environment: .sandbox, customer: production.customer)
     }
 
-    /// Whether an environment is production, and the sandbox is served beside it.
+    /// Returns whether an environment is production and the app also serves the sandbox.
     func servesSandboxBeside(_ environment: Environment) -> Bool {
         environment == .production && environments.contains(.sandbox)
     }
 }
 
 extension SandboxRuling {
-    /// Rules by what the answers of production and sandbox say.
+    /// Rules on the answers of production and sandbox.
     init(_ policy: Policy, for ids: [CustomerID], production: AnswerGist, sandbox: AnswerGist) {
         self.init(
             policy,

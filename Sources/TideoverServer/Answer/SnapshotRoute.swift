@@ -6,9 +6,9 @@ import TideoverStorage
 
 /// Answers `GET /v1/apps/{app}/customers/{customer}`.
 ///
-/// The usual answer is one point read of a derived row and suspends nowhere. A row past its time or
-/// derived under another catalogue goes through the one door first, and so does one whose pass is to be
-/// handed out and past half of its life: nothing is ever signed here.
+/// The usual answer is one point read of a derived row, without suspending. A row is derived again
+/// in a commit if it has expired or was derived under another catalogue. The same applies if its
+/// pass is to be returned and past half of its life: this route never signs.
 struct SnapshotRoute: Sendable {
     let app: App
     let storage: any Storage
@@ -24,7 +24,7 @@ struct SnapshotRoute: Sendable {
         )
         let now = clock()
         guard let store = try request.deviceStore() else {
-            // Who holds the answer already is given no pass with it.
+            // A client that already has the answer receives no pass.
             let answer = try await answered(key, now) { request.holds($0) }
             return respond(to: request, key, answer, now)
         }
@@ -32,8 +32,8 @@ struct SnapshotRoute: Sendable {
         return respond(to: request, key, try await offering(store, usual, now), now)
     }
 
-    /// The same answer with the offers of one store. Only the usual one is stored, so the tag of this
-    /// one is made from its bytes.
+    /// Returns the same answer with the offers of one store. Only the usual answer is stored, so
+    /// the tag of this one is a digest of its bytes.
     private func offering(_ store: Store, _ answer: Answer, _ now: Instant) async throws -> Answer {
         let key = CustomerKey(
             app: app.id,
@@ -49,7 +49,7 @@ struct SnapshotRoute: Sendable {
         return answer
     }
 
-    /// What is answered without a tag to compare: the body alone.
+    /// Returns the response body, without comparing a tag.
     func body(
         of key: CustomerKey,
         at now: Instant,
@@ -60,8 +60,8 @@ struct SnapshotRoute: Sendable {
         return Self.body(key, answer, now)
     }
 
-    /// The answer of the environment asked about, or of the sandbox where policy lets it answer for
-    /// production. `isHeld` tells of an answer's tag whether the client has it.
+    /// Returns the answer of the requested environment, or of the sandbox if policy lets it answer
+    /// for production. `isHeld` returns whether the client has the answer of a tag.
     private func answered(
         _ key: CustomerKey,
         _ now: Instant,
@@ -86,7 +86,7 @@ struct SnapshotRoute: Sendable {
         return sandbox
     }
 
-    /// `isHeld` tells of a version of the answer whether the client has it.
+    /// Returns the current answer; `isHeld` returns whether the client has a version of it.
     private func answer(
         for key: CustomerKey,
         _ now: Instant,
@@ -109,14 +109,14 @@ struct SnapshotRoute: Sendable {
         return try await derivedAgain(row, now)
     }
 
-    /// What is answered, and whether it is stored: only then may a client keep it by its tag.
+    /// An answer, and whether it is stored; a client may cache only a stored one.
     private struct Answer {
         var environment: Environment
-        /// The id that the one asked about stands for, where it is an alias.
+        /// The primary id of the requested customer, which may be an alias.
         var customer: CustomerID
         var version: Int64
         var bytes: [UInt8]
-        /// The signed pass that goes with it; empty for none.
+        /// The signed pass of the answer; empty for none.
         var pass: [UInt8] = []
         var isStored = true
         /// Distinguishes the answer for one store in its tag; nil for the usual answer.
@@ -134,8 +134,8 @@ struct SnapshotRoute: Sendable {
         )
     }
 
-    /// The answer as of now. While nothing can be written it is worked out from what is stored: a
-    /// full disk must not lock anybody out.
+    /// Derives the current answer. If the storage cannot write, the answer is computed without
+    /// storing it: a full disk must not lock customers out.
     private func derivedAgain(_ row: CustomerRow, _ now: Instant) async throws -> Answer {
         do {
             return answer(try await commit(row, now))
@@ -143,7 +143,7 @@ struct SnapshotRoute: Sendable {
             guard let lineages = try storage.lineages(of: row.key, now: now) else { throw error }
             var answer = answer(row)
             answer.bytes = Deriver(app: app, issuesPasses: false).derive(lineages).answer
-            // A pass speaks for the answer it was issued with, and for no other.
+            // A pass is valid only for the answer it was issued with.
             if answer.bytes != row.answer { answer.pass = [] }
             answer.isStored = false
             return answer
@@ -169,8 +169,8 @@ struct SnapshotRoute: Sendable {
         return Deriver(app: app, issuesPasses: false).derive(nobody).answer
     }
 
-    /// The tag covers entitlements and prompt, not the pass. Versions of two environments have nothing
-    /// to do with each other: where one answers for the other, the tag says so.
+    /// Returns the tag, which covers entitlements and prompt, not the pass. The versions of two
+    /// environments are unrelated, so the tag names the environment if another one answers.
     private func tag(
         of version: Int64,
         _ found: CustomerKey,
@@ -211,10 +211,10 @@ struct SnapshotRoute: Sendable {
             writer.field("asOf", now.rfc3339)
             writer.field("customerVersion", answer.version)
         }
-        // The stored answer is an object of its own; its members are set behind ours.
+        // The stored answer is an object of its own; its members follow these.
         var body = writer.bytes.dropLast() + [UInt8(ascii: ",")] + answer.bytes.dropFirst()
         if !answer.pass.isEmpty {
-            // Of base64url and dots, which JSON writes as they are.
+            // A pass contains only base64url and dots, which need no escaping in JSON.
             body.removeLast()
             body += Array(#","pass":""#.utf8) + answer.pass + Array(#""}"#.utf8)
         }
@@ -223,7 +223,7 @@ struct SnapshotRoute: Sendable {
 }
 
 extension Request {
-    /// The store of the device that a request is for; nil if it does not say.
+    /// Returns the store of the device that a request is for; nil if not given.
     func deviceStore() throws(Problem) -> Store? {
         guard let text = queryValue("store") else { return nil }
         let stores: [Store] = [.appStore, .googlePlay]
@@ -235,7 +235,7 @@ extension Request {
 }
 
 extension App {
-    /// The environment a request asks about: production unless it says otherwise.
+    /// Returns the environment that a request selects; the default is production.
     func environment(askedIn request: Request) throws -> Environment {
         let asked = request.queryValue("environment") ?? Environment.production.rawValue
         guard let environment = Environment(rawValue: asked) else {

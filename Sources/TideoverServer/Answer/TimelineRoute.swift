@@ -12,7 +12,7 @@ struct TimelineRoute: Sendable {
     func respond(to request: Request, customer: String) async throws -> Response {
         let question = try CustomerQuestion(request, customer: customer, of: app, now: clock())
         return .json(
-            // A whole life is told: this leaves the thread that reads sockets.
+            // It reads all facts of a customer, so it leaves the thread that reads sockets.
             bytes: try await onPool {
                 let reading = try CustomerReading(question, in: app, storage: storage)
                 var writer = JSONWriter()

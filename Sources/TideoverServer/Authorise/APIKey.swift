@@ -1,19 +1,19 @@
 import TideoverJSON
 public import TideoverStorage
 
-/// A key of the API itself, as its holder presents it. Printing it shows its kind alone.
+/// A key of the API as a client presents it. Its description contains only its kind.
 public struct APIKey: Hashable, Sendable {
-    /// What it is for.
+    /// The kind.
     public let kind: KeyKind
-    /// `tideover_`, the kind, `_` and 43 characters of base64url; not for logs.
+    /// `tideover_`, the kind, `_` and 43 characters of base64url; never logged.
     public let text: String
 
-    /// How many bytes nobody can guess are in a key.
+    /// The number of secret bytes in a key.
     private static let secretCount = 32
-    /// No key is longer.
+    /// The maximum length of a key.
     static let mostBytes = 64
 
-    /// A new key of 256 bits from a source that nobody can foresee.
+    /// Creates a key of 256 bits from a cryptographically secure source.
     public init(_ kind: KeyKind, random: () -> UInt64) {
         let secret = (0..<Self.secretCount / 8).flatMap { _ in
             withUnsafeBytes(of: random()) { Array($0) }
@@ -22,7 +22,7 @@ public struct APIKey: Hashable, Sendable {
         text = Self.prefix(kind) + Base64.encodeString(secret, .urlSafe)
     }
 
-    /// Reads a key in its one form; nil for anything else.
+    /// Parses a key; nil for any other text.
     public init?(_ text: some StringProtocol) {
         for kind in KeyKind.allCases where text.utf8.starts(with: Self.prefix(kind).utf8) {
             let secret = Array(text.utf8.dropFirst(Self.prefix(kind).utf8.count))
@@ -34,7 +34,7 @@ public struct APIKey: Hashable, Sendable {
         return nil
     }
 
-    /// Reads the only line of a file; nil if it is no key.
+    /// Parses the only line of a file; nil if it is not a key.
     init?(lineOf file: [UInt8]) {
         guard let text = String(validating: file, as: UTF8.self) else { return nil }
         let lines = text.split(whereSeparator: \.isNewline)
@@ -46,10 +46,10 @@ public struct APIKey: Hashable, Sendable {
 }
 
 extension APIKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The kind, which may stand in a log.
+    /// The kind, which may be logged.
     public var description: String { "a key of kind \(kind.rawValue)" }
-    /// The kind too.
+    /// The kind.
     public var debugDescription: String { description }
-    /// Nothing but the kind.
+    /// A mirror with only the kind.
     public var customMirror: Mirror { Mirror(self, children: ["kind": kind]) }
 }

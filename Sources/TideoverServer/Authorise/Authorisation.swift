@@ -1,18 +1,18 @@
 package import TideoverHTTP
 package import TideoverStorage
 
-/// What a route asks of whoever calls it.
+/// The authorisation that a route requires.
 package enum Need: Hashable, Sendable, CaseIterable {
-    /// No key: what the request carries speaks for itself, or there is nothing to protect.
+    /// No key: the content of the request is proof enough, or there is nothing to protect.
     case nothing
-    /// A key of any kind, made for the app.
+    /// A key of any kind for the app.
     case read
-    /// A secret key made for the app, or an admin key.
+    /// A secret key for the app, or an admin key.
     case secret
     /// An admin key.
     case admin
 
-    /// The kinds of keys that meet it.
+    /// The kinds of keys that are sufficient.
     package var kinds: [KeyKind] {
         switch self {
         case .nothing: []
@@ -23,10 +23,10 @@ package enum Need: Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What a key opens.
+/// The permissions of a key.
 package struct Grant: Hashable, Sendable {
     package let kind: KeyKind
-    /// All apps where the list is empty.
+    /// The permitted apps; empty for all.
     package let apps: [String]
 
     package init(kind: KeyKind, apps: [String] = []) {
@@ -34,37 +34,37 @@ package struct Grant: Hashable, Sendable {
         self.apps = apps
     }
 
-    /// Whether it opens an app, configured or not; nil stands for what is of no app.
+    /// Returns whether the key permits an app, configured or not; nil is for requests about no app.
     package func opens(app: String?) -> Bool {
         guard kind != .admin, !apps.isEmpty, let app else { return true }
         return apps.contains(app)
     }
 }
 
-/// What a request shows so as to be let in.
+/// The credential of a request.
 package enum Presented: Hashable, Sendable {
     case nothing
-    /// Something that is no key, or not one that opens anything: revoked and unheard of are one.
+    /// A text that is not a valid key: malformed, revoked or unknown.
     case unknown
-    /// One that opens something, and its id.
+    /// A valid key with its permissions and id.
     case key(Grant, id: String)
 
-    /// The id of a key that opens something.
+    /// The id of a valid key.
     var keyID: String? {
         if case .key(_, let id) = self { id } else { nil }
     }
 
-    /// Whether it is less than a secret key: a public key is part of the app that devices install.
+    /// Whether it is weaker than a secret key: a public key is part of the installed app.
     var isPublicKey: Bool {
         if case .key(let grant, _) = self { grant.kind == .public } else { true }
     }
 }
 
 extension Need {
-    /// Why a request is not let in; nil if it is.
+    /// Returns why a request is rejected; nil if it is authorised.
     ///
-    /// `isOpen` says that the request only reads from an app that serves nothing but simulated
-    /// purchases. Anybody may do that without a key; a key that is presented is judged all the same.
+    /// `isOpen` is true if the request only reads from an app with simulated purchases only. No key
+    /// is needed for that, but a key that is sent is checked.
     package func objection(
         to presented: Presented,
         app: String?,
@@ -82,8 +82,8 @@ extension Need {
 }
 
 extension Request {
-    /// The token of `Authorization: Bearer` (RFC 6750, 2.1): nil where nothing is said, empty where
-    /// something else is.
+    /// The token of `Authorization: Bearer` (RFC 6750, 2.1): nil without the header, empty for
+    /// another value.
     var bearerToken: Substring? {
         let lines = headers.all("Authorization")
         guard let line = lines.first else { return nil }
@@ -94,7 +94,7 @@ extension Request {
 }
 
 extension KeyTable {
-    /// What a request presents, by these keys.
+    /// Checks the credential of a request against these keys.
     func judge(_ request: Request) -> Presented {
         guard let token = request.bearerToken else { return .nothing }
         guard token.utf8.count <= APIKey.mostBytes else { return .unknown }
@@ -102,8 +102,7 @@ extension KeyTable {
         return .key(key.grant, id: key.id)
     }
 
-    /// What the key of a request that was let in is called: its name, else its id; for a request that
-    /// needed none, that.
+    /// Returns the name or id of the request's key, or a placeholder if it has none.
     func name(of request: Request) -> String {
         request.bearerToken.flatMap { key(of: KeyDigest(of: $0))?.name } ?? "nobody in particular"
     }

@@ -1,34 +1,33 @@
 package import TideoverStorage
 
-/// The keys that a server knows, held in memory, so that a read is authorised where it arrives.
+/// The keys of a server in memory, so that authorising a request needs no storage.
 package struct KeyTable: Sendable {
     struct Usable: Sendable {
         fileprivate let digest: KeyDigest
         let id: String
         let grant: Grant
-        /// What people call it.
+        /// The readable name.
         let name: String
     }
 
-    /// What the admin key of the configuration is called, which has no name.
+    /// The name of the admin key from the configuration.
     static let configuredName = "admin key of the configuration"
-    /// What stands for its id.
+    /// The id of that key.
     static let configuredID = "configured"
 
-    /// What the key of the server's own socket is called in the audit, and its id.
+    /// The name in the audit log, and the id, of the key for the server's own socket.
     static let localName = "local socket"
     static let localID = "local"
 
     private var records: [String: KeyRecord] = [:]
     private var usable: [Usable] = []
-    /// The admin key of the configuration, which is not stored.
+    /// The admin key from the configuration, which is not stored.
     private var configured: KeyDigest?
-    /// The admin key that only requests through the server's own socket present; it ends with the
-    /// process.
+    /// The admin key for requests through the server's own socket; it ends with the process.
     private let local: KeyDigest?
 
-    /// The keys stored, the admin key that the configuration names, and that of the server's own
-    /// socket.
+    /// Creates a table of the stored keys, the configured admin key, and the key of the server's
+    /// own socket.
     package init(_ records: [KeyRecord], adminKey: APIKey? = nil, localKey: APIKey? = nil) {
         configured = adminKey.map { KeyDigest(of: $0.text) }
         local = localKey.map { KeyDigest(of: $0.text) }
@@ -36,28 +35,28 @@ package struct KeyTable: Sendable {
         sift()
     }
 
-    /// All that were ever stored, in the order of their ids.
+    /// All keys ever stored, by id.
     package var all: [KeyRecord] { records.values.sorted { $0.id < $1.id } }
 
-    /// Takes over how a key now is stored; one that is revoked stays so.
+    /// Updates a stored key; a revoked key stays revoked.
     package mutating func learn(_ record: KeyRecord) {
         guard records[record.id]?.revokedAt == nil else { return }
         records[record.id] = record
         sift()
     }
 
-    /// Takes another admin key of the configuration, or none, in place of the one before.
+    /// Replaces the configured admin key.
     mutating func configure(_ adminKey: APIKey?) {
         configured = adminKey.map { KeyDigest(of: $0.text) }
         sift()
     }
 
-    /// The key of this digest, nil where it opens nothing; every key is compared, found or not.
+    /// Returns the valid key with a digest, or nil; every key is compared, found or not.
     func key(of digest: KeyDigest) -> Usable? {
         usable.reduce(Usable?.none) { found, key in key.digest.isSame(as: digest) ? key : found }
     }
 
-    /// Whether the configuration's admin key was stored too, and revoked there: then it opens nothing.
+    /// Whether the configured admin key is also stored and revoked, and so invalid.
     package var isConfiguredKeyRevoked: Bool {
         guard let configured else { return false }
         return records.values.contains {
@@ -65,7 +64,7 @@ package struct KeyTable: Sendable {
         }
     }
 
-    /// Whether a public or secret key opens an app.
+    /// Returns whether a public or secret key permits an app.
     package func hasKey(for app: String) -> Bool {
         usable.contains { $0.grant.kind != .admin && $0.grant.opens(app: app) }
     }

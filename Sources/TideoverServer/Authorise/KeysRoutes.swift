@@ -4,9 +4,9 @@ import TideoverJSON
 import TideoverLocks
 import TideoverStorage
 
-/// Answers what concerns the keys themselves: `GET` and `POST /v1/keys`, `DELETE /v1/keys/{id}`.
+/// Answers `GET` and `POST /v1/keys`, and `DELETE /v1/keys/{id}`.
 ///
-/// Nobody but this service changes what its storage holds, so that what is in memory is what is there.
+/// Only this service changes its storage, so the keys in memory are always current.
 struct KeysRoutes: Sendable {
     let keys: Locked<KeyTable>
     let storage: any Storage
@@ -55,7 +55,7 @@ struct KeysRoutes: Sendable {
 }
 
 extension KeyRecord {
-    /// Writes all that may be told of a key; its digest is not.
+    /// Writes the public fields of a key, without its digest.
     fileprivate func writeFields(to writer: inout JSONWriter) {
         writer.field("id", id)
         writer.field("kind", kind.rawValue)

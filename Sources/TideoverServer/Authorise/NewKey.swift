@@ -3,19 +3,19 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// What somebody who may make keys asks for.
+/// A request to create a key.
 struct KeyWish: Hashable, Sendable {
     let kind: KeyKind
-    /// Empty for all apps.
+    /// The permitted apps; empty for all.
     let apps: [String]
     let name: String
 
-    /// In Unicode scalars.
+    /// The maximum length in Unicode scalars.
     static let longestName = 100
 
-    /// Reads `{"kind": "secret", "apps": ["cards"], "name": "..."}`, of which `kind` is needed.
+    /// Reads `{"kind": "secret", "apps": ["cards"], "name": "..."}`; only `kind` is required.
     ///
-    /// Members of other names are refused: a slip in `apps` would open every app.
+    /// Unknown members are rejected: a misspelt `apps` would permit every app.
     init(_ body: [UInt8], configured: some Collection<String>) throws(Problem) {
         let root: JSONNode
         do {
@@ -70,7 +70,7 @@ struct KeyWish: Hashable, Sendable {
     }
 }
 
-/// A key just made: what is stored, and the key itself, which is shown once.
+/// A new key and its stored record. The key itself is shown once.
 struct NewKey: Sendable {
     let key: APIKey
     let record: KeyRecord
@@ -87,7 +87,7 @@ struct NewKey: Sendable {
         )
     }
 
-    /// Twelve digits of base 32 that rise with time: milliseconds, and 15 random bits.
+    /// Returns twelve base-32 digits that increase with time: milliseconds, and 15 random bits.
     private static func id(at now: Instant, random: UInt64) -> String {
         let milliseconds = UInt64(max(0, now.millisecondsSince1970)) & (1 << 45 - 1)
         let digits = String(milliseconds << 15 | random >> 49, radix: 32)

@@ -2,18 +2,18 @@ import TideoverAppStore
 import TideoverCore
 import TideoverStorage
 
-/// What the store answered goes through the one door, each signed thing by itself.
+/// Commits the signed items of a store response one by one.
 extension Backfiller {
-    /// Takes what one answer brought; one thing that is not believed keeps none of the others out.
+    /// Commits the items of a response; a rejected item does not affect the others.
     ///
-    /// - Throws: `StorageError`; `BackfillStop` for what is dated in our future, since our clock may be
-    ///   slow.
+    /// - Throws: `StorageError`; `BackfillStop` for items dated in the future, since our clock may
+    ///   be slow.
     func take(_ items: [AppStoreAnswerItem], in step: BackfillStep) async throws {
         let sum = try await keep(items, in: step)
         note(step) { $0.add(sum) }
     }
 
-    /// The same, without a word in the report of a run.
+    /// Does the same without adding to the report of a run.
     func keep(
         _ items: [AppStoreAnswerItem],
         in step: BackfillStep
@@ -27,7 +27,7 @@ extension Backfiller {
             )
         }
         return try await withThrowingTaskGroup(of: BackfillReport.Sum.self) { group in
-            // Together, so that the storage confirms many of them at once.
+            // Concurrently, so that the storage can commit several at once.
             for item in items { group.addTask { try await self.take(item, at: now, in: step) } }
             return try await group.reduce(into: BackfillReport.Sum()) { $0.add($1) }
         }

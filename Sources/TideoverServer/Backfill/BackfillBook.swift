@@ -2,8 +2,8 @@ import TideoverCore
 import TideoverLocks
 import TideoverStorage
 
-/// What is known from outside of the runs in which one store is asked about one app in one environment:
-/// one at a time, and whether another is wanted.
+/// The state of the backfill runs for one store, app and environment: one run at a time, and
+/// whether another is requested.
 final class BackfillBook: Sendable {
     let store: Store
     private let environment: Environment
@@ -24,20 +24,20 @@ final class BackfillBook: Sendable {
         self.timing = timing
     }
 
-    /// The run under way, or the last one since the start of the process.
+    /// The current run, or the last one since the process started.
     var report: BackfillReport? { state.withLock { $0.report } }
 
     var isRunning: Bool { report?.outcome == .running }
 
-    /// Wants a run as soon as can be.
+    /// Requests a run.
     func want() { state.withLock { $0.isWanted = true } }
 
-    /// Whether a run was wanted since the last one began.
+    /// Whether a run was requested since the last one started.
     var isWanted: Bool { state.withLock { $0.isWanted } }
 
-    // MARK: A run
+    // MARK: Runs
 
-    /// False if a run is under way already.
+    /// Starts a run; false if one is in progress.
     func begin() -> Bool {
         let now = timing.clock()
         return state.withLock { state in
@@ -84,9 +84,9 @@ final class BackfillBook: Sendable {
         return report
     }
 
-    // MARK: What a run brings
+    // MARK: Progress
 
-    /// Adds to what a step brought.
+    /// Adds to the counts of a step.
     func note(_ step: BackfillStep, _ change: (inout BackfillReport.Sum) -> Void) {
         state.withLock { state in
             var sum = state.report?.sums[step] ?? BackfillReport.Sum()
@@ -96,7 +96,7 @@ final class BackfillBook: Sendable {
         tell(step, isEnd: false)
     }
 
-    /// How long a step that goes on is silent in the log, in nanoseconds.
+    /// The interval of log lines during a step, in nanoseconds.
     private static let silence: Int64 = 10_000_000_000
 
     func tell(_ step: BackfillStep, isEnd: Bool) {

@@ -4,15 +4,15 @@ import TideoverGooglePlay
 import TideoverJSON
 import TideoverStorage
 
-/// One of the things that a backfill asks a store about, in the order they are asked.
+/// A kind of query in a backfill, in the order of execution.
 enum BackfillStep: String, CaseIterable, Hashable, Sendable {
     /// Notifications that never reached the server.
     case failedNotifications
     case notifications
-    /// Subscriptions whose renewal is due and of which nothing was heard.
+    /// Subscriptions with a due renewal and no notification.
     case statuses
     case refunds
-    /// Purchase tokens that live, of Google Play.
+    /// Active purchase tokens of Google Play.
     case purchases
     /// Orders that Google Play has voided.
     case voidedPurchases
@@ -21,26 +21,26 @@ enum BackfillStep: String, CaseIterable, Hashable, Sendable {
     static let ofGooglePlay: [Self] = [.purchases, .voidedPurchases]
 }
 
-/// How far a backfill has come, and what it brought.
+/// The progress and the results of a backfill.
 struct BackfillReport: Hashable, Sendable {
-    /// What one step brought so far.
+    /// The counts of one step so far.
     struct Sum: Hashable, Sendable {
-        /// Answers of the store that were read.
+        /// Responses of the store.
         var pages = 0
-        /// Signed things in them.
+        /// Signed items in them.
         var items = 0
-        /// Those that had been heard of before.
+        /// Items that were already known.
         var known = 0
-        /// Those that were not believed.
+        /// Items that were rejected.
         var refused = 0
         var newFacts = 0
-        /// Up to when the store's own list has been read; nil where a step has no such instant.
+        /// The end of the store's list that has been read; nil for a step without one.
         var until: Instant?
     }
 
     enum Outcome: Hashable, Sendable {
         case running, completed
-        /// It goes on where it stopped, not before `retryAt` where the store named an instant.
+        /// It resumes where it stopped, not before `retryAt` if the store stated one.
         case stopped(BackfillStop)
     }
 
@@ -49,7 +49,7 @@ struct BackfillReport: Hashable, Sendable {
     let store: Store
     let startedAt: Instant
     var endedAt: Instant?
-    /// The step under way, or the last one that was.
+    /// The current or last step.
     var step: BackfillStep?
     var sums: [BackfillStep: Sum] = [:]
     var outcome: Outcome = .running
@@ -57,18 +57,18 @@ struct BackfillReport: Hashable, Sendable {
     var newFacts: Int { sums.values.reduce(0) { $0 + $1.newFacts } }
 }
 
-/// Why a backfill did not come to its end.
+/// The reason a backfill did not complete.
 struct BackfillStop: Hashable, Sendable, Error {
-    /// One word that never changes, such as `unreachable`.
+    /// A stable code, such as `unreachable`.
     let code: String
-    /// For people; no id and nothing that the store wrote is in it.
+    /// A readable sentence without ids and without text from the store.
     let sentence: String
-    /// When the store wants to be asked again, by our clock.
+    /// When the store accepts queries again, by our clock.
     var retryAt: Instant?
 }
 
 extension BackfillStop {
-    /// Why a run ended early, by what it threw.
+    /// Creates the reason from a run's error.
     init(_ error: any Error) {
         switch error {
         case let stop as BackfillStop: self = stop

@@ -2,8 +2,8 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
-/// Answers `POST /v1/apps/{app}/backfill`, which has the stores asked soon, and `GET`, which tells how
-/// far that has come.
+/// Answers `POST /v1/apps/{app}/backfill`, which requests a run soon, and `GET`, which reports its
+/// progress.
 struct BackfillRoute {
     let app: App
     let backfillers: [Backfiller]

@@ -1,16 +1,17 @@
 public import TideoverCore
 
-/// When the stores are asked for what has not arrived by itself.
+/// When the stores are queried for missing notifications.
 public struct BackfillSchedule: Hashable, Sendable {
-    /// From the end of one run to the next; zero for none but those of a start, a gap and a wish.
+    /// The time from the end of one run to the next. With zero, runs start only at startup, after a
+    /// gap and on request.
     public var interval: Milliseconds
-    /// How far the clock may leap, as it does when a machine stood still, before there was a gap; zero
-    /// for ever.
+    /// The smallest jump of the clock that counts as a gap, such as after the machine slept; zero
+    /// disables it.
     public var gap: Milliseconds
-    /// How long after a gap they are asked, and after a notification that we could not take in or read.
+    /// The delay of a run after a gap, or after a notification that failed or could not be read.
     public var afterGap: Milliseconds
 
-    /// What is asked for unless the operator says otherwise.
+    /// Creates a schedule with defaults.
     public init(
         interval: Milliseconds = .hours(6),
         gap: Milliseconds = .minutes(15),
@@ -21,21 +22,21 @@ public struct BackfillSchedule: Hashable, Sendable {
         self.afterGap = afterGap
     }
 
-    /// How soon a run that stopped is taken up again; doubled each time it stops again.
+    /// The delay before a stopped run is retried; it doubles each time.
     static let retry = Milliseconds.minutes(1)
-    /// The longest that it is doubled to.
+    /// The maximum of that delay.
     static let longestRetry = Milliseconds.hours(6)
-    /// How often it is looked whether a run is due.
+    /// The interval of the checks for a due run.
     static let look = Duration.seconds(1)
 }
 
-/// Has one store asked when it is due: at the start, by the schedule of its app, when somebody wants it,
-/// and after a gap in which notifications may have been missed.
+/// Starts the runs of one store: at startup, by schedule, on request, and after a gap in which
+/// notifications may have been missed.
 struct BackfillWorker: Sendable {
     private let schedule: BackfillSchedule
     private let timing: Timing
     private let isWanted: @Sendable () -> Bool
-    /// How many notifications we could not take in, or not read.
+    /// Returns the number of notifications that failed or could not be read.
     private let failures: @Sendable () -> Int
     private let ask: @Sendable () async -> BackfillReport?
 
@@ -69,7 +70,7 @@ struct BackfillWorker: Sendable {
         }
     }
 
-    /// When the next run is due, as a value.
+    /// The schedule state of the next run, as a value.
     struct Plan {
         private let schedule: BackfillSchedule
         private(set) var isDue = true
@@ -88,7 +89,7 @@ struct BackfillWorker: Sendable {
         mutating func look(at now: Instant, failures: Int) {
             let isBehindGap = schedule.gap > .zero && now - lookedAt >= schedule.gap
             if isBehindGap || failures > self.failures { next = min(next, now + schedule.afterGap) }
-            // A clock that was put back must not put off the next run.
+            // A clock that was set back must not delay the next run.
             if schedule.interval > .zero {
                 next = min(next, now + max(schedule.interval, .hours(24)))
             }

@@ -2,17 +2,16 @@ import TideoverAppStore
 import TideoverCore
 import TideoverStorage
 
-/// Asks the App Store about one app in one environment for whatever has not arrived by itself: one run
-/// at a time, each from where the one before came to.
+/// Queries the App Store for missing notifications of one app in one environment. One run at a time
+/// is active, and each continues where the previous one ended.
 ///
-/// Everything that a run brings goes through the one door as if it had been posted; how far it has come
-/// is kept behind what it brought. Interrupted anywhere, it asks for some of it again, and what is told
-/// twice is one.
+/// All content of a run is committed like notifications, and progress is stored after it. An
+/// interrupted run queries some of it again; repeated content counts once.
 final class Backfiller: Sendable {
     let app: App
     let environment: Environment
     let api: AppStoreAPI
-    /// Checks what was asked for as it does what is posted.
+    /// Verifies responses like notifications.
     let trust: AppStoreTrust
     let ingest: Ingest
     let bookmarks: Bookmarks
@@ -20,7 +19,7 @@ final class Backfiller: Sendable {
     let limiter: RequestLimiter
     let book: BackfillBook
 
-    /// - Throws: `StorageError` when it cannot be read whether the store wants to be left alone.
+    /// - Throws: `StorageError` if the end of the store's throttling cannot be read.
     init(
         _ access: StoreAccess,
         _ trust: AppStoreTrust,
@@ -53,25 +52,25 @@ final class Backfiller: Sendable {
         )
     }
 
-    /// The bookmark that says until when the store is left alone.
+    /// The name of the bookmark for the end of the store's throttling.
     static let pause = "pause"
 
-    // MARK: What is known from outside
+    // MARK: State
 
-    /// The run under way, or the last one since the start of the process.
+    /// The current run, or the last one since the process started.
     var report: BackfillReport? { book.report }
 
     var isRunning: Bool { book.isRunning }
 
-    /// Wants a run as soon as can be.
+    /// Requests a run.
     func want() { book.want() }
 
-    /// Whether a run was wanted since the last one began.
+    /// Whether a run was requested since the last one started.
     var isWanted: Bool { book.isWanted }
 
-    // MARK: A run
+    // MARK: Runs
 
-    /// Runs once; nil if a run is under way already.
+    /// Runs once; nil if a run is in progress.
     func run() async -> BackfillReport? {
         guard book.begin() else { return nil }
         var first: (any Error)?
@@ -89,7 +88,7 @@ final class Backfiller: Sendable {
         return book.end(first.map { .stopped(BackfillStop($0)) } ?? .completed)
     }
 
-    /// Runs once, behind a run that is under way; nil when cancelled while it waits for that.
+    /// Runs once, after a run in progress; nil if cancelled while waiting.
     func runNext() async -> BackfillReport? {
         while true {
             if let report = await run() { return report }
@@ -110,7 +109,7 @@ final class Backfiller: Sendable {
         book.tell(step, isEnd: true)
     }
 
-    /// Adds to what a step brought.
+    /// Adds to the counts of a step.
     func note(_ step: BackfillStep, _ change: (inout BackfillReport.Sum) -> Void) {
         book.note(step, change)
     }

@@ -2,13 +2,13 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// How far a walk through the history of notifications has come.
+/// The progress of a walk through the history of notifications.
 struct HistoryBookmark: Equatable {
-    /// Everything the store sent by this instant has been read; nil before the first walk's end.
+    /// The end of the history that has been read; nil before the first complete walk.
     var finishedUntil: Instant?
-    /// The span that is being walked; nil between two walks.
+    /// The current window; nil between two walks.
     var window: Window?
-    /// The page to go on at; nil for the first.
+    /// The next page; nil for the first.
     var place: String?
 
     struct Window: Equatable {
@@ -17,28 +17,28 @@ struct HistoryBookmark: Equatable {
     }
 }
 
-/// How far a replay has come.
+/// The progress of a replay.
 struct ReplayBookmark: Equatable {
-    /// Whether it adds what is new.
+    /// Whether it adds new facts.
     let applies: Bool
-    /// The piece of evidence up to which what is new has been added; nil at the beginning.
+    /// The last piece of evidence with its new facts added; nil at the beginning.
     let after: EvidenceID?
-    /// Of the program by whose rules it read.
+    /// The version of the program that read it.
     let version: String
-    /// How many runs have begun at this place and neither ended nor stopped with an error, the one
-    /// under way included. After a crash it is the number of crashes here.
+    /// The number of runs started at this place that neither completed nor stopped with an error,
+    /// including the current one. After a crash it is the number of crashes here.
     var runs: Int
 
-    /// How many crashes at one place make the server stop resuming a run by itself.
+    /// The number of crashes at one place after which the server stops resuming a run by itself.
     static let mostCrashes = 2
 
-    /// Whether a run of that kind by that program can go on behind this place.
+    /// Returns whether a run of that kind and version can continue after this place.
     func goesOn(apply: Bool, _ version: String) -> Bool {
         applies && apply && self.version == version
     }
 
-    /// Whether a server that finds this at its start leaves the run alone. Another version may have
-    /// fixed what crashed.
+    /// Returns whether a server that finds this at startup does not resume the run. Another version
+    /// may have fixed the crash.
     func isSetAside(by version: String) -> Bool {
         self.version == version && runs >= Self.mostCrashes
     }
@@ -84,7 +84,7 @@ struct Bookmarks: Sendable {
         )
     }
 
-    /// What was kept of a silence; where nothing was, it is listened from now on.
+    /// Returns the stored state of the arrival monitor; without one, it starts now.
     func silence(of store: Store, startedAt now: Instant) throws(StorageError) -> Silence {
         let form = try form(Self.silence(of: store))
         return Silence(
@@ -110,7 +110,7 @@ struct Bookmarks: Sendable {
         store == .appStore ? "silence" : "silence-\(store.rawValue)"
     }
 
-    /// How far a replay has come that did not come to its end; nil if there is none.
+    /// Returns the progress of an incomplete replay; nil if there is none.
     func replay() throws(StorageError) -> ReplayBookmark? {
         try form(Self.replay).flatMap { ReplayBookmark($0.root) }
     }
@@ -126,7 +126,7 @@ struct Bookmarks: Sendable {
         )
     }
 
-    /// Names the bookmark of a replay.
+    /// The name of the bookmark of a replay.
     static let replay = "replay"
 
     func text(_ name: String) throws(StorageError) -> String? {
@@ -145,7 +145,7 @@ struct Bookmarks: Sendable {
         try await keep(["at": instant], [:], name)
     }
 
-    /// To whom something went, and when; nil if that was not kept.
+    /// Returns the recipient and the time of a transfer; nil if none is stored.
     func transfer(_ name: String) throws(StorageError) -> (to: CustomerID, at: Instant)? {
         let root = try form(name)?.root
         guard let to = root?["value"]?.string.flatMap({ CustomerID($0) }),

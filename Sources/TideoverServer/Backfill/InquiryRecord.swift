@@ -3,12 +3,12 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// What is kept of a question that we asked a store: there are no signed bytes of it, so that it is put
-/// down in words of our own.
+/// The record of a query to a store. There are no signed bytes of it, so it is stored in our own
+/// format.
 struct InquiryRecord: Equatable {
-    /// The only fact it states.
+    /// The only fact it contains.
     let fact: Fact
-    /// The form of the fact, without the name of the evidence, which these bytes are.
+    /// The encoded fact, without the id of the evidence, since these bytes are the evidence.
     let bytes: [UInt8]
 
     init(_ lineage: Lineage, _ exchange: StoreExchange, _ outcome: Inquiry.Outcome) {
@@ -18,7 +18,7 @@ struct InquiryRecord: Equatable {
         )
     }
 
-    /// Reads what `bytes` holds; nil for anything else.
+    /// Decodes a record; nil for other bytes.
     init?(_ bytes: [UInt8]) {
         guard let document = try? JSONDocument(bytes, limits: .local),
             let fact = try? Fact(json: document.root),
@@ -27,7 +27,7 @@ struct InquiryRecord: Equatable {
         self.init(fact)
     }
 
-    /// The record of a fact that is an inquiry.
+    /// Creates the record of a fact that is an inquiry.
     init(_ asked: Fact) {
         var fact = asked
         fact.source = .server
@@ -40,7 +40,7 @@ struct InquiryRecord: Equatable {
         self.fact = fact
     }
 
-    /// Its own digest tells it apart: a clock that stands gives two questions one instant.
+    /// The evidence, identified by its own digest, since two queries can have the same instant.
     var evidence: Evidence {
         Evidence(
             id: fact.evidence,
@@ -54,7 +54,8 @@ struct InquiryRecord: Equatable {
 }
 
 extension Ingest {
-    /// Keeps that we asked a store about a lineage, and how it went: an outage bounds what may be assumed.
+    /// Records a query about a lineage and its outcome, because an outage limits what may be
+    /// assumed.
     func note(
         _ lineage: Lineage,
         _ exchange: StoreExchange,

@@ -1,23 +1,23 @@
 import TideoverAppStore
 import TideoverCore
 
-/// The notifications that the store has sent or tried to send.
+/// Reads the history of notifications that the store sent or tried to send.
 extension Backfiller {
-    /// How far behind the end of the walk before the next one begins: what was signed before that end
-    /// may have been sent, and so listed, after it.
+    /// How far before the end of the last walk the next one starts. A notification signed before
+    /// that end may have been sent, and listed, after it.
     private static let overlap = Milliseconds.hours(1)
-    /// How far back a store may go that does not go back 180 days.
+    /// The history of a store that does not reach back 180 days.
     private static let shortReach = Milliseconds.days(30)
-    /// The store's clock and ours differ.
+    /// The margin for the difference of the store's clock and ours.
     private static let margin = Milliseconds.minutes(10)
     private static let mostPages = 1_000_000
 
-    /// Reads the history from where the last walk ended until now, page by page.
+    /// Reads the history from the end of the last walk until now, page by page.
     func readNotifications(onlyFailures: Bool) async throws {
         let step: BackfillStep = onlyFailures ? .failedNotifications : .notifications
         let begun = timing.clock()
         var mark = try bookmarks.history(step.rawValue)
-        // A walk that was taken up where another process left it ends in the past: then once more.
+        // A walk resumed from an earlier process ends in the past, so a second one follows.
         for _ in 0..<2 where mark.finishedUntil.map({ $0 < begun }) ?? true {
             mark = try await walk(mark, onlyFailures: onlyFailures, step)
         }
@@ -32,7 +32,7 @@ extension Backfiller {
         do {
             return try await pages(askable(mark), onlyFailures: onlyFailures, step)
         } catch let failure as AppStoreAPIFailure {
-            // Once: from the first page on, or from as far back as every store goes.
+            // Retry once: from the first page, or with the shortest history that every store has.
             switch failure.knownCode {
             case .invalidPaginationToken, .paginationTokenExpired:
                 mark = try bookmarks.history(step.rawValue)
@@ -47,7 +47,7 @@ extension Backfiller {
         }
     }
 
-    /// The walk, with a window that the store can be asked for.
+    /// Returns the walk with a window that the store accepts.
     private func askable(
         _ mark: HistoryBookmark
     ) -> (mark: HistoryBookmark, window: HistoryBookmark.Window) {
@@ -71,7 +71,7 @@ extension Backfiller {
         }
     }
 
-    /// Reads the pages of one window, and keeps behind each how far it has come.
+    /// Reads the pages of one window, and stores the progress after each.
     private func pages(
         _ begun: (mark: HistoryBookmark, window: HistoryBookmark.Window),
         onlyFailures: Bool,

@@ -2,15 +2,16 @@ import TideoverAppStore
 import TideoverCore
 import TideoverStorage
 
-/// Refunds that nobody told us of: those older than the history of notifications, above all.
+/// Queries for refunds without a notification, mainly those older than the history of
+/// notifications.
 extension Backfiller {
-    /// How many lineages one run asks about; the next run goes on behind them.
+    /// The maximum number of lineages in one run; the next run continues after them.
     private static let mostLineages = 1_000
-    /// How long a lineage is not asked about again.
+    /// How long a lineage is not queried again.
     private static let rest = Milliseconds.hours(24)
     private static let mostPages = 1_000
 
-    /// Asks about the refunds of known lineages, those asked about longest ago first.
+    /// Queries the refunds of known lineages, least recently queried first.
     func readRefunds() async throws {
         var asked = 0
         try await walkLineages(BackfillStep.refunds.rawValue) { holding in
@@ -21,7 +22,7 @@ extension Backfiller {
         }
     }
 
-    /// A family member's copy has no payment of its own.
+    /// Returns whether a lineage is due. A family member's copy has no payment of its own.
     private func isDue(_ holding: Holding) throws -> Bool {
         guard holding.lineage.ownership == .purchased,
             holding.facts.contains(where: { if case .term = $0.assertion { true } else { false } })

@@ -1,29 +1,29 @@
 import TideoverCore
 
-/// A kind of request for which the store keeps a limit of its own.
+/// A kind of request with its own rate limit at the store.
 enum RequestKind: String, CaseIterable, Hashable, Sendable {
     case notificationHistory, subscriptionStatuses, refundHistory
-    /// Of both stores.
+    /// Both stores.
     case orderLookup
-    /// Of Google Play: one purchase token, and lists of voided orders.
+    /// Google Play: queries of purchase tokens, acknowledgements, and lists of voided orders.
     case purchases, acknowledgements, voidedPurchases
-    /// Of both stores: what changes one purchase.
+    /// Both stores: changes of one purchase.
     case changes
-    /// Of the App Store: what extends all subscriptions to a product.
+    /// The App Store: extensions of all subscriptions to a product.
     case massExtensions
 
-    /// Those of the App Store.
+    /// The kinds of the App Store.
     static let ofAppStore: [RequestKind] = [
         .notificationHistory, .subscriptionStatuses, .refundHistory, .orderLookup, .changes,
         .massExtensions,
     ]
-    /// Those of Google Play.
+    /// The kinds of Google Play.
     static let ofGooglePlay: [RequestKind] = [
         .purchases, .acknowledgements, .voidedPurchases, .orderLookup, .changes,
     ]
 
-    /// How many a second the store allows an app in production; in the sandbox of the App Store a tenth
-    /// of that.
+    /// The requests per second that the store allows an app in production; the App Store's sandbox
+    /// allows a tenth.
     /// https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
     /// https://developers.google.com/android-publisher/quotas
     var storesLimit: Int64 {
@@ -36,8 +36,8 @@ enum RequestKind: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Nanoseconds from one request to the next: a fifth of what the store allows, since whatever
-    /// else asks about the app uses up the same allowance.
+    /// Returns the nanoseconds between two requests: a fifth of the store's limit, because other
+    /// clients of the app share it.
     func interval(in environment: Environment) -> Int64 {
         let share: Int64 = 5
         let second: Int64 = 1_000_000_000
@@ -48,27 +48,27 @@ enum RequestKind: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// Spaces the requests about one app in one environment: between two of a kind there is always the
-/// kind's interval, and when the store asks to be left alone nothing is asked.
+/// Limits the rate of requests about one app in one environment. Two requests of a kind are at
+/// least the kind's interval apart, and none is sent while the store throttles.
 actor RequestLimiter {
-    /// The longest single sleep while the store is left alone; clocks may be put right meanwhile.
+    /// The longest single sleep during throttling; clocks may be corrected meanwhile.
     private static let longestSleep = Milliseconds.minutes(1)
 
-    /// How long somebody is kept waiting, in nanoseconds.
+    /// The maximum wait of a caller with a waiting client, in nanoseconds.
     private static let soon: Int64 = 2_000_000_000
 
     private let environment: Environment
     private let timing: Timing
-    /// By kind, the earliest instant of the next request, in nanoseconds of uptime.
+    /// The earliest time of the next request by kind, in nanoseconds of uptime.
     private var next: [RequestKind: Int64]
-    /// Until when the store wants to be left alone, by our clock.
+    /// The end of the store's throttling, by our clock.
     private(set) var pausedUntil: Instant?
 
     init(environment: Environment, timing: Timing, pausedUntil: Instant? = nil) {
         self.environment = environment
         self.timing = timing
         self.pausedUntil = pausedUntil
-        // What a process before this one has just asked is not known: the distance is kept to that too.
+        // An earlier process may have just sent requests, so the first interval starts now.
         let now = timing.uptime()
         next = Dictionary(
             uniqueKeysWithValues: RequestKind.allCases.map {
@@ -77,10 +77,10 @@ actor RequestLimiter {
         )
     }
 
-    /// Returns when one request of a kind may be made; throws when cancelled.
+    /// Returns when a request of a kind may be sent; throws when cancelled.
     ///
-    /// - Throws: `BackfillStop` where the store wants to be left alone for longer than `patience`, by default
-    ///   that of all long work.
+    /// - Throws: `BackfillStop` if the store throttles for longer than `patience`, by default that
+    ///   of all background work.
     func admit(_ kind: RequestKind, patience: Milliseconds? = nil) async throws {
         repeat {
             try await waitOutPause(patience ?? timing.patience)
@@ -91,8 +91,8 @@ actor RequestLimiter {
         } while isPaused
     }
 
-    /// The same for a request that somebody waits for; false, and nothing may be asked, where its turn
-    /// is not soon.
+    /// Does the same for a request with a waiting client. Returns false, and the request must not
+    /// be sent, if its turn is not soon.
     func admitSoon(_ kind: RequestKind) async throws -> Bool {
         let now = timing.uptime()
         let turn = max(now, next[kind] ?? now)
@@ -102,7 +102,7 @@ actor RequestLimiter {
         return !isPaused
     }
 
-    /// Leaves the store alone until an instant.
+    /// Sends no requests until an instant.
     func pause(until instant: Instant) {
         pausedUntil = max(instant, pausedUntil ?? instant)
     }

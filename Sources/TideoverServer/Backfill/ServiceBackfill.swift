@@ -1,10 +1,10 @@
 public import TideoverCore
 public import TideoverHTTP
 
-/// Asking the stores, by schedule and at once.
+/// Queries of the stores, by schedule and on request.
 extension Service {
-    /// Asks the stores for what has not arrived by itself: at once, then by each app's schedule, on demand
-    /// and after a gap, until cancelled.
+    /// Queries the stores for missing notifications until cancelled: at startup, by each app's
+    /// schedule, on request and after a gap.
     public func backfill() async {
         await withTaskGroup { group in
             for backfiller in backfillers {
@@ -14,8 +14,8 @@ extension Service {
         }
     }
 
-    /// Asks the stores about one app in one environment now, and answers as `GET
-    /// /v1/apps/{app}/backfill` does; 409 where none can be asked.
+    /// Queries the stores about one app in one environment now. Returns the response of `GET
+    /// /v1/apps/{app}/backfill`, or 409 if no store can be queried.
     public func backfillNow(app: String, environment: Environment) async -> Response {
         let backfiller = backfillers.first(app, environment)
         let upkeep = upkeeps.first(app, environment)
@@ -28,8 +28,8 @@ extension Service {
         return .json(bytes: BackfillRoute.answer(books))
     }
 
-    /// When a store that wanted to be left alone can be asked for what the last run about one app in one
-    /// environment did not come to; nil where none is waited for.
+    /// Returns when a throttling store can be queried again, so that the last run of one app in one
+    /// environment can resume; nil if no run waits.
     package func backfillGoesOn(app: String, environment: Environment) -> Instant? {
         let books = [
             backfillers.first(app, environment)?.book, upkeeps.first(app, environment)?.book,

@@ -2,13 +2,14 @@ import TideoverAppStore
 import TideoverCore
 import TideoverStorage
 
-/// Subscriptions of which the store should have told something by now and has not.
+/// Queries about subscriptions with an overdue notification.
 extension Backfiller {
-    /// How many lineages are looked at between two bookmarks.
+    /// The number of lineages between two bookmarks.
     private static let pageLength = 100
 
-    /// Asks about every lineage whose answer rests on an assumption: its renewal is due, say, and
-    /// nothing was heard; and about every one of which the store said what we could not read.
+    /// Queries each lineage with an answer based on an assumption, such as a due renewal without
+    /// notification. It also queries each lineage with a message of the store that could not be
+    /// read.
     func askAboutSilentLineages() async throws {
         try await walkLineages(BackfillStep.statuses.rawValue) { holding in
             guard isSilent(holding, at: timing.clock()) else { return true }
@@ -17,8 +18,8 @@ extension Backfiller {
         }
     }
 
-    /// Walks through the lineages of the App Store from the bookmark on, until the end or until `each`
-    /// says false; the next walk then goes on behind that lineage.
+    /// Calls `each` for the App Store lineages after the bookmark, until the end or until `each`
+    /// returns false. The next walk continues after that lineage.
     func walkLineages(
         _ name: String,
         each: (Holding) async throws -> Bool
@@ -62,7 +63,7 @@ extension Backfiller {
         return !isResting(holding, at: now)
     }
 
-    /// Whether the store answered about it so lately that it is not asked again.
+    /// Returns whether the store answered about it so recently that it is not queried again.
     func isResting(_ holding: Holding, at now: Instant) -> Bool {
         holding.facts.contains { fact in
             guard case .inquiry(let inquiry) = fact.assertion else { return false }
@@ -70,7 +71,8 @@ extension Backfiller {
         }
     }
 
-    /// How long a lineage is not asked about again after an answer that left the question open.
+    /// Returns how long a lineage is not queried again after a response that left the question
+    /// open.
     private func rest(after outcome: Inquiry.Outcome) -> Milliseconds {
         switch outcome {
         case .unreachable, .throttled: .zero
@@ -104,8 +106,8 @@ extension Backfiller {
 }
 
 extension Holding {
-    /// Whether the store said something of it of which no more was understood than that it was said, and
-    /// has answered nothing since. The history of notifications brings nothing more of that.
+    /// Whether the store sent an unreadable message about it and has answered no query since. The
+    /// history of notifications contains nothing more about that message.
     fileprivate var hasUnreadMessage: Bool {
         var unreadAt: Instant?
         var answeredAt: Instant?
@@ -123,7 +125,7 @@ extension Holding {
 }
 
 extension AppStoreAPIFailure {
-    /// Whether another purchase may well be answered about.
+    /// Whether a query of another purchase may still succeed.
     var speaksOfThePurchase: Bool {
         switch reason {
         case .unaskable: true

@@ -3,7 +3,7 @@ public import TideoverCore
 public import TideoverHTTP
 import TideoverSignatures
 
-/// How the App Store is asked about one app in one environment: under which key, and by which handler.
+/// The access to the App Store for one app in one environment: the key and the handler.
 public struct StoreAccess: Sendable {
     public let environment: Environment
     let key: AppStoreAPIKey
@@ -11,10 +11,10 @@ public struct StoreAccess: Sendable {
     let handler: Handler
 
     /// - Parameters:
-    ///   - environment: The one whose store the handler asks.
+    ///   - environment: The environment of the handler's store.
     ///   - key: A key of the App Store Server API.
-    ///   - signer: Signs by the private half of that key.
-    ///   - handler: Goes to the store; paths are under its URL.
+    ///   - signer: Signs with the private half of that key.
+    ///   - handler: Sends requests to the store; paths are relative to its URL.
     public init(
         environment: Environment,
         key: AppStoreAPIKey,

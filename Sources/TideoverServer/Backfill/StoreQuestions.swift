@@ -3,17 +3,17 @@ import TideoverCore
 import TideoverStorage
 
 extension Backfiller {
-    /// How often a question is asked before a run gives up.
+    /// The maximum number of attempts of a query before a run stops.
     private static let mostAttempts = 4
-    /// How long the store is left alone if it does not say for how long.
+    /// The pause after throttling if the store states none.
     private static let usualPause = Milliseconds.minutes(1)
 
-    /// Asks the store as soon as the limits allow it, and again where that may help; `failed` is told of
-    /// every attempt that brought no answer. A store that wants to be left alone is waited for on the spot for
-    /// as long as `patience` says, by default that of all long work.
+    /// Sends a query as soon as the limits allow, and repeats it after a retryable failure;
+    /// `failed` receives each failure. If the store throttles, it waits up to `patience`, by
+    /// default that of all background work.
     ///
-    /// - Throws: `AppStoreAPIFailure` of the last attempt, `BackfillStop` where there was none, or what `failed`
-    ///   throws.
+    /// - Throws: `AppStoreAPIFailure` of the last attempt, `BackfillStop` if there was no attempt,
+    ///   or the errors of `failed`.
     func ask<Content>(
         _ kind: RequestKind,
         patience: Milliseconds? = nil,
@@ -28,7 +28,7 @@ extension Backfiller {
                 ingest.metrics.count(.storeRequests, app.id, kind.rawValue, "answered")
                 return answer
             } catch let failure as AppStoreAPIFailure {
-                // What we gave up ourselves says nothing of the store.
+                // Our own cancellation says nothing about the store.
                 try Task.checkCancellation()
                 attempts += 1
                 ingest.metrics.count(.storeRequests, app.id, kind.rawValue, failure.metricWord)
@@ -43,9 +43,9 @@ extension Backfiller {
         }
     }
 
-    /// Leaves the store alone if it wants that, and remembers it for a process that comes after.
+    /// Pauses queries if the store throttles, and stores the end of the pause for a later process.
     ///
-    /// - Returns: until when.
+    /// - Returns: the end of the pause.
     func pause(after failure: AppStoreAPIFailure) async throws -> Instant? {
         guard case .throttled = failure.reason else { return nil }
         let until = failure.retryAt ?? timing.clock() + Self.usualPause
@@ -65,7 +65,7 @@ extension AppStoreAPIFailure {
         }
     }
 
-    /// Whether nothing else will be answered either.
+    /// Whether all other queries would fail too.
     var stopsEverything: Bool {
         switch reason {
         case .unsigned, .unreachable, .unauthorised, .throttled, .malformedJSON: true
@@ -74,7 +74,7 @@ extension AppStoreAPIFailure {
         }
     }
 
-    /// The store's number for what is wrong, where it gave one that we know.
+    /// The store's error code, if it is known.
     var knownCode: AppStoreErrorCode? {
         guard case .refused(let code, _) = reason else { return nil }
         return code.known

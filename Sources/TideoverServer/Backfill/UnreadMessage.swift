@@ -1,16 +1,17 @@
 import TideoverCore
 
 extension Unrecognised {
-    /// The fields without which nothing of a message of the App Store's is believed to be understood: what
-    /// kind of message it is, and whose purchase it tells of. It states nothing then, and the store is asked.
+    /// The fields that an App Store message needs to be understood: its type, and the ownership of
+    /// the purchase. Without them it contains no facts, and the store is queried.
     static let decisiveFields = ["notificationType", "inAppOwnershipType"]
 
-    /// Whether the message that it stood in states nothing but that it was said.
+    /// Whether the message with this value contains no facts.
     var leavesMessageUnread: Bool { Self.decisiveFields.contains(field) }
 }
 
 extension Metrics {
-    /// Notifications of an app that we could not take in, or not read: each is a gap of our own making.
+    /// Returns the number of notifications of an app that failed or could not be read; each counts
+    /// as a gap.
     func gaps(of app: String) -> Int {
         Unrecognised.decisiveFields.reduce(value(.notifications, app, "failed")) {
             $0 + value(.unrecognisedWords, app, $1)

@@ -2,10 +2,10 @@ import TideoverAppStore
 import TideoverCore
 import TideoverStorage
 
-/// A question that somebody waits for the answer of.
+/// Queries with a waiting client.
 extension Backfiller {
-    /// Asks about one purchase that we know, once, if the store may be asked about now and did not
-    /// answer about it lately. Where it cannot be reached, a run is wanted that asks again.
+    /// Queries one known purchase once, if the store may be queried now and did not answer about it
+    /// recently. If it cannot be reached, a run is requested.
     ///
     /// - Throws: `StorageError`.
     func askAtOnce(about lineage: Lineage) async throws {
@@ -17,7 +17,8 @@ extension Backfiller {
         try await askNow(about: lineage)
     }
 
-    /// Asks about one purchase that was just changed, once. Where its turn is not soon, a run is wanted.
+    /// Queries one purchase that was just changed, once. If its turn is not soon, a run is
+    /// requested.
     ///
     /// - Throws: `StorageError`.
     func askAgain(about lineage: Lineage) async throws {

@@ -1,8 +1,8 @@
 import TideoverStorage
 
 extension Configuration.Server {
-    /// The key in the file that `adminKeyFile` names; nil if it names none. Only who needs the key
-    /// asks: the file is not opened with the configuration.
+    /// Returns the key in the file that `adminKeyFile` names, or nil if none is configured. Only
+    /// callers that need the key open the file; loading a configuration does not.
     public func adminKey(
         readFile: (String) throws -> [UInt8]
     ) throws(UnusableAdminKey) -> APIKey? {
@@ -20,10 +20,10 @@ extension Configuration.Server {
     }
 }
 
-/// The file for an admin key cannot be read, or holds something else.
+/// The file of an admin key cannot be read or has invalid content.
 public struct UnusableAdminKey: Error, Hashable, Sendable {
     /// The file.
     public let path: String
-    /// Why it cannot be read; nil where it can, and holds something else.
+    /// The read error, or nil if the content is invalid.
     public let cause: String?
 }

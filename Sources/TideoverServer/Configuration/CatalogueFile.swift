@@ -2,17 +2,18 @@ import TideoverCore
 import TideoverJSON
 import TideoverStoreKitFile
 
-/// What is on sale by Xcode's StoreKit configuration file, and what of it unlocks what.
+/// Reads products from Xcode's StoreKit configuration file, and their entitlements from the
+/// configuration.
 extension ConfigurationSection {
-    /// The products of the file that `catalogue` names; none where it names none, or a bad one, which
-    /// is then reported. What they unlock is said by the names of products and of their groups.
+    /// Returns the products of the file that `catalogue` names; none if it is absent or invalid,
+    /// which is reported. `entitlements` assigns entitlements by product id and by group name.
     func readCatalogueFile(
         in folder: ConfigurationFolder,
         _ readFile: ConfigurationFileReader
     ) -> [String: Product] {
         let name = value("catalogue", .fileName)
         let unlocking = section("entitlements")
-        // The names are not ours: no variable could be made of them.
+        // These keys are not ours, so no variable can be named after them.
         unlocking.variable = nil
         let entitlements = unlocking.namedLists(of: .text)
         unlocking.close()

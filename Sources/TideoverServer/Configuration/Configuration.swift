@@ -2,23 +2,23 @@ public import TideoverCore
 public import TideoverHTTP
 public import TideoverSignatures
 
-/// What the operator has chosen: the file `tideover.json` and the environment variables that
-/// overrule it, checked as a whole.
+/// The operator's settings: the file `tideover.json` and the environment variables that override
+/// it, validated as a whole.
 public struct Configuration: Hashable, Sendable {
-    /// How the server is reached.
+    /// The server's addresses and limits.
     public let server: Server
-    /// Where what is durable is kept.
+    /// Where durable data is stored.
     public let storage: StorageLocation
-    /// The apps in the order of the file; their ids differ.
+    /// The apps in the order of the file, with unique ids.
     public let apps: [App]
-    /// How long is kept what no answer is derived from.
+    /// How long data is kept that no answer depends on.
     public let retention: Retention
-    /// Who signs passes; nil if none are issued.
+    /// The key that signs passes, or nil if the server issues none.
     public let pass: Pass?
-    /// What is set but has no effect, or looks like a slip: one sentence each.
+    /// One sentence for each setting that has no effect or is probably a mistake.
     public let notices: [String]
 
-    /// A configuration made in code; what a file must obey is not checked here.
+    /// Creates a configuration in code, without the validation of a file.
     public init(
         server: Server,
         storage: StorageLocation,
@@ -35,32 +35,33 @@ public struct Configuration: Hashable, Sendable {
         self.notices = notices
     }
 
-    /// The app of an id; nil if none is configured.
+    /// Returns the app with an id, or nil if it is not configured.
     public func app(_ id: String) -> App? {
         apps.first { $0.id == id }
     }
 }
 
 extension Configuration {
-    /// How the server is reached.
+    /// The server's addresses and limits.
     public struct Server: Hashable, Sendable {
-        /// Where connections are accepted.
+        /// The address that accepts connections.
         public let listen: ListenAddress
-        /// The URL under which the internet reaches it; nil if that was not said.
+        /// The public URL of the server, or nil if not configured.
         public let publicURL: String?
-        /// Who is believed about the address of a client.
+        /// The proxies trusted to report a client's address.
         public let trustedProxies: TrustedProxies
-        /// How much one client may use of it.
+        /// The limits on one client.
         public let limits: Limits
-        /// The file with a key of kind admin that is accepted without being stored, and that commands
-        /// present; nil if there is none.
+        /// The file with an admin key that the server accepts without storing it, and that commands
+        /// send; nil if none.
         public let adminKeyFile: String?
-        /// Whether it starts although others than the owner of a file with a secret may open it.
+        /// Whether the server starts although other users can open a file with a secret.
         public let allowsReadableSecrets: Bool
-        /// How long it goes on serving once it is told to stop, while `/readyz` says that it will.
+        /// How long the server continues to serve after a stop signal, while `/readyz` reports the
+        /// shutdown.
         public let drain: Milliseconds
 
-        /// A server that listens at an address.
+        /// Creates the settings of a server.
         public init(
             listen: ListenAddress = .standard,
             publicURL: String? = nil,
@@ -80,31 +81,31 @@ extension Configuration {
         }
     }
 
-    /// How much of the server one client may use: an address, of IPv6 a network of 64 bits.
+    /// The limits on one client: an IPv4 address or an IPv6 /64 network.
     public struct Limits: Hashable, Sendable {
-        /// How many connections it may have open; 0 is no limit.
+        /// The maximum number of open connections; 0 disables the limit.
         public let connectionsPerAddress: Int
-        /// How many of its notifications for one app are verified and refused in a minute, before
-        /// no more are verified; 0 is no limit.
+        /// The number of notifications rejected in a minute, for one app, after which none is
+        /// verified; 0 disables the limit.
         public let refusalsPerMinute: Int
 
-        /// Limits for a server that faces the internet.
+        /// Creates limits suitable for a server on the internet.
         public init(connectionsPerAddress: Int = 64, refusalsPerMinute: Int = 60) {
             self.connectionsPerAddress = connectionsPerAddress
             self.refusalsPerMinute = refusalsPerMinute
         }
     }
 
-    /// Where what is durable is kept.
+    /// Where durable data is stored.
     public enum StorageLocation: Hashable, Sendable {
-        /// A database file of SQLite.
+        /// An SQLite database file.
         case sqlite(path: String)
     }
 }
 
-/// How long something is kept.
+/// A retention period.
 public struct KeepingTime: Hashable, Sendable {
-    /// Nil for ever.
+    /// The length, or nil to keep data for ever.
     public let length: Milliseconds?
 
     public init(_ length: Milliseconds?) { self.length = length }
@@ -113,19 +114,19 @@ public struct KeepingTime: Hashable, Sendable {
 }
 
 extension Configuration {
-    /// How long is kept what no answer is derived from: by kind, since it arrived or ended.
+    /// How long data is kept that no answer depends on, by kind, since it arrived or ended.
     public struct Retention: Hashable, Sendable {
         /// Evidence that contained no new fact.
         public let evidence: KeepingTime
-        /// Differences from what devices saw, once they have ended.
+        /// Drifts that have ended.
         public let drift: KeepingTime
         /// Prompts that were shown.
         public let prompts: KeepingTime
-        /// Lines of the audit.
+        /// Lines of the audit log.
         public let audit: KeepingTime
         /// Events.
         public let told: KeepingTime
-        /// Ids of customers of whom nothing is known.
+        /// Ids of customers without any data.
         public let customers: KeepingTime
 
         public init(
@@ -145,17 +146,17 @@ extension Configuration {
         }
     }
 
-    /// Who signs the passes that devices trust offline.
+    /// The keys of the passes that devices trust offline.
     public struct Pass: Hashable, Sendable {
-        /// The name that passes carry and devices expect.
+        /// The issuer name in passes, which devices check.
         public let issuer: String
-        /// The file with the private key that signs, in PEM.
+        /// The file with the private signing key, in PEM.
         public let keyFile: String
-        /// Files with further keys, public or private, whose passes count: former ones, and one that is
-        /// to sign next.
+        /// Files with other keys, public or private, whose passes are valid: previous keys, and the
+        /// next one.
         public let otherKeyFiles: [String]
 
-        /// An issuer of which no file is opened yet.
+        /// Creates the settings without opening any file.
         public init(
             issuer: String = standardIssuer,
             keyFile: String,
@@ -166,33 +167,32 @@ extension Configuration {
             self.otherKeyFiles = otherKeyFiles
         }
 
-        /// The name of an issuer that was given none.
+        /// The issuer name if none is configured.
         public static let standardIssuer = "tideover"
     }
 
-    /// One app: where its purchases come from, what they unlock, and the operator's choices.
+    /// One app: its stores, its catalogue and its policy.
     public struct App: Hashable, Sendable {
-        /// Up to 63 lower-case letters, digits and hyphens; a hyphen does not come first.
+        /// The id: 1 to 63 lower-case letters, digits and hyphens, not starting with a hyphen.
         public let id: String
-        /// The environments that are served, in the operator's order, at least one; never `xcode`.
+        /// The environments the app serves, at least one, in the operator's order; never `xcode`.
         public let environments: [Environment]
-        /// The app in the App Store; nil if it is not sold there.
+        /// The app in the App Store, or nil if not sold there.
         public let appStore: AppStore?
-        /// The app on Google Play; nil if it is not sold there.
+        /// The app on Google Play, or nil if not sold there.
         public let googlePlay: GooglePlay?
-        /// What RevenueCat may tell of the app's purchases; nil if it tells nothing.
+        /// The app's RevenueCat project, or nil if it sends nothing.
         public let revenueCat: RevenueCat?
-        /// The simulated store whose word counts; there is one exactly if `simulated` is served.
+        /// The trusted simulated store; present if and only if `simulated` is served.
         public let simulatedStore: SimulatedStore?
-        /// The products and what they unlock.
+        /// The products and their entitlements.
         public let catalogue: Catalogue
-        /// The operator's choices where the stores leave one.
+        /// The operator's choices where the stores allow one.
         public let policy: Policy
-        /// How long after a renewal fell due no notification may arrive before that is raised; zero for
-        /// ever.
+        /// How long after a due renewal a missing notification raises an alert; zero disables it.
         public let silence: Milliseconds
 
-        /// An app made in code.
+        /// Creates an app in code.
         public init(
             id: String,
             environments: [Environment],
@@ -216,22 +216,22 @@ extension Configuration {
         }
     }
 
-    /// The app as the App Store knows it.
+    /// The app's identity and settings in the App Store.
     public struct AppStore: Hashable, Sendable {
-        /// The bundle id that signed data must name.
+        /// The bundle id required in signed data.
         public let bundleId: String
-        /// The number in the app's App Store URL; always there if production is served.
+        /// The number in the app's App Store URL; required if production is served.
         public let appAppleId: Int64?
-        /// What opens the App Store Server API; nil if the store is not to be asked.
+        /// The key of the App Store Server API, or nil if the store is not queried.
         public let apiKey: AppStoreKey?
-        /// Apple's root of receipts, under the name `receipts`; nil if none is believed.
+        /// Apple's root of receipts, under the name `receipts`; nil if receipts are rejected.
         public let receiptRoot: TrustAnchor?
-        /// When the store, real or simulated, is asked for what has not arrived by itself.
+        /// When the store, real or simulated, is queried for missing notifications.
         public let backfill: BackfillSchedule
-        /// How its requests for consumption information are answered.
+        /// The answers to the store's requests for consumption information.
         public let consumption: ConsumptionChoices
 
-        /// An app in the App Store.
+        /// Creates an app in the App Store.
         public init(
             bundleId: String,
             appAppleId: Int64? = nil,
@@ -249,14 +249,14 @@ extension Configuration {
         }
     }
 
-    /// A key of the App Store Server API, made in App Store Connect.
+    /// A key of the App Store Server API, created in App Store Connect.
     public struct AppStoreKey: Hashable, Sendable {
         public let issuerId: String
         public let keyId: String
         /// The file with the private key in PEM.
         public let privateKeyFile: String
 
-        /// A key of which the file is not opened yet.
+        /// Creates a key without opening its file.
         public init(issuerId: String, keyId: String, privateKeyFile: String) {
             self.issuerId = issuerId
             self.keyId = keyId
@@ -264,24 +264,23 @@ extension Configuration {
         }
     }
 
-    /// The app as Google Play knows it.
+    /// The app's identity and settings on Google Play.
     public struct GooglePlay: Hashable, Sendable {
-        /// The package name that notifications must be for.
+        /// The package name required in notifications.
         public let packageName: String
-        /// The file with the key of a service account that may ask the Play Developer API; nil if the
-        /// store is not to be asked.
+        /// The file with the key of a service account for the Play Developer API; nil if the store
+        /// is not queried.
         public let serviceAccountFile: String?
-        /// What tokens of pushes must be addressed to; with `email`, nil where nothing is pushed.
+        /// The audience required in push tokens; nil, as is `email`, if nothing is pushed.
         public let audience: String?
-        /// The service account that pushes must come from.
+        /// The service account required in push tokens.
         public let email: String?
-        /// The subscription that messages are pulled from, `projects/P/subscriptions/S`; nil where none
-        /// are.
+        /// The subscription to pull from, `projects/P/subscriptions/S`; nil if nothing is pulled.
         public let pull: String?
-        /// How purchases are kept up with where the store can be asked.
+        /// How purchases are polled where the store can be queried.
         public let choices: PlayChoices
 
-        /// An app on Google Play.
+        /// Creates an app on Google Play.
         public init(
             packageName: String,
             serviceAccountFile: String? = nil,
@@ -299,16 +298,16 @@ extension Configuration {
         }
     }
 
-    /// What the app's RevenueCat project is known by. No file is opened yet.
+    /// The credentials of the app's RevenueCat project. No file is open yet.
     public struct RevenueCat: Hashable, Sendable {
-        /// The file with the value of the `Authorization` header of its webhooks; nil if none is set.
+        /// The file with the `Authorization` header value of its webhooks, or nil if none.
         public let webhookAuthorizationFile: String?
-        /// The file with the secret that its webhooks are signed with; nil if they are not signed.
+        /// The file with the secret that signs its webhooks, or nil if they are unsigned.
         public let signatureSecretFile: String?
-        /// The file with a secret API key; nil if RevenueCat is not to be asked.
+        /// The file with a secret API key, or nil if RevenueCat is not queried.
         public let apiKeyFile: String?
 
-        /// A project that may send webhooks if it is known by something.
+        /// Creates a project; it can send webhooks if a header value or a signing secret is set.
         public init(
             webhookAuthorizationFile: String? = nil,
             signatureSecretFile: String? = nil,
@@ -320,16 +319,16 @@ extension Configuration {
         }
     }
 
-    /// A simulated store that is believed in the environment `simulated`, and only there.
+    /// A simulated store that is trusted only in the environment `simulated`.
     public struct SimulatedStore: Hashable, Sendable {
         /// The store's root certificate, under the name `simulated`.
         public let root: TrustAnchor
-        /// Where it answers; nil if that was not said.
+        /// The URL of the store, or nil if not configured.
         public let url: String?
-        /// Its root of receipts, under the name `simulated`; nil if none of its receipts are believed.
+        /// Its root of receipts, under the name `simulated`; nil if its receipts are rejected.
         public let receiptRoot: TrustAnchor?
 
-        /// A simulated store known by its root certificate.
+        /// Creates a simulated store with its root certificate.
         public init(root: TrustAnchor, url: String? = nil, receiptRoot: TrustAnchor? = nil) {
             self.root = root
             self.url = url

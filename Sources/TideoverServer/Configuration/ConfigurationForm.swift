@@ -3,21 +3,22 @@ import TideoverGooglePlay
 import TideoverHTTP
 import TideoverJSON
 
-/// What a scalar of the configuration may look like, and what is read from it.
+/// The format of a scalar in the configuration, and its parser.
 ///
-/// The file and the environment write the same text, except that the file writes numbers as such.
+/// The file and the environment use the same text, except that the file writes numbers and Booleans
+/// as JSON.
 struct ConfigurationForm<Value> {
     let expectation: ConfigurationProblem.Expectation
-    /// What the scalar is in the file.
+    /// The JSON kind of the scalar in the file.
     var kind: JSONNode.Kind = .string
-    /// Whether a value of another form may be shown: never where a secret could stand by mistake.
+    /// Whether an invalid value may be shown; false where it could be a secret pasted by mistake.
     var isShown = true
-    /// The text of a right value, without what may be secret in it.
+    /// Removes the parts of a valid text that may be secret.
     var withoutSecrets: (String) -> String = { $0 }
-    /// The value; nil if the text has another form, an error if it has but is refused.
+    /// Parses the text. Returns nil for a malformed text, and throws for a rejected value.
     let read: (String) throws(ConfigurationProblem.Reason) -> Value?
 
-    /// A right value as it may be shown.
+    /// Returns a valid value in a form that is safe to show.
     func shown(_ text: String) -> JSONValue {
         if kind == .number, let number = Int64(text) { return .integer(number) }
         if kind == .bool { return .bool(text == "true") }
@@ -28,7 +29,7 @@ struct ConfigurationForm<Value> {
 // MARK: - Texts
 
 extension ConfigurationForm<String> {
-    /// What is no text on one line may be a key that was pasted in.
+    /// A text that is not one line may be a pasted key, so it is never shown.
     static var text: Self { Self(expectation: .text, isShown: false, read: lineOfText) }
     static var fileName: Self {
         Self(expectation: .fileName, isShown: false) { text in
@@ -65,7 +66,7 @@ extension ConfigurationForm<String> {
         }
     }
 
-    /// A user name or password has no place in a URL of ours, and is never repeated.
+    /// A URL without user name or password; an invalid one may contain them, so it is never shown.
     static var webAddress: Self {
         Self(
             expectation: .webAddress,
@@ -75,7 +76,7 @@ extension ConfigurationForm<String> {
         )
     }
 
-    /// Where something is sent to that whoever knows the whole URL could send too.
+    /// The URL of a webhook receiver. Its path is secret: with the whole URL anyone can send.
     static var receiver: Self {
         Self(
             expectation: .webAddress,
@@ -117,7 +118,7 @@ extension ConfigurationForm<IPNetwork> {
 }
 
 extension ConfigurationForm<Int> {
-    /// A whole number from nought to a limit.
+    /// An integer from zero to a limit.
     static func count(through limit: Int) -> Self {
         Self(expectation: .count(through: limit), kind: .number) {
             DecimalNumber.read($0, through: limit)
@@ -134,15 +135,15 @@ extension ConfigurationForm<Bool> {
 }
 
 extension ConfigurationForm<Configuration.StorageLocation> {
-    /// A file in the notation of this configuration, not yet resolved against its folder.
+    /// An SQLite file in the notation of this configuration, not yet resolved against its folder.
     static var storage: Self {
         Self(expectation: .storage, isShown: false) {
             text throws(ConfigurationProblem.Reason) in
             if text.hasPrefix("postgres:") || text.hasPrefix("postgresql:") {
                 throw .unsupported(.postgres)
             }
-            // `sqlite://a/b` would be read as the absolute path /a/b, which few who write it mean;
-            // a database in memory would lose what was acknowledged.
+            // `sqlite://a/b` would mean the absolute path /a/b, which is rarely the intention. A
+            // database in memory would lose acknowledged data.
             let path = text.dropFirst("sqlite:".count)
             guard text.hasPrefix("sqlite:"), !path.hasPrefix("//"), path != ":memory:",
                 !path.isEmpty, !path.unicodeScalars.contains(where: \.isControl)
@@ -201,7 +202,7 @@ extension ConfigurationForm<Milliseconds> {
 }
 
 extension ConfigurationForm<KeepingTime> {
-    /// `forever`, or a length of time that is not too short for anybody.
+    /// `forever`, or a length of time of at least `days`.
     static func keepingTime(atLeastDays days: Int64) -> Self {
         Self(expectation: .keepingTime(atLeastDays: days)) { text in
             if text == "forever" { return .forever }
@@ -233,9 +234,9 @@ extension ConfigurationForm<Policy.Sandbox> {
     }
 }
 
-// MARK: - The small print
+// MARK: - Helpers
 
-/// Numbers of decimal digits alone, without a sign.
+/// Unsigned decimal integers.
 enum DecimalNumber {
     static func read(_ text: some StringProtocol, through limit: Int) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit), let number = Int(text) else {
@@ -261,10 +262,10 @@ extension UInt8 {
 }
 
 extension StringProtocol {
-    /// Whether this is ASCII that shows, without spaces.
+    /// Whether the text is printable ASCII without spaces.
     fileprivate var isPlain: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 
-    /// Whether this is words of ASCII letters, digits and one more character, joined by dots.
+    /// Whether the text is a dotted name of ASCII letters, digits and one additional character.
     fileprivate func isDotted(alsoWith extra: UInt8) -> Bool {
         split(separator: ".", omittingEmptySubsequences: false).allSatisfy { word in
             !word.isEmpty && word.utf8.allSatisfy { $0.isLetter || $0.isDigit || $0 == extra }

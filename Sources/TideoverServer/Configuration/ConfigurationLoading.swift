@@ -1,18 +1,20 @@
 import TideoverJSON
 
 extension Configuration {
-    /// Reads a configuration from the text of its file and from the environment, which wins.
+    /// Reads a configuration from the text of its file and from the environment, which overrides
+    /// the file.
     ///
-    /// Paths in the result are relative to what `file` is relative to: paths in the file start at
-    /// its folder.
+    /// Paths in the file are relative to its folder. Paths in the result are relative to the same
+    /// folder as `file`.
     ///
     /// - Parameters:
-    ///   - file: the path of the file, for messages and as the place that paths start at.
-    ///   - text: what is in the file; JSON5, as far as `JSONDocument` reads it.
-    ///   - environment: the variables of the process; only those that begin with `TIDEOVER_` count.
-    ///   - readFile: gives the bytes of a file that the configuration names.
-    /// - Returns: the configuration, checked as a whole, with its notices.
-    /// - Throws: everything that is wrong, at once.
+    ///   - file: the path of the file, used in messages and to resolve relative paths.
+    ///   - text: the content of the file; JSON5, as far as `JSONDocument` supports it.
+    ///   - environment: the variables of the process; those without the prefix `TIDEOVER_` are
+    ///     ignored.
+    ///   - readFile: returns the bytes of a file that the configuration names.
+    /// - Returns: the validated configuration, with its notices.
+    /// - Throws: all problems at once.
     public static func load(
         file: String,
         text: [UInt8],
@@ -22,7 +24,8 @@ extension Configuration {
         try read(file, text, environment, readFile).configuration
     }
 
-    /// The same, with every value that counts and who said it, in the order of the schema.
+    /// Does the same, and also returns each effective value with its origin, in the order of the
+    /// schema.
     public static func loadWithSettings(
         file: String,
         text: [UInt8],
@@ -33,7 +36,7 @@ extension Configuration {
         return (configuration, reading.records.map { $0.setting(in: file) })
     }
 
-    /// The path of a file that a configuration names: it starts at the configuration's folder.
+    /// Resolves the path of a file that a configuration names against the configuration's folder.
     public static func path(of file: String, besides configuration: String) -> String {
         ConfigurationFolder(ofFile: configuration).path(of: file)
     }
@@ -117,7 +120,7 @@ extension ConfigurationProblems {
 }
 
 extension ConfigurationProblem {
-    /// From the top of the file to its end, then by variable.
+    /// Orders problems by position in the file, then by variable.
     fileprivate var order: (Int, Int, String, String) {
         switch place {
         case .file(_, let line, let column): (line, column, "", path)
@@ -126,7 +129,7 @@ extension ConfigurationProblem {
     }
 }
 
-/// The folder of the configuration file, where the paths in it start.
+/// The folder of the configuration file, which relative paths start at.
 struct ConfigurationFolder {
     private let prefix: Substring
 

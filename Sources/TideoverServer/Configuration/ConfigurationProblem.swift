@@ -2,24 +2,24 @@ public import TideoverJSON
 public import TideoverSignatures
 public import TideoverStoreKitFile
 
-/// All that keeps a configuration from being used.
+/// All problems that make a configuration unusable.
 public struct ConfigurationProblems: Error, Hashable, Sendable {
-    /// At least one: those of the file from top to bottom, then those of variables by name.
+    /// At least one problem: those of the file by position, then those of variables by name.
     public let problems: [ConfigurationProblem]
-    /// The notices of what could be read, for a mistyped variable may explain a missing value.
+    /// The notices found so far; a mistyped variable can explain a missing value.
     public let notices: [String]
 }
 
-/// One thing that keeps a configuration from being used, and where.
+/// One problem that makes a configuration unusable, and its place.
 public struct ConfigurationProblem: Error, Hashable, Sendable {
-    /// Who said what is wrong.
+    /// The origin of the problem.
     public let place: Place
-    /// The place in the configuration, such as `apps[0].appStore.bundleId`; empty for the whole.
+    /// The configuration path, such as `apps[0].appStore.bundleId`; empty for the whole file.
     public let path: String
-    /// What is wrong there.
+    /// The reason for the problem.
     public let reason: Reason
 
-    /// Who said what is wrong.
+    /// The origin of a problem.
     public enum Place: Hashable, Sendable {
         /// The configuration file; line and column, in Unicode scalars, count from 1.
         case file(name: String, line: Int, column: Int)
@@ -27,51 +27,51 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
         case variable(name: String)
     }
 
-    /// One case for each way in which a configuration can be wrong.
+    /// The reasons for which a configuration is unusable.
     public enum Reason: Error, Hashable, Sendable {
-        /// The file is no document at all.
+        /// The file is not a valid document.
         case syntax(JSONError.Reason)
-        /// A key that means nothing here, with the known key it comes close to.
+        /// A key is unknown; `closest` is the most similar known key.
         case unknownKey(String, closest: String?)
-        /// What is needed was not said; the place is the object that lacks it.
+        /// A required member is missing; the place is the enclosing object.
         case missing(Expectation)
-        /// What was said is of another kind or form.
+        /// The value has the wrong kind or form.
         case mismatch(Expectation, found: Found)
-        /// What must be said once was said before.
+        /// A value that must be unique occurs twice.
         case repeated(String, firstLine: Int?)
-        /// What was said is understood, but this version does not do it.
+        /// The value is valid, but this version does not support it.
         case unsupported(Unsupported)
-        /// `simulated` is served, but no simulated store vouches for it.
+        /// The app serves `simulated` without a trusted simulated store.
         case simulatedStoreMissing
         /// A consumable lists entitlements; consumables grant none.
         case consumableWithEntitlements
-        /// A file that was named cannot be read.
+        /// A referenced file cannot be read.
         case unreadableFile(path: String, cause: String)
         /// A certificate is in PEM where DER is needed.
         case certificateInPEM(path: String)
-        /// A file that was named holds no root certificate in DER.
+        /// A referenced file does not contain a root certificate in DER.
         case unusableCertificate(path: String, TrustAnchorError)
-        /// A file that was named is none of Xcode's StoreKit configuration files, or a bad one.
+        /// A referenced file is not a valid StoreKit configuration file of Xcode.
         case unusableCatalogue(path: String, StoreKitFileError)
-        /// A product of the catalogue that nothing says what it unlocks of.
+        /// The configuration does not list the entitlements of a catalogue product.
         case unlocksNothing(product: String)
-        /// A variable is the name of two places; it cannot say which one it means.
+        /// A variable is the name of two configuration paths, so its meaning is ambiguous.
         case ambiguousVariable(otherPath: String)
     }
 
-    /// What was found instead of what was expected.
+    /// The value found instead of the expected one.
     public enum Found: Hashable, Sendable {
         /// A value of another kind.
         case kind(JSONNode.Kind)
-        /// A text or number of another form.
+        /// A text or number of the wrong form.
         case text(String)
-        /// A text of another form that may hold a secret, and is not kept.
+        /// A text of the wrong form that may contain a secret, so it is not stored.
         case hidden
-        /// A list with nothing in it.
+        /// An empty list.
         case emptyList
     }
 
-    /// What can be expected at a place.
+    /// The values expected at a path.
     public enum Expectation: Hashable, Sendable {
         case object, list, text
         case apps, appId, environments, environment
@@ -84,34 +84,34 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
         case oneOf([String])
     }
 
-    /// What is understood but not done by this version.
+    /// Valid values that this version does not support.
     public enum Unsupported: Hashable, Sendable {
         case postgres, xcode
     }
 }
 
-/// What is worth knowing about a configuration that can be used.
+/// A remark about a usable configuration.
 enum ConfigurationNotice: Hashable {
-    /// Something is set that this version does not act on.
+    /// A member is set, but this version does not use it.
     case notActedOn(path: String, Unfinished)
-    /// The app names no store that this version reads.
+    /// The app configures no supported store.
     case noStore(path: String)
     /// The app has no products.
     case noProducts(path: String)
     /// A simulated store is described, but its environment is not served.
     case simulatedStoreUnused(path: String)
-    /// A renewing product does not say for how long.
+    /// A renewing product has no period.
     case noPeriod(path: String)
-    /// A product of this kind has no such thing.
+    /// The member has no effect on a product of this kind.
     case withoutEffect(path: String, kind: String)
-    /// A list of trusted proxies includes all addresses.
+    /// A list of trusted proxies contains a network of all addresses.
     case trustsEverybody(path: String)
-    /// A variable is set to nothing.
+    /// A variable is empty.
     case emptyVariable(String)
-    /// A variable with our prefix means nothing, with the known variable it comes close to.
+    /// A variable with our prefix is unknown; `closest` is the most similar known variable.
     case unknownVariable(String, closest: String?)
 
-    /// What a later version will act on.
+    /// Features that a later version will implement.
     enum Unfinished: Hashable {
         case webhooks
     }

@@ -3,9 +3,9 @@ import TideoverCore
 import TideoverHTTP
 import TideoverSignatures
 
-// The schema: what each object of the file may say, asked for member by member.
+// The schema: the members of each object of the file.
 
-/// Reads a file that the configuration names; throws whatever tells why it cannot.
+/// Reads a file that the configuration names; the error describes the cause.
 typealias ConfigurationFileReader = (String) throws -> [UInt8]
 
 extension ConfigurationSection {
@@ -67,7 +67,7 @@ extension ConfigurationSection {
         return retention
     }
 
-    /// The apps with their ids settled first, since variables address an app by its id.
+    /// Reads the apps. Their ids are read first, since variables address an app by its id.
     func readApps(
         in folder: ConfigurationFolder,
         _ readFile: ConfigurationFileReader
@@ -203,7 +203,7 @@ extension ConfigurationSection {
         return choices
     }
 
-    /// A key of the App Store Server API: all of it or nothing.
+    /// Reads a key of the App Store Server API; all three members are required if any is present.
     private func readAPIKey(in folder: ConfigurationFolder) -> Configuration.AppStoreKey? {
         let issuerId = value("issuerId", .text)
         let keyId = value("keyId", .text)
@@ -220,7 +220,8 @@ extension ConfigurationSection {
         )
     }
 
-    /// A store whose environment is not served is not believed: its root is not even read.
+    /// Reads the simulated store. If its environment is not served, it is not trusted and its root
+    /// is not read.
     private func readSimulatedStore(
         _ environments: [Environment],
         in folder: ConfigurationFolder,
@@ -251,7 +252,7 @@ extension ConfigurationSection {
         }
     }
 
-    /// The certificate in a file that a member names, to be pinned under a name.
+    /// Returns the certificate in the file that a member names, to be pinned under a name.
     private func readRoot(
         _ key: String,
         _ path: String,
@@ -286,7 +287,7 @@ extension ConfigurationSection {
         let pull = play.section("pull")
         let subscription = pull.value("subscription", .pubSubSubscription, isNeeded: true)
         let isPulled = pull.close()
-        // Who pulls needs an account to pull with.
+        // Pulling requires a service account.
         let file = play.value("serviceAccountFile", .fileName, isNeeded: isPulled)
         let push = play.section("push")
         let audience = push.value("audience", .text, isNeeded: true)
@@ -343,7 +344,7 @@ extension ConfigurationSection {
 
     private func readProduct() -> Product? {
         let kind = value("kind", .productKind)
-        // A kind that is not understood asks for nothing.
+        // A product with an invalid kind has no required members.
         let assumed =
             kind
             ?? (has("kind") ? .consumable : standard("kind", .productKind, "autoRenewable"))
@@ -411,7 +412,7 @@ extension ConfigurationSection {
         return policy
     }
 
-    /// A word, or entitlements of the catalogue.
+    /// Reads `deny`, `allow-all`, or a list of entitlements of the catalogue.
     private func readUnknownProduct(of catalogue: Catalogue) -> Policy.UnknownProduct {
         let key = "unknownProduct"
         let words = list(key, of: .text, .unknownProduct, default: ["deny"], mayBeWord: true)
@@ -445,7 +446,7 @@ extension ConfigurationSection {
 }
 
 extension ConfigurationSection {
-    /// Notes the whole object if it is there.
+    /// Adds a notice for the whole object if it is present.
     private func noteNotActedOn(_ isPresent: Bool, _ what: ConfigurationNotice.Unfinished) {
         if isPresent { note(.notActedOn(path: path, what)) }
     }

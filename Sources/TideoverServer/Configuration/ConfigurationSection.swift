@@ -1,15 +1,15 @@
 import TideoverJSON
 
-/// What the sections of one configuration share while it is read: the environment that overrules
-/// the file, and what was found.
+/// The state that the sections of one configuration share during reading: the environment, the
+/// problems and the notices.
 final class ConfigurationReading {
     let file: String
     private let environment: [String: String]
     private(set) var problems: [ConfigurationProblem] = []
     private(set) var notices: [ConfigurationNotice] = []
-    /// What counts, in the order of the schema.
+    /// The effective values, in the order of the schema.
     private(set) var records: [ConfigurationRecord] = []
-    /// The place that each variable speaks for, whether it is set or not.
+    /// The configuration path of each known variable, set or not.
     private(set) var paths: [String: String] = [:]
 
     init(file: String, environment: [String: String]) {
@@ -31,7 +31,7 @@ final class ConfigurationReading {
         )
     }
 
-    /// What a variable says for a place; nil if it is not set, or set to nothing.
+    /// Returns the value of a variable, or nil if it is unset or empty.
     func variable(_ name: String, for path: String) -> String? {
         let text = environment[name]
         if let other = paths.updateValue(path, forKey: name), text != nil {
@@ -43,7 +43,7 @@ final class ConfigurationReading {
         return nil
     }
 
-    /// Notes the variables that carry our prefix but speak for no place.
+    /// Adds a notice for each variable that has our prefix and sets no configuration value.
     func noteUnknownVariables() {
         let known = paths.keys.sorted()
         for name in environment.keys.sorted()
@@ -55,7 +55,7 @@ final class ConfigurationReading {
     }
 }
 
-/// What said something. Lines are counted only for what turns out to be wrong.
+/// The origin of a value. Line and column are computed only for problems.
 enum ConfigurationSource {
     case variable(String)
     case node(JSONNode)
@@ -69,37 +69,38 @@ enum ConfigurationSource {
         }
     }
 
-    /// The line in the file; nil for a variable.
+    /// The line in the file, or nil for a variable.
     var line: Int? {
         if case .node(let node) = self { node.position.line } else { nil }
     }
 }
 
-/// One object of the configuration while it is read: whatever the environment says of its members,
-/// and for the rest what the file says.
+/// One object of the configuration during reading. Environment variables override the members in
+/// the file.
 ///
-/// Each member is asked for once, whether it is there or not: the questions are the schema. Then
-/// `close` reports what was missing and what was never asked for.
+/// The reader requests each member exactly once, present or not; these requests define the schema.
+/// `close` then reports missing members and unknown keys.
 final class ConfigurationSection {
-    /// Where the object stands, such as `apps[0].appStore`.
+    /// The path of the object, such as `apps[0].appStore`.
     let path: String
-    /// The variable of the object, to which its members add theirs; nil if it has none.
+    /// The variable name that prefixes the names of its members, or nil if variables cannot set
+    /// them.
     var variable: String?
     private let reading: ConfigurationReading
     private let parent: ConfigurationSection?
-    /// The object, or the one around it if the file is silent.
+    /// The object, or the nearest enclosing object if the file omits it.
     private let source: ConfigurationSource
-    /// The object; nil if the file has none.
+    /// The object in the file, or nil if absent.
     private let node: JSONNode?
-    /// Whether the file has something else instead.
+    /// Whether the file has a value of another kind in its place.
     private let isMistaken: Bool
     private var isSpokenFor = false
     private var keys: [String] = []
-    /// What said something of each member.
+    /// The origin of each member that is present.
     private var sources: [String: ConfigurationSource] = [:]
     private var demands: [(key: String, expectation: ConfigurationProblem.Expectation)] = []
 
-    /// The object that a node should be; `node` is nil where the file is silent.
+    /// Creates the section for a node that must be an object; `node` is nil if the file omits it.
     init(
         _ node: JSONNode?,
         path: String,
@@ -118,13 +119,13 @@ final class ConfigurationSection {
         if let node, isMistaken { mistake(node, .object, at: path) }
     }
 
-    /// Whether anything was said of the object, in the file or by a variable.
+    /// Whether the file or a variable sets the object or one of its members.
     var isPresent: Bool { node != nil || isMistaken || isSpokenFor }
 
-    /// Whether anything was said of a member that was asked for, be it right or wrong.
+    /// Whether a requested member is present, valid or not.
     func has(_ key: String) -> Bool { sources[key] != nil }
 
-    /// What said something of a member that was asked for; nil if nothing did.
+    /// Returns the origin of a requested member, or nil if it is absent.
     func source(of key: String) -> ConfigurationSource? { sources[key] }
 
     func path(of key: String) -> String {
@@ -135,14 +136,14 @@ final class ConfigurationSection {
 
     func note(_ notice: ConfigurationNotice) { reading.note(notice) }
 
-    /// Reports what is wrong with a member, where it was said or else where it should have been.
+    /// Reports a problem at the member's position, or at the object's if the member is absent.
     func report(_ reason: ConfigurationProblem.Reason, of key: String) {
         report(reason, at: sources[key] ?? source, path: path(of: key))
     }
 
-    /// Ends the reading: reports members that are demanded but missing, and unknown ones.
+    /// Finishes reading: reports required members that are missing, and unknown keys.
     ///
-    /// Returns whether the object is present; if it is not, nothing is missing.
+    /// Returns whether the object is present. An absent object has no missing members.
     @discardableResult
     func close() -> Bool {
         for (key, expectation) in demands where isPresent && !isMistaken && !has(key) {
@@ -179,14 +180,14 @@ final class ConfigurationSection {
 // MARK: - Scalars and lists of them
 
 extension ConfigurationSection {
-    /// A scalar as somebody wrote it.
+    /// A scalar as written in the file or a variable.
     private struct Scalar {
         let text: String
         let source: ConfigurationSource
         let path: String
     }
 
-    /// A member that is a scalar; nil if it was not said or is wrong, which is then reported.
+    /// Returns a scalar member. Returns nil if it is absent or invalid, and reports an invalid one.
     func value<Value>(
         _ key: String,
         _ form: ConfigurationForm<Value>,
@@ -201,7 +202,7 @@ extension ConfigurationSection {
         return value
     }
 
-    /// A member that is a scalar, or what counts where it was not said: the text of a default.
+    /// Returns a scalar member, or the value of the default text if it is absent or invalid.
     func value<Value>(
         _ key: String,
         _ form: ConfigurationForm<Value>,
@@ -210,7 +211,7 @@ extension ConfigurationSection {
         value(key, form) ?? standard(key, form, text)
     }
 
-    /// What counts for a scalar that was asked for and not said, or said wrong.
+    /// Returns the default of a requested scalar that is absent or invalid.
     func standard<Value>(_ key: String, _ form: ConfigurationForm<Value>, _ text: String) -> Value {
         guard let standard = try? form.read(text) else {
             preconditionFailure("a default has the form of its place")
@@ -219,8 +220,8 @@ extension ConfigurationSection {
         return standard
     }
 
-    /// A member that is a list of scalars, which a variable writes with commas between them; the
-    /// wrong ones are reported and left out. Nil if it was not said.
+    /// Returns a member that is a list of scalars, or nil if it is absent. A variable separates the
+    /// entries by commas. Invalid entries are reported and omitted.
     func list<Value>(
         _ key: String,
         of form: ConfigurationForm<Value>,
@@ -240,8 +241,8 @@ extension ConfigurationSection {
         return different.compactMap { read($0, form) }
     }
 
-    /// A member that is a list of scalars, or what counts where it was not said: the texts of a
-    /// default. `mayBeWord` accepts one scalar in place of a list.
+    /// Returns a member that is a list of scalars, or the default if it is absent. `mayBeWord` also
+    /// accepts a single scalar.
     func list<Value>(
         _ key: String,
         of form: ConfigurationForm<Value>,
@@ -261,7 +262,7 @@ extension ConfigurationSection {
         return texts.compactMap { try? form.read($0) }
     }
 
-    /// Notes what counts at a place, whoever said it.
+    /// Records the effective value of a member.
     private func record(_ key: String, _ value: JSONValue) {
         reading.record(
             ConfigurationRecord(
@@ -273,7 +274,7 @@ extension ConfigurationSection {
         )
     }
 
-    /// Reports a member as missing unless something is said of it.
+    /// Marks a member as required.
     func demand(_ key: String, _ expectation: ConfigurationProblem.Expectation) {
         demands.append((key, expectation))
     }
@@ -300,7 +301,7 @@ extension ConfigurationSection {
         return node
     }
 
-    /// The entries of a list, nil for those of another kind.
+    /// Returns the entries of a list, with nil for an entry of another kind.
     private func scalars<Value>(
         _ key: String,
         _ form: ConfigurationForm<Value>,
@@ -375,7 +376,7 @@ extension ConfigurationSection {
 }
 
 extension Substring {
-    /// The text without spaces at its ends.
+    /// The text without leading and trailing spaces.
     fileprivate var trimmed: String {
         let start = drop { $0 == " " }
         return String(start.reversed().drop { $0 == " " }.reversed())
@@ -385,7 +386,8 @@ extension Substring {
 // MARK: - Objects within
 
 extension ConfigurationSection {
-    /// A member that is an object; if the file has none, variables may still speak of it.
+    /// Returns the section of a member that is an object. If the file omits it, variables can still
+    /// set its members.
     func section(_ key: String) -> ConfigurationSection {
         ask(key)
         return section(
@@ -395,7 +397,8 @@ extension ConfigurationSection {
         )
     }
 
-    /// A member that is a list of objects; nil if it was not said, or is no list.
+    /// Returns the sections of a member that is a list of objects, or nil if it is absent or not a
+    /// list.
     func sections(
         _ key: String,
         _ expectation: ConfigurationProblem.Expectation = .list,
@@ -418,7 +421,7 @@ extension ConfigurationSection {
         }
     }
 
-    /// The members of an object whose keys are names, each of them an object.
+    /// Returns the sections of an object whose keys are names and whose values are objects.
     func namedSections() -> [(name: String, section: ConfigurationSection)] {
         guard let node else { return [] }
         return node.members.map { name, value in
@@ -427,7 +430,7 @@ extension ConfigurationSection {
         }
     }
 
-    /// The members of an object whose keys are names, each of them a list of scalars.
+    /// Returns the lists of an object whose keys are names and whose values are lists of scalars.
     func namedLists<Value>(
         of form: ConfigurationForm<Value>
     ) -> [(name: String, list: [Value])] {

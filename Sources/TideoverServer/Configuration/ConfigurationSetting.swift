@@ -1,19 +1,19 @@
 public import TideoverJSON
 
 extension Configuration {
-    /// A scalar or a list of scalars as it counts, and who said so.
+    /// The effective value of a scalar or a list of scalars, and its origin.
     public struct Setting: Sendable {
-        /// The place in the configuration, such as `apps[0].appStore.bundleId`.
+        /// The configuration path, such as `apps[0].appStore.bundleId`.
         public let path: String
-        /// The text, number or list of texts; of a URL without what may be secret. Secrets
-        /// themselves are in files, of which only the names are here.
+        /// The text, number, Boolean or list of texts. URLs appear without secret parts, and
+        /// secrets only as the names of their files.
         public let value: JSONValue
-        /// Who said it; nil if nobody did, and it is the default.
+        /// The origin of the value, or nil for the default.
         public let place: ConfigurationProblem.Place?
-        /// The environment variable that sets it, or would; nil if none can.
+        /// The environment variable that can set it, or nil if none can.
         public let variable: String?
 
-        /// The value on one line; the entries of a list with commas between them.
+        /// The value on one line, with commas between the entries of a list.
         public var text: String {
             switch value {
             case .array(let entries): entries.compactMap(\.string).joined(separator: ", ")
@@ -22,15 +22,15 @@ extension Configuration {
             }
         }
 
-        /// Whether it names a file that holds a secret.
+        /// Whether the value names a file that contains a secret.
         public var namesSecretFile: Bool { path.hasSuffix("File") }
 
-        /// A URL without its user, should it have one, and its query.
+        /// Returns a URL without its user and its query.
         package static func withoutSecrets(_ url: String) -> String { ShownURL.withoutSecrets(url) }
     }
 }
 
-/// What was read from one place, before anybody asks on which line it stands.
+/// A value read from one path, before its line number is computed.
 struct ConfigurationRecord {
     let path: String
     let value: JSONValue
@@ -47,10 +47,10 @@ struct ConfigurationRecord {
     }
 }
 
-/// URLs without what may be secret in them.
+/// Removes the secret parts of URLs.
 enum ShownURL {
-    /// All but a user's name and password, and the query. None of ours has a user, but this is the
-    /// last place where one could slip through.
+    /// Returns the URL without user name, password and query. Configured URLs have no user; this
+    /// check is the last safeguard.
     static func withoutSecrets(_ url: String) -> String {
         let (scheme, rest) = parts(url)
         let authority = rest.prefix { !"/?#".contains($0) }
@@ -61,7 +61,7 @@ enum ShownURL {
         return "\(scheme)\(user)\(host)\(path)\(hasMore ? "?..." : "")"
     }
 
-    /// Scheme, host and port: the path of a receiver is often what lets in.
+    /// Returns scheme, host and port, because the path of a receiver is often a credential.
     static func origin(_ url: String) -> String {
         let (scheme, rest) = parts(url)
         let host = rest.prefix { !"/?#".contains($0) }

@@ -1,8 +1,9 @@
-/// The law that names the environment variable of each place in the configuration.
+/// The naming rule for the environment variable of each configuration path.
 ///
-/// The segments of the path are joined by `_`, each in upper case, with `_` before an upper-case
-/// letter that follows a lower-case one and in place of whatever is no ASCII letter or digit: what
-/// swift-configuration does. Apps and products are segments by their id, webhooks by their number.
+/// The path segments are joined by `_`, each in upper case. A `_` precedes an upper-case letter
+/// that follows a lower-case one, and replaces each character outside ASCII letters and digits.
+/// This is the rule of swift-configuration. Apps and products use their id as segment, webhooks
+/// their index.
 enum ConfigurationVariable {
     static let prefix = "TIDEOVER"
 
@@ -19,10 +20,10 @@ enum ConfigurationVariable {
         return name
     }
 
-    /// Variables with our prefix that are not the configuration's.
+    /// Variables with our prefix that do not belong to the configuration.
     ///
-    /// One names the configuration file itself, and the tests look for published vectors by another;
-    /// Kubernetes sets the others in every container beside a service that is named `tideover`.
+    /// One names the configuration file, and another the test vectors. Kubernetes sets the others
+    /// in each container beside a service named `tideover`.
     static let reserved: Set<String> = ["TIDEOVER_CONFIG", "TIDEOVER_VECTORS", "TIDEOVER_PORT"]
     static let reservedPrefixes = ["TIDEOVER_PORT_", "TIDEOVER_SERVICE_"]
 

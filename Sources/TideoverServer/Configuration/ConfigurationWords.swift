@@ -2,7 +2,7 @@ import TideoverJSON
 import TideoverSignatures
 import TideoverStoreKitFile
 
-// The words for whatever can be said about a configuration.
+// The messages for problems and notices of a configuration.
 
 extension ConfigurationProblems: CustomStringConvertible {
     /// One line for each problem, then one for each notice.
@@ -13,14 +13,14 @@ extension ConfigurationProblems: CustomStringConvertible {
 }
 
 extension ConfigurationProblem: CustomStringConvertible {
-    /// One line for people: `tideover.json:3:12: server.listen: expected ..., found ...`.
+    /// One readable line: `tideover.json:3:12: server.listen: expected ..., found ...`.
     public var description: String {
         path.isEmpty ? "\(place): \(reason)" : "\(place): \(printable(path)): \(reason)"
     }
 }
 
 extension ConfigurationProblem.Place: CustomStringConvertible {
-    /// The place as compilers write it, or the name of the variable.
+    /// The place in the format of compilers, or the name of the variable.
     public var description: String {
         switch self {
         case .file(let name, let line, let column): "\(printable(name)):\(line):\(column)"
@@ -30,7 +30,7 @@ extension ConfigurationProblem.Place: CustomStringConvertible {
 }
 
 extension ConfigurationProblem.Reason: CustomStringConvertible {
-    /// What is wrong, in one sentence without its full stop.
+    /// The problem in one sentence without a full stop.
     public var description: String {
         switch self {
         case .syntax(let reason): "\(reason)"
@@ -65,7 +65,7 @@ extension ConfigurationProblem.Reason: CustomStringConvertible {
 }
 
 extension UnusableAdminKey: CustomStringConvertible {
-    /// What is wrong with the file, and how to make a right one without this program.
+    /// The problem with the file, and a shell command that creates a valid one.
     public var description: String {
         let fault =
             cause.map { "the file \(printable(path)) cannot be read: \(printable($0))" }
@@ -76,7 +76,7 @@ extension UnusableAdminKey: CustomStringConvertible {
 }
 
 extension UnusablePassKey: CustomStringConvertible {
-    /// What is wrong with the file, and how to make a right one.
+    /// The problem with the file, and how to create a valid one.
     public var description: String {
         let fault =
             switch cause {
@@ -89,7 +89,7 @@ extension UnusablePassKey: CustomStringConvertible {
 }
 
 extension ConfigurationProblem.Found: CustomStringConvertible {
-    /// What was found, as the end of a sentence.
+    /// The value found, as the end of a sentence.
     public var description: String {
         switch self {
         case .kind(.null): "null"
@@ -106,7 +106,7 @@ extension ConfigurationProblem.Found: CustomStringConvertible {
 }
 
 extension ConfigurationProblem.Expectation: CustomStringConvertible {
-    /// What was expected, with an example where the form is not plain.
+    /// The expected value, with an example where the form is not obvious.
     public var description: String {
         switch self {
         case .object: "an object"
@@ -150,7 +150,7 @@ extension ConfigurationProblem.Expectation: CustomStringConvertible {
 }
 
 extension ConfigurationProblem.Unsupported: CustomStringConvertible {
-    /// What this version does instead.
+    /// The reason, with the supported alternatives.
     public var description: String {
         switch self {
         case .postgres: "this version stores in SQLite only; write `sqlite:` and a file"
@@ -212,10 +212,10 @@ private func suggestion(_ closest: String?) -> String {
 
 private func quoted(_ text: String) -> String { "`\(printable(text))`" }
 
-/// How much of a text is shown, in Unicode scalars.
+/// The maximum number of Unicode scalars shown of a text.
 private let shownLength = 200
 
-/// The text without what would break a line or steer a terminal, cut to a bearable length.
+/// Returns the text without line breaks and control characters, truncated.
 private func printable(_ text: String) -> String {
     var shown = ""
     for scalar in text.unicodeScalars.prefix(shownLength) {

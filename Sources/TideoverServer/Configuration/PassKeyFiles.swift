@@ -1,8 +1,8 @@
 public import TideoverSignatures
 
 extension Configuration.Pass {
-    /// Who signs with the key in the file, beside the keys in the other files. Only who needs the keys
-    /// asks: the files are not opened with the configuration.
+    /// Reads the signing key and the other keys from their files. Only callers that need the keys
+    /// open the files; loading a configuration does not.
     public func open(
         readFile: (String) throws -> [UInt8]
     ) throws(UnusablePassKey) -> PassIssuer {
@@ -13,7 +13,7 @@ extension Configuration.Pass {
         for file in otherKeyFiles {
             others.append(
                 try Self.read(file, readFile) { text throws(KeyError) in
-                    // The file of a former key can stay as it was.
+                    // The file of a previous key may still contain the private key.
                     if let former = try? Ed25519PrivateKey(pem: text) { return former.publicKey }
                     return try Ed25519PublicKey(pem: text)
                 }
@@ -41,11 +41,11 @@ extension Configuration.Pass {
     }
 }
 
-/// The file for a key of passes cannot be read, or holds something else.
+/// The file of a pass key cannot be read or has invalid content.
 public struct UnusablePassKey: Error, Hashable, Sendable {
-    /// What is wrong with it.
+    /// The reason.
     public enum Cause: Hashable, Sendable {
-        /// It cannot be read; the words of whoever tried.
+        /// The file cannot be read; the text is the reader's error.
         case unreadable(String)
         case noKey(KeyError)
     }

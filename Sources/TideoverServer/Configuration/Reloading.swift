@@ -1,17 +1,17 @@
 package import TideoverHTTP
 import TideoverJSON
 
-/// Reads the configuration again and puts it into effect, or leaves the former one in effect.
+/// Reloads the configuration, or keeps the previous one if the new one is invalid.
 public typealias Reload = @Sendable () async -> Reloading
 
-/// What became of an attempt to reload the configuration.
+/// The result of reloading the configuration.
 public enum Reloading: Hashable, Sendable {
-    /// It is in effect, but for these keys, which need a restart.
+    /// The new configuration is in effect, except these keys, which need a restart.
     case applied(needRestart: [String], notices: [String])
-    /// It cannot be used, for this reason; the former one stays in effect.
+    /// The new configuration is invalid for this reason; the previous one stays in effect.
     case refused(String)
 
-    /// The answer to whoever asked for it.
+    /// Returns the HTTP response to the reload request.
     package func response() throws(Problem) -> Response {
         switch self {
         case .refused(let reason): throw .unusableConfiguration(reason)
@@ -25,7 +25,7 @@ public enum Reloading: Hashable, Sendable {
 }
 
 extension Configuration {
-    /// The keys that differ and take effect only at the start, when the socket and the database
+    /// Returns the changed keys that take effect only at startup, when the socket and the database
     /// are opened.
     public func keysNeedingRestart(since former: Configuration) -> [String] {
         let changes = [

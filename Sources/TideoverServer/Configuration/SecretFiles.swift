@@ -1,12 +1,13 @@
 extension Configuration {
-    /// A file with a secret, and the key of the configuration that names it.
+    /// A file with a secret, and the configuration key that names it.
     public struct SecretFile: Hashable, Sendable {
         public let key: String
         public let path: String
     }
 
-    /// Every file with a secret that a server of this configuration opens. Among `pass.otherKeyFiles`
-    /// can be public keys, which are no secrets: `isPrivateKey` tells.
+    /// Returns each file with a secret that a server of this configuration opens.
+    /// `pass.otherKeyFiles` may contain public keys, which are not secret; `isPrivateKey`
+    /// identifies private ones.
     public func secretFiles(isPrivateKey: (String) -> Bool) -> [SecretFile] {
         var files: [SecretFile] = []
         func add(_ key: String, _ path: String?) {

@@ -2,8 +2,8 @@ import TideoverAppStore
 import TideoverCore
 import TideoverJSON
 
-/// A decoded message of the App Store's, read by the reader that reads signed ones: each part stands
-/// where its JWS would.
+/// A decoded App Store message of a conformance table, read by the reader of signed messages. Each
+/// part replaces its JWS.
 struct AppStoreCase {
     private let message: ConformanceMessage
     private let parts: [String: JSONObject]
@@ -29,7 +29,7 @@ struct AppStoreCase {
         let payloads = try payloads().mapValues { object in
             try JSONDocument(JSONValue.object(object).encoded())
         }
-        // A notification carries the other parts; without one each is a message by itself.
+        // A notification contains the other parts; without one, each part is a message by itself.
         let outermost =
             payloads["notification"] == nil
             ? Self.names.filter { payloads[$0] != nil } : ["notification"]
@@ -48,7 +48,7 @@ struct AppStoreCase {
         }
     }
 
-    // MARK: Whose it is
+    // MARK: Identity
 
     private func said(_ member: String) -> String? {
         let data = parts["notification"]?["data"]?.object
@@ -74,7 +74,7 @@ struct AppStoreCase {
         }
     }
 
-    // MARK: What a table leaves out
+    // MARK: Defaults
 
     private func payloads() -> [String: JSONObject] {
         let signedDate = parts["notification"]?["signedDate"]
@@ -105,7 +105,7 @@ struct AppStoreCase {
 }
 
 extension JSONObject {
-    /// With the dates that are written as RFC 3339 in the App Store's milliseconds, at any depth.
+    /// The object with each RFC 3339 date converted to the App Store's milliseconds, at any depth.
     fileprivate var withWireDates: JSONObject {
         reduce(into: JSONObject()) { changed, member in
             changed[member.key] = member.value.withWireDates(isDate: member.key.hasSuffix("Date"))

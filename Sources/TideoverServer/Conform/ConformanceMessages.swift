@@ -1,9 +1,9 @@
 public import TideoverCore
 
-/// The messages of a conformance table as facts, for every store that is read here.
+/// Translates the messages of a conformance table into facts, for each supported store.
 ///
-/// A table holds what signatures would hold. Whoever wrote it vouches for it, and nothing of it
-/// reaches a storage.
+/// A table contains decoded data instead of signed data. Its author is trusted, and none of it is
+/// stored.
 public enum ConformanceMessages {
     public static let translation: ConformanceTranslation = { message in
         switch Store(rawValue: message.store) {
@@ -14,11 +14,11 @@ public enum ConformanceMessages {
     }
 }
 
-/// Why a message of a table is not one.
+/// The reason why a message of a table is invalid.
 enum ConformanceMessageFault: Error, Hashable, CustomStringConvertible {
-    /// It has a part that the store does not send.
+    /// A part that the store does not send.
     case unknownPart(String)
-    /// It has no part at all.
+    /// The message has no part.
     case empty
 
     var description: String {

@@ -1,15 +1,15 @@
 public import TideoverCore
 
-/// How what falls due is worked through.
+/// The schedule of the deadline worker.
 public struct DeadlinePace: Sendable {
-    /// The longest rest between two looks. What was learned meanwhile can fall due earlier than
-    /// anything known at the look before, so this is how late it may be noticed.
+    /// The longest pause between two checks. Facts learned meanwhile can fall due earlier than all
+    /// known deadlines, so this is the maximum delay.
     public var longestRest: Duration
-    /// How many customers one transaction derives: other writes wait for it.
+    /// The number of customers in one transaction; other writes wait for it.
     public var batch: Int
-    /// For how long a batch is claimed; after a failure, how long it is left alone.
+    /// How long a batch is claimed, and after a failure how long it is not retried.
     public var lease: Milliseconds
-    /// The longest rest after failures, which double it each time from a second on.
+    /// The longest pause after failures; the pause starts at a second and doubles.
     public var longestBackoff: Duration
 
     public init(
@@ -24,12 +24,12 @@ public struct DeadlinePace: Sendable {
         self.longestBackoff = longestBackoff
     }
 
-    /// How long to rest when so many looks in a row have failed.
+    /// Returns the pause after a number of consecutive failures.
     func backoff(after failures: Int) -> Duration {
         min(longestBackoff, .seconds(1) * (1 << min(max(0, failures - 1), 16)))
     }
 
-    /// How long to rest until an instant, by the time that passes outside.
+    /// Returns the pause until an instant, in real time.
     func rest(from now: Instant, until next: Instant?) -> Duration {
         guard let next else { return longestRest }
         return min(longestRest, max(.milliseconds(1), .milliseconds((next - now).count)))

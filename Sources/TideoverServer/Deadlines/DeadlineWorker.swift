@@ -2,11 +2,10 @@ import TideoverCore
 import TideoverLocks
 import TideoverStorage
 
-/// Has what falls due take effect though nobody asks and no store says anything: an end, the end of
-/// grace, a reminder.
+/// Applies changes that are due by time alone: an end, the end of grace, a reminder.
 ///
-/// It goes through the one door, with no facts: the row, and the events that come with it, are written
-/// in one transaction, so that nothing is lost or told twice wherever it is interrupted.
+/// It commits without facts. The row and its events are written in one transaction, so an
+/// interruption neither loses nor repeats an event.
 struct DeadlineWorker: Sendable {
     let apps: [App]
     let storage: any Storage
@@ -15,17 +14,17 @@ struct DeadlineWorker: Sendable {
     let log: Log
     let pace: DeadlinePace
 
-    /// What a look at what is due came to.
+    /// The result of a check.
     enum Look: Hashable {
-        /// Something was done: there may be more, or more may fall due soon.
+        /// Some customers were derived; more may be due now or soon.
         case more
-        /// All was done that is due; the earliest instant at which more will be.
+        /// Nothing more is due; `next` is the earliest next deadline.
         case done(next: Instant?)
-        /// Something could not be done.
+        /// Something failed.
         case failed
     }
 
-    /// Works until cancelled, which `sleep` tells by throwing.
+    /// Runs until cancelled; `sleep` throws on cancellation.
     func run(sleep: @Sendable (Duration) async throws -> Void) async {
         var failures = 0
         while !Task.isCancelled {
@@ -46,7 +45,7 @@ struct DeadlineWorker: Sendable {
         }
     }
 
-    /// Does one batch of every app and environment that has something due.
+    /// Processes one batch of each app and environment with due customers.
     func look() async -> Look {
         var next: [Instant] = []
         var (isMore, hasFailed) = (false, false)
@@ -89,10 +88,10 @@ struct DeadlineWorker: Sendable {
         )
     }
 
-    /// Derives the customers claimed. Where one of them cannot be derived the others still are; that one
-    /// is left alone until the claim has run out.
+    /// Derives the claimed customers. If one of them cannot be derived, the others still are; that
+    /// one waits until its claim expires.
     ///
-    /// - Returns: how many were claimed.
+    /// - Returns: the number of claims.
     private func take(
         _ claims: [DueClaim],
         _ app: App,
@@ -122,7 +121,7 @@ struct DeadlineWorker: Sendable {
         _ environment: Environment
     ) async throws(StorageError) {
         let deriver = Deriver(app: app)
-        // A customer can be derived more than once; the last time counts.
+        // A customer can be derived more than once; the last derivation counts.
         let raised = Locked<[CustomerKey: [String: Int]]>([:])
         let intake = Intake(
             app: app.id,
@@ -165,7 +164,7 @@ struct DeadlineWorker: Sendable {
 }
 
 extension StorageError.Reason {
-    /// Whether it may be the fault of what is stored of one customer.
+    /// Whether the stored data of a single customer may be the cause.
     fileprivate var isOfOneCustomer: Bool {
         switch self {
         case .corrupt, .refused, .engine: true

@@ -4,24 +4,24 @@ public import TideoverJSON
 import TideoverSignatures
 import TideoverStorage
 
-// From what was read to what it means: every judgement and all words of the doctor.
+// Turns the readings of the doctor into findings: all verdicts and messages.
 
 // MARK: - The configuration
 
 extension Finding {
-    /// A configuration that can be used, with what is odd about it.
+    /// Reports a usable configuration with its notices.
     public static func configuration(_ configuration: Configuration) -> [Finding] {
         let ids = configuration.apps.map(\.id).joined(separator: ", ")
         return [Finding(.configuration, .ok, "it can be used, and describes \(ids)")]
             + configuration.notices.map { Finding(.configuration, .warning, $0) }
     }
 
-    /// A configuration that cannot be used, for these reasons.
+    /// Reports the problems of an unusable configuration.
     public static func configuration(problems: [String]) -> [Finding] {
         problems.map { Finding(.configuration, .problem, $0) }
     }
 
-    /// Whether purchases of an app unlock anything, and by which rules.
+    /// Checks that purchases of an app unlock something, and that their periods are known.
     public static func products(of app: Configuration.App) -> Finding {
         let products = app.catalogue.products
         guard !products.isEmpty else {
@@ -53,7 +53,7 @@ extension Finding {
         )
     }
 
-    /// Whether the address that stores are told is one that they deliver to.
+    /// Checks that stores can deliver to the public URL.
     public static func publicURL(_ configuration: Configuration) -> Finding {
         guard let url = configuration.server.publicURL else {
             return Finding(.publicURL, .ok, "it is not set")
@@ -72,7 +72,7 @@ extension Finding {
         return Finding(.publicURL, .ok, "it is https")
     }
 
-    /// Whether a secret is one.
+    /// Checks that only the owner of a file with a secret can read it.
     public static func secretFile(_ path: String, named key: String, _ reading: FileReading)
         -> Finding
     {
@@ -110,7 +110,7 @@ extension Finding {
 }
 
 extension Finding {
-    /// Whether devices are given something to trust offline.
+    /// Checks the key that signs offline passes.
     public static func pass(_ opened: Result<PassIssuer, UnusablePassKey>?) -> Finding {
         switch opened {
         case nil:
@@ -138,7 +138,7 @@ extension Finding {
         }
     }
 
-    /// Which addresses that are not public may be told of events: somebody should know.
+    /// Reports the private networks that webhooks may be sent to, so that the operator knows.
     public static func allowedNetworks(_ settings: [Configuration.Setting]) -> [Finding] {
         settings.filter { $0.path.hasSuffix(".allowNetworks") && !$0.text.isEmpty }.map {
             Finding(
@@ -154,7 +154,7 @@ extension Finding {
 // MARK: - What is stored
 
 extension Finding {
-    /// Whether the storage can be opened, and is sound.
+    /// Checks that the storage can be opened and is not damaged.
     public static func storage(
         _ path: String,
         _ reading: StorageReading,
@@ -192,7 +192,7 @@ extension Finding {
         }
     }
 
-    /// Whether there is room to store more.
+    /// Checks the free space of the disk.
     public static func disk(_ folder: FolderReading) -> Finding {
         guard let free = folder.freeBytes else {
             return Finding(.disk, .warning, "the system does not tell how much room is left")
@@ -211,7 +211,8 @@ extension Finding {
     /// The name of the bookmarks that `replays` reads.
     public static let replayBookmark = Bookmarks.replay
 
-    /// The replays that a server of this version does not resume, because it crashed during them.
+    /// Reports the replays that a server of this version does not resume, because it crashed during
+    /// them.
     public static func replays(_ storage: StorageReading, version: String) -> [Finding] {
         guard case .read(_, _, let replays) = storage else { return [] }
         return replays.compactMap { key, form -> (String, Finding)? in
@@ -223,8 +224,8 @@ extension Finding {
         }.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    /// Whether a running server has set a replay aside, by an answer to
-    /// `GET /v1/apps/{app}/replay`; nil if it has not.
+    /// Reports a replay that a running server has set aside, from a response to `GET
+    /// /v1/apps/{app}/replay`; nil if there is none.
     public static func replay(
         of app: String,
         in environment: Environment,
@@ -248,10 +249,10 @@ extension Finding {
 // MARK: - Time
 
 extension Finding {
-    /// How far two clocks may differ: what the server allows a signature to be ahead.
+    /// The maximum difference of two clocks; the server allows signatures to be this far ahead.
     private static let tolerance = Ingest.clockTolerance
 
-    /// Whether this machine's clock can be right, which is no earlier than what it has stored.
+    /// Checks that this machine's clock is not earlier than the newest stored evidence.
     public static func clock(_ now: Instant, _ storage: StorageReading) -> Finding {
         guard case .read(_, let newest, _) = storage else {
             return Finding(
@@ -260,7 +261,7 @@ extension Finding {
                 "it says \(now.rfc3339); no stored evidence was read to compare it with"
             )
         }
-        // A simulated store's time is its own.
+        // The clock of a simulated store is independent.
         guard let latest = newest.filter({ $0.key != .simulated }).values.max() else {
             return Finding(
                 .clock,
@@ -281,7 +282,8 @@ extension Finding {
         return Finding(.clock, .ok, "it says \(now.rfc3339), after the newest stored evidence")
     }
 
-    /// Whether a simulated store lives in the same time as the server. `url` is its clock's.
+    /// Checks that a simulated store and the server have the same time. `url` is the URL of the
+    /// store's clock.
     public static func storeClock(
         of app: String,
         at url: String,
@@ -311,8 +313,7 @@ extension Finding {
         }
     }
 
-    /// Whether a simulated store's root may be relied on at the store's time; nil if the app has
-    /// none.
+    /// Checks that a simulated store's root is valid at the store's time; nil if the app has none.
     public static func simulatedRoot(of app: Configuration.App, at instant: Instant) -> Finding? {
         guard let root = app.simulatedStore?.root else { return nil }
         let from = Instant(millisecondsSince1970: root.validity.lowerBound)
@@ -343,8 +344,8 @@ extension Finding {
 // MARK: - The machine
 
 extension Finding {
-    /// Whether the server can listen, or is already there: `isDatabaseOpen` says that a process has the
-    /// configured database open.
+    /// Checks that the server can listen, or is already running. `isDatabaseOpen` is true if a
+    /// process has the configured database open.
     public static func listen(
         at address: ListenAddress,
         _ reading: ListenReading,
@@ -382,8 +383,8 @@ extension Finding {
         }
     }
 
-    /// Whether a running server learns the addresses of its clients, by the text of its `/metrics`;
-    /// nil where that does not say.
+    /// Checks that a running server sees its clients' addresses, from the text of its `/metrics`;
+    /// nil if the text lacks the counter.
     public static func clientAddresses(metrics text: String) -> Finding? {
         let name = CounterFamily.untrustedForwarding.name + " "
         guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
@@ -401,7 +402,8 @@ extension Finding {
         )
     }
 
-    /// Whether as many files may be open as connections need and the server besides.
+    /// Checks that the limit of open files is high enough for the connections and the server
+    /// itself.
     public static func fileDescriptors(
         _ reading: FileLimitReading,
         needed: Int,
@@ -420,7 +422,7 @@ extension Finding {
         return Finding(.fileDescriptors, .ok, detail)
     }
 
-    /// Whether anybody vouches for servers that are connected to by TLS.
+    /// Checks that root certificates for TLS connections are installed.
     public static func roots(arePresent: Bool, places: [String]) -> Finding {
         let places = places.joined(separator: " or ")
         guard arePresent else {

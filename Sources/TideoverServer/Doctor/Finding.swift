@@ -1,16 +1,16 @@
-/// One thing that `tideover doctor` looked at: what it found, and what to do about it.
+/// One check of `tideover doctor`: what it found, and how to fix it.
 public struct Finding: Hashable, Sendable {
-    /// How bad it is.
+    /// The severity of a finding.
     public enum Verdict: String, Hashable, Sendable, CaseIterable {
-        /// As it should be.
+        /// No problem.
         case ok
-        /// The server works, but not as somebody will expect.
+        /// The server works, but not as expected.
         case warning
-        /// The server does not work, or soon will not.
+        /// The server does not work, or will soon stop working.
         case problem
     }
 
-    /// What is looked at, in the order in which it is told.
+    /// The checks, in the order of the report.
     public enum Check: String, Hashable, Sendable, CaseIterable {
         case configuration
         case products
@@ -40,15 +40,15 @@ public struct Finding: Hashable, Sendable {
         case accountHold = "account-hold"
     }
 
-    /// What was looked at.
+    /// The check.
     public let check: Check
-    /// Which one of several, such as an app's id or a file.
+    /// The subject among several, such as an app's id or a file.
     public let subject: String?
-    /// How bad it is.
+    /// The severity.
     public let verdict: Verdict
-    /// What was found, a sentence without its full stop.
+    /// The result, a sentence without its full stop.
     public let detail: String
-    /// What to do, in sentences; nil if nothing need be done.
+    /// How to fix it, in sentences; nil if no action is needed.
     public let advice: String?
 
     init(

@@ -2,15 +2,15 @@ public import TideoverAppStore
 import TideoverCore
 public import TideoverHTTP
 
-/// The billing grace period that App Store Connect is set to, or why it does not say.
+/// The billing grace period set in App Store Connect, or the reason it is unknown.
 public enum GraceSetting: Sendable {
     case stated(BillingGraceSetting)
     /// The reason in a sentence, without its full stop.
     case untold(String)
 
-    /// Asks App Store Connect under the key by which the store of an app is asked. Most such keys are
-    /// made for purchases only, and are turned away there. `connect` goes to App Store Connect; paths are
-    /// under its URL. It throws `CancellationError`.
+    /// Queries App Store Connect with the app's App Store Server API key. Most such keys are for
+    /// purchases only, and App Store Connect rejects them. `connect` sends requests to App Store
+    /// Connect; paths are relative to its URL. Throws `CancellationError`.
     public static func ask(
         _ access: StoreAccess,
         of app: App,
@@ -36,7 +36,7 @@ public enum GraceSetting: Sendable {
 }
 
 extension AppStoreAPIFailure {
-    /// A key that is good for the App Store Server API need not be for App Store Connect.
+    /// A key for the App Store Server API may not be valid for App Store Connect.
     fileprivate var refusesTheKey: String? {
         switch reason {
         case .unauthorised(let skew) where !skew.explainsRefusal: "it does not know appStore.keyId"

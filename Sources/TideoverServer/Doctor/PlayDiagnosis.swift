@@ -1,14 +1,14 @@
 public import TideoverCore
 import TideoverGooglePlay
 
-// What looks at Google Play mean.
+// Findings from the checks of Google Play.
 
 extension Finding {
     private static func subject(_ app: String) -> String { "\(app) googlePlay" }
 
     // MARK: The service account
 
-    /// An app whose purchases on Google Play nobody can ask about, because nobody chose that it can.
+    /// Reports an app without credentials to query Google Play.
     public static func playKey(missingOf app: Configuration.App) -> Finding {
         Finding(
             .storeKey,
@@ -20,7 +20,7 @@ extension Finding {
         )
     }
 
-    /// Whether Google Play answers the service account, and whether the clocks agree.
+    /// Reports whether Google Play accepts the service account, and whether the clocks agree.
     public static func play(
         _ knock: PlayLook.Knock,
         skew: Milliseconds?,
@@ -82,7 +82,8 @@ extension Finding {
 
     // MARK: Pushes
 
-    /// Whether the push subscription is the configured one, and whether a notification arrives.
+    /// Reports whether the push subscription is the configured one, and whether a notification
+    /// arrives.
     public static func play(_ reading: PlayLook, of app: Configuration.App) -> [Finding] {
         [pushSubscription(reading.arrivals, of: app), arrival(reading, of: app)]
             .compactMap(\.self)
@@ -149,14 +150,14 @@ extension Finding {
         }
     }
 
-    /// What `tideover init` writes where it was not told the value.
+    /// Returns a placeholder of `tideover init` that was not replaced.
     private static func pushPlaceholder(_ play: Configuration.GooglePlay) -> String? {
         ["YOUR-HOST", "YOUR-PROJECT"].first { placeholder in
             [play.audience, play.email].contains { $0?.contains(placeholder) == true }
         }
     }
 
-    /// Where Pub/Sub is to push an app's notifications to; nil for an app that gets none.
+    /// Reports the push endpoint to set in Pub/Sub; nil for an app that receives no notifications.
     public static func pushEndpoint(
         of app: Configuration.App,
         under publicURL: String?

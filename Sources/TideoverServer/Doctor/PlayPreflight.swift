@@ -1,11 +1,11 @@
 import TideoverCore
 import TideoverGooglePlay
 
-// What the base plans of Google Play mean, beside the catalogue.
+// Findings that compare the base plans of Google Play with the catalogue.
 
 extension Finding {
-    /// Whether the base plans of Google Play are those of the catalogue, and set so that nobody is locked
-    /// out in silence.
+    /// Checks that Google Play's base plans match the catalogue, and that their settings do not
+    /// lock customers out without notice.
     public static func basePlans(
         of app: Configuration.App,
         _ settings: PlaySettings
@@ -18,7 +18,7 @@ extension Finding {
     }
 }
 
-/// Compares what the catalogue says of what Google Play sells with what is set there.
+/// Compares the catalogue's Google Play products with the settings there.
 private struct BasePlanComparison {
     private let subject: String
     private let catalogue: Catalogue
@@ -56,17 +56,17 @@ private struct BasePlanComparison {
         )
     }
 
-    /// A base plan that somebody has or can have, and what the catalogue says of it.
+    /// A base plan that is or was on sale, and its catalogue entry.
     private struct Plan {
         let productId: String
         let plan: SubscriptionOnSale.BasePlan
         let listed: (id: String, product: Product)?
 
-        /// As the catalogue would list it.
+        /// The name that the catalogue would use.
         var name: String { "\(productId):\(plan.basePlanId)" }
         var isOnSale: Bool { plan.state?.known == .active }
 
-        /// Where one entry speaks for several plans, or for a product of the App Store as well.
+        /// Whether the entry covers several plans, or also a product of the App Store.
         var sharesItsEntry: Bool { listed.map { $0.id == productId } ?? false }
     }
 
@@ -96,7 +96,7 @@ private struct BasePlanComparison {
         ]
     }
 
-    // MARK: Which there are
+    // MARK: Presence
 
     private func unknown(_ plan: Plan) -> Finding {
         finding(
@@ -109,7 +109,7 @@ private struct BasePlanComparison {
         )
     }
 
-    /// What the catalogue has by the name of a base plan, and nobody can buy.
+    /// Reports catalogue entries that name a base plan which is not on sale.
     private func unsold(_ plans: [Plan]) -> [Finding] {
         let onSale = Set(plans.filter(\.isOnSale).map(\.name))
         let named = catalogue.products.keys.filter { $0.contains(":") }.sorted()
@@ -123,7 +123,7 @@ private struct BasePlanComparison {
         }
     }
 
-    // MARK: How they are set
+    // MARK: Settings
 
     private func settings(_ plan: Plan) -> [Finding] {
         guard let product = plan.listed?.product else { return [] }
@@ -143,7 +143,7 @@ private struct BasePlanComparison {
 
     private func period(_ plan: Plan, _ product: Product) -> Finding? {
         guard let stated = plan.plan.billingPeriod, let own = product.period else { return nil }
-        // Seven days are a week, whichever way it is written.
+        // P7D and P1W are equal, so lengths are compared.
         let start = Instant(millisecondsSince1970: 0)
         guard stated.length(from: start) != own.length(from: start) else { return nil }
         return finding(
@@ -239,7 +239,7 @@ private struct BasePlanComparison {
         )
     }
 
-    /// Where to write something down that counts for one base plan.
+    /// Returns where to write a setting that applies to one base plan.
     private func entry(of plan: Plan) -> String {
         plan.sharesItsEntry
             ? "in the catalogue, under \"\(plan.name)\" where it holds for this one alone"

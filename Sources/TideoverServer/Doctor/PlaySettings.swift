@@ -1,11 +1,11 @@
 public import TideoverGooglePlay
 
-/// What Google Play says of the subscriptions that an app sells, or why it does not.
+/// The subscriptions that Google Play lists for an app, or the reason they are unknown.
 public enum PlaySettings: Sendable {
     case stated([SubscriptionOnSale])
     case untold(PlayAPIFailure)
 
-    /// Asks for them as the service account of an app; nil where it has none.
+    /// Queries them with the app's service account; nil if it has none.
     ///
     /// - Throws: `CancellationError`.
     public static func ask(_ trust: PlayTrust) async throws -> PlaySettings? {

@@ -2,25 +2,25 @@ public import TideoverCore
 public import TideoverGooglePlay
 public import TideoverJSON
 
-/// What an answer to `GET /v1/apps/{app}/arrivals?store=googlePlay` tells.
+/// The content of a response to `GET /v1/apps/{app}/arrivals?store=googlePlay`.
 public struct PlayArrivals: Hashable, Sendable {
-    /// A push that was not this app's.
+    /// A push with a token that is not this app's.
     public struct Misdirected: Hashable, Sendable {
         public let at: Instant
         public let reason: String
-        /// What its token says, if Google signed it.
+        /// The content of its token, if Google signed it.
         public let audience: String?
         public let email: String?
     }
 
-    /// By the server's clock.
+    /// The time of the response, by the server's clock.
     public let asOf: Instant
     public let lastArrivedAt: Instant?
-    /// When each test notification since the server's start arrived, the newest last.
+    /// When each test notification since the server's start arrived, newest last.
     public let tests: [Instant]
     public let misdirected: Misdirected?
 
-    /// Nil for what is no such answer.
+    /// Returns nil if the JSON is not such a response.
     public init?(_ answer: JSONNode) {
         func instant(_ node: JSONNode?) -> Instant? {
             node?.string.flatMap { Instant(rfc3339: $0) }
@@ -44,51 +44,52 @@ public struct PlayArrivals: Hashable, Sendable {
         }
     }
 
-    /// Whether something arrived within the last day: then there is nothing to wait for.
+    /// Whether a notification arrived within the last day, so that no wait is necessary.
     var isAlive: Bool { lastArrivedAt.map { asOf - $0 < .days(1) } ?? false }
 }
 
-/// What a look at Google Play for one app brought.
+/// The result of checking Google Play for one app.
 public struct PlayLook: Sendable {
-    /// How a question went that changes nothing.
+    /// The result of a query without side effects.
     public enum Knock: Sendable {
         case answered
         case refused(PlayAPIFailure)
     }
 
-    /// How a test notification fared, which somebody has to send by hand.
+    /// The result of waiting for a test notification, which must be sent by hand.
     public enum Test: Hashable, Sendable {
-        /// Notifications arrived within the last day: none was waited for.
+        /// Notifications arrived within the last day, so there was no wait.
         case notNeeded
         case arrived
         case missing(waited: Milliseconds)
     }
 
-    /// What the server told at the end of the wait.
+    /// The server's response at the end of the wait.
     public let arrivals: PlayArrivals
     public let test: Test
 }
 
-/// Asks Google Play a harmless question, and waits until a server tells that a test notification arrived.
+/// Sends Google Play a query without side effects, and waits until a server reports the arrival of
+/// a test notification.
 public struct PlayTrial: Sendable {
     private let trust: PlayTrust
     private let timing: Timing
     private let patience: Milliseconds
 
-    /// Nobody clicks faster.
+    /// Sending a test takes longer than this.
     private static let pause = Duration.seconds(2)
 
-    /// Where somebody who waits for a test notification has to click.
+    /// Where to send a test notification in the Play Console.
     public static let whereToClick =
         "in the Play Console: Monetize with Play, Monetization setup, Real-time developer "
         + "notifications, Send test notification"
 
     /// - Parameters:
-    ///   - trust: How the store is asked about the app.
-    ///   - clock: The server's.
-    ///   - uptime: Counts nanoseconds and never goes back.
-    ///   - sleep: How whatever waits lets time pass.
-    ///   - patience: How long a notification is waited for.
+    ///   - trust: The app's access to the store.
+    ///   - clock: The server's clock.
+    ///   - uptime: A monotonic clock in nanoseconds.
+    ///   - sleep: Suspends the caller for a duration.
+    ///   - patience: The maximum wait for a notification.
     public init(
         _ trust: PlayTrust,
         clock: @escaping Clock,
@@ -101,8 +102,8 @@ public struct PlayTrial: Sendable {
         timing = Timing(clock: clock, uptime: uptime, sleep: sleep)
     }
 
-    /// Asks about a purchase that never was: the store says so to whom it lets ask. Nil where no
-    /// credentials are configured.
+    /// Queries a purchase that does not exist; an authorised caller receives a "not found". Returns
+    /// nil if no credentials are configured.
     ///
     /// - Throws: `CancellationError`.
     public func knock() async throws -> (knock: PlayLook.Knock, skew: Milliseconds?)? {
@@ -117,8 +118,8 @@ public struct PlayTrial: Sendable {
         }
     }
 
-    /// Waits for a test notification, unless notifications arrive anyhow. `arrivals` asks the server which
-    /// have arrived; `telling` is told what is waited for.
+    /// Waits for a test notification, unless notifications arrive already. `arrivals` queries the
+    /// server; `telling` receives progress messages.
     public func wait(
         arrivals: @Sendable () async throws -> PlayArrivals,
         telling: (String) -> Void
@@ -139,7 +140,7 @@ public struct PlayTrial: Sendable {
             let now = try await arrivals()
             let isNews = now.tests.last.map { $0 > first.tests.last ?? .distantPast } ?? false
             if isNews { return PlayLook(arrivals: now, test: .arrived) }
-            // What is not for us tells enough.
+            // A misdirected push already identifies the fault.
             if let push = now.misdirected, push != first.misdirected {
                 return PlayLook(arrivals: now, test: .missing(waited: waited))
             }
@@ -149,7 +150,7 @@ public struct PlayTrial: Sendable {
 }
 
 extension PlayAPIFailure {
-    /// Whether the store took the question, and knows no such purchase or order.
+    /// Whether the store accepted the query and knows no such purchase or order.
     var saysThereIsNone: Bool {
         switch reason {
         case .notFound, .gone: true

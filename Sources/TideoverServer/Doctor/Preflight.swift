@@ -2,11 +2,11 @@ import TideoverAppStore
 public import TideoverCore
 public import TideoverJSON
 
-// What the store's side of the catalogue means.
+// Findings that compare the store's settings and purchases with the catalogue.
 
 extension Finding {
-    /// Whether the catalogue knows every product that was bought, by an answer to
-    /// `GET /v1/apps/{app}/survey`; nil for one that is none.
+    /// Checks that the catalogue lists every product bought, from a response to `GET
+    /// /v1/apps/{app}/survey`; nil if it is not one.
     public static func catalogue(
         of app: Configuration.App,
         in environment: Environment,
@@ -40,13 +40,13 @@ extension Finding {
         )
     }
 
-    /// Why it could not be read what was bought.
+    /// Reports why the purchases could not be read.
     public static func catalogue(of subject: String, unknown reason: String) -> Finding {
         Finding(.catalogue, of: subject, .warning, "it cannot be told what was bought: \(reason)")
     }
 
-    /// Whether the billing grace period that the store is set to is the one of the catalogue: by what App
-    /// Store Connect says, else by the failures in an answer to `GET /v1/apps/{app}/survey`.
+    /// Checks that the store's billing grace period matches the catalogue. It uses App Store
+    /// Connect, or the failures in a response to `GET /v1/apps/{app}/survey`.
     public static func grace(
         of app: Configuration.App,
         in environment: Environment,
@@ -68,13 +68,13 @@ extension Finding {
     }
 }
 
-/// Compares what the catalogue says of each product's grace with the store's side of it.
+/// Compares the grace period of each product in the catalogue with the store's.
 private struct GraceComparison {
     let subject: String
     let environment: Environment
     let products: [(key: String, value: Product)]
 
-    /// A sandbox has a setting of its own, and nobody's money hangs on it.
+    /// A sandbox has its own setting, and no money depends on it.
     private var mismatch: Finding.Verdict { environment == .sandbox ? .warning : .problem }
 
     private func finding(
@@ -93,7 +93,7 @@ private struct GraceComparison {
         )
     }
 
-    // MARK: By the setting
+    // MARK: From the setting
 
     func findings(_ setting: BillingGraceSetting) -> [Finding] {
         let isOn = environment == .sandbox ? setting.sandboxOptIn : setting.optIn
@@ -141,7 +141,7 @@ private struct GraceComparison {
         ]
     }
 
-    // MARK: By what failed
+    // MARK: From failed payments
 
     func findings(_ survey: StoreSurvey) -> [Finding] {
         guard !survey.failures.isEmpty else {
@@ -160,7 +160,7 @@ private struct GraceComparison {
         }
     }
 
-    /// The setting may have been changed: the newest failure tells how it is now.
+    /// Judges by the newest failure, because the setting may have changed.
     private func judge(
         _ id: String,
         _ product: Product,
@@ -213,7 +213,7 @@ extension Product {
 
     fileprivate var graceWords: String { graceDays.map { "\($0) days" } ?? "none" }
 
-    /// The App Store grants a weekly subscription six days at most.
+    /// The App Store grants weekly subscriptions at most six days.
     fileprivate var isWeekly: Bool {
         guard let period else { return false }
         return period.length(from: Instant(millisecondsSince1970: 0)) <= .days(7)

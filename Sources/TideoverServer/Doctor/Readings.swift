@@ -1,69 +1,69 @@
 public import TideoverCore
 public import TideoverStorage
 
-// What the doctor is told of the machine; whoever runs it looks.
+// The readings of the machine that the doctor's caller takes.
 
-/// What became of a look at the storage, by somebody who changes nothing.
+/// The result of reading the storage without changing it.
 public enum StorageReading: Hashable, Sendable {
-    /// There is none yet.
+    /// The storage does not exist.
     case missing
-    /// Another process has it open; its id where it is known.
+    /// Another process has it open; `holder` is its id, if known.
     case inUse(holder: Int32?)
-    /// All of it was read: what is wrong with it, the newest evidence of each environment, and the
+    /// The whole storage was read: its faults, the newest evidence of each environment, and the
     /// bookmarks of replays.
     case read(
         faults: [String],
         newestEvidence: [Environment: Instant],
         replays: [BookmarkKey: [UInt8]] = [:]
     )
-    /// It cannot be read.
+    /// The storage cannot be read.
     case failed(StorageError)
 }
 
-/// What the system says of a folder.
+/// The file system's information about a folder.
 public struct FolderReading: Hashable, Sendable {
-    /// Whether this user may make files there.
+    /// Whether this user may create files there.
     public let isWritable: Bool
-    /// How many bytes this user may still write; nil if unknown.
+    /// The number of bytes this user can still write; nil if unknown.
     public let freeBytes: Int64?
 
-    /// What the system said.
+    /// Creates a reading.
     public init(isWritable: Bool, freeBytes: Int64?) {
         self.isWritable = isWritable
         self.freeBytes = freeBytes
     }
 }
 
-/// What the system says of a file.
+/// The file system's information about a file.
 public enum FileReading: Hashable, Sendable {
     case missing
     /// This user may not read it.
     case unreadable
-    /// Who may do what with it: the low nine bits of its mode.
+    /// The low nine bits of the file's mode.
     case readable(rights: Int)
 }
 
-/// Who is at the address where the server is to listen.
+/// The process at the address where the server is to listen.
 public enum ListenReading: Hashable, Sendable {
-    /// Nobody; the server can listen there.
+    /// No process; the server can listen there.
     case free
     /// A Tideover of this version.
     case tideover(version: String)
-    /// Something else.
+    /// Another program.
     case stranger
-    /// Nobody can listen there, for a reason in words.
+    /// Listening there is impossible, for this reason.
     case impossible(String)
 }
 
-/// How many files a process may have open.
+/// The maximum number of files a process may have open.
 public struct FileLimitReading: Hashable, Sendable {
-    /// The soft limit of a running server, which it has raised as far as it needs and may; else how
-    /// far one could.
+    /// The soft limit of a running server, raised as far as it needs and may; otherwise the limit a
+    /// new server could reach.
     public let most: Int64
-    /// The process that it is the limit of; nil for the one that asks.
+    /// The process with this limit; nil for the current process.
     public let process: Int32?
 
-    /// A limit of a process.
+    /// Creates a reading.
     public init(most: Int64, process: Int32?) {
         self.most = most
         self.process = process

@@ -2,11 +2,10 @@ package import TideoverAppStore
 package import TideoverCore
 public import TideoverJSON
 
-// What the looks at the stores mean.
+// Findings from the checks of the stores.
 
 extension Finding {
-    /// What a look at a store tells: whether the key opens it, how the clocks stand, and whether its
-    /// notifications arrive.
+    /// Reports the result of a store check: the key, the clocks, and the arrival of notifications.
     public static func store(_ reading: StoreReading) -> [Finding] {
         let subject = "\(reading.app) \(reading.environment.rawValue)"
         let clock = reading.skew.map { storeSkew(subject, $0) }
@@ -30,7 +29,7 @@ extension Finding {
 
     // MARK: The key
 
-    /// An app whose store cannot be asked, because nobody chose that it can.
+    /// Reports an app without credentials to query its store.
     public static func storeKey(missingOf app: Configuration.App) -> Finding {
         Finding(
             .storeKey,
@@ -41,7 +40,7 @@ extension Finding {
         )
     }
 
-    /// A key that cannot be read.
+    /// Reports a key that cannot be read.
     public static func storeKey(unusable reason: String) -> Finding {
         Finding(.storeKey, .problem, reason)
     }
@@ -53,7 +52,7 @@ extension Finding {
     private static func key(_ subject: String, _ failure: AppStoreAPIFailure) -> Finding {
         let detail = String(failure.sentence.trimmingSuffix("."))
         switch failure.reason {
-        // Who says that no URL is set has accepted the key.
+        // A store that reports a missing URL has accepted the key.
         case .refused where failure.knownCode == .notificationURLNotFound:
             return keyIsAccepted(subject)
         case .unreachable, .throttled, .malformedJSON, .malformed, .endless:
@@ -93,7 +92,7 @@ extension Finding {
 
     // MARK: Clocks
 
-    /// How far the store's clock is from this machine's, right to a second or so.
+    /// Reports the difference of the store's clock and this machine's, accurate to about a second.
     static func storeSkew(_ subject: String, _ skew: Milliseconds) -> Finding {
         let seconds = (abs(skew.count) + 500) / 1_000
         guard seconds > 2 else {
@@ -183,7 +182,7 @@ extension Finding {
         return "\(tenths / 10).\(tenths % 10)"
     }
 
-    /// What came of the store's attempt, and what to change at our end.
+    /// Returns the result of the store's delivery attempt, and the fix on our side.
     package static func words(
         _ result: Stated<SentNotification.Result>?
     ) -> (detail: String, advice: String) {
@@ -271,8 +270,7 @@ extension Finding {
 // MARK: - The URL to register
 
 extension Finding {
-    /// Whether the App Store can be told where to send an app's notifications; nil for an app that
-    /// gets none.
+    /// Checks the URL to register for an app's notifications; nil for an app that receives none.
     public static func notificationURL(
         of app: Configuration.App,
         under publicURL: String?
@@ -335,11 +333,11 @@ extension Finding {
     }
 }
 
-// MARK: - Silence
+// MARK: - Missing notifications
 
 extension Finding {
-    /// Whether notifications should have arrived that have not, by an answer to
-    /// `GET /v1/apps/{app}/arrivals`; nil for one that is none.
+    /// Reports overdue notifications, from a response to `GET /v1/apps/{app}/arrivals`; nil if it
+    /// is not one.
     public static func silence(_ answer: JSONNode) -> Finding? {
         guard let app = answer["app"]?.string, let environment = answer["environment"]?.string,
             let since = answer["since"]?.string
@@ -362,7 +360,7 @@ extension Finding {
         )
     }
 
-    /// Why the server could not be asked what has arrived.
+    /// Reports why the server could not be queried for arrivals.
     public static func silence(of app: String, unknown reason: String) -> Finding {
         Finding(.silence, of: app, .warning, "the server does not tell: \(reason)")
     }

@@ -3,37 +3,37 @@ import TideoverHTTP
 package import TideoverJSON
 package import TideoverStorage
 
-/// What an app's stored facts tell of a store's side of its catalogue: which products are bought, and
-/// with which grace payments have failed.
+/// The facts stored about an app's catalogue: the products bought, and the grace granted after
+/// failed payments.
 package struct StoreSurvey: Hashable, Sendable {
-    /// How a payment failed, as the store told it.
+    /// The grace that the store granted after a failed payment.
     package enum Grace: Hashable, Sendable, Comparable {
-        /// The store said that there is none.
+        /// The store stated that there is none.
         case absent
-        /// The store granted so many days, rounded to whole ones.
+        /// The store granted this number of days, rounded.
         case days(Int64)
-        /// The store granted one, of a length that does not tell of the setting: in a sandbox it is cut
-        /// with the period.
+        /// The store granted grace of a length that does not reveal the setting. In a sandbox it is
+        /// shortened with the period.
         case granted
     }
 
-    /// Failures of one product that went alike.
+    /// Failures of one product with the same grace.
     package struct Failures: Hashable, Sendable {
         package internal(set) var count = 0
-        /// When the term of the newest of them ended.
+        /// When the term before the newest failure ended.
         package internal(set) var newest = Instant.distantPast
     }
 
-    /// How often each product is told of in a term; by the store's id.
+    /// The number of terms of each product, by the store's id.
     package private(set) var terms: [String: Int] = [:]
-    /// Failed renewals of terms that were paid in full, by product.
+    /// Failed renewals after fully paid terms, by product.
     package private(set) var failures: [String: [Grace: Failures]] = [:]
-    /// Failed renewals that were to follow an offer: a setting may leave them without grace.
+    /// Failed renewals after an offer; a setting may exclude them from grace.
     package private(set) var failuresAfterOffers = 0
 
     package init() {}
 
-    /// Counts what was heard of one lineage; `catalogue` knows how long its periods should be.
+    /// Adds the facts of one lineage; `catalogue` provides the nominal periods.
     package mutating func add(_ holding: Holding, _ catalogue: Catalogue) {
         guard holding.lineage.ownership == .purchased else { return }
         switch holding.lineage.store {
@@ -63,8 +63,7 @@ package struct StoreSurvey: Hashable, Sendable {
         for (end, word) in words { count(word, at: end, among: known.values, catalogue) }
     }
 
-    /// Google Play tells what was paid last, by its order, and that grace was granted; never that there
-    /// is none.
+    /// Google Play reports the last paid order, and granted grace, but never the absence of grace.
     private mutating func addAnswers(of holding: Holding, _ catalogue: Catalogue) {
         var paid: [String: Set<String>] = [:]
         var granted: [String: Instant] = [:]
@@ -95,7 +94,7 @@ package struct StoreSurvey: Hashable, Sendable {
         }
     }
 
-    /// A failing word speaks of the term that ends then.
+    /// A failure belongs to the term that ends at its date.
     private mutating func count(
         _ word: FailureWords,
         at end: Instant,
@@ -116,7 +115,7 @@ package struct StoreSurvey: Hashable, Sendable {
     }
 }
 
-/// What the store said of one failed renewal.
+/// The store's observations of one failed renewal.
 private struct FailureWords {
     var graceEnd: Instant?
     private var isGranted = false
@@ -132,7 +131,7 @@ private struct FailureWords {
         }
     }
 
-    /// Nil where nothing failed, or it was not heard whether there was a grace.
+    /// Returns nil if nothing failed, or if it is unknown whether there was a grace.
     func grace(after term: Term, _ period: Period?) -> StoreSurvey.Grace? {
         if let graceEnd, let end = term.end {
             let nominal = period?.length(from: term.start)
@@ -221,7 +220,7 @@ extension StoreSurvey {
         }
     }
 
-    /// What an answer of the route tells; nil for one that is none.
+    /// Reads a response of the route; nil if it is not one.
     package init?(_ answer: JSONNode) {
         guard let terms = answer["terms"]?.elements, let failures = answer["failures"]?.elements
         else { return nil }
@@ -247,7 +246,8 @@ extension StoreSurvey {
 }
 
 extension Catalogue {
-    /// The id under which it lists a product of Google Play; the store's own where it does not.
+    /// Returns the id under which the catalogue lists a product of Google Play, or the store's own
+    /// id.
     fileprivate func listed(_ product: String, _ basePlan: String?) -> String {
         id(of: PlayProduct(id: product, basePlan: basePlan)) ?? product
     }

@@ -3,20 +3,20 @@ public import TideoverCore
 import TideoverHTTP
 public import TideoverJSON
 
-/// A test notification that a server took in.
+/// A test notification that a server received.
 public struct TestArrival: Hashable, Sendable {
-    /// The store's id of it.
+    /// The store's id of the notification.
     public let notificationUUID: String
-    /// By the server's clock.
+    /// The time of arrival by the server's clock.
     public let arrivedAt: Instant
 
-    /// A test that arrived.
+    /// Creates an arrival.
     public init(notificationUUID: String, arrivedAt: Instant) {
         self.notificationUUID = notificationUUID
         self.arrivedAt = arrivedAt
     }
 
-    /// Those that an answer to `GET /v1/apps/{app}/arrivals` tells of.
+    /// Returns the tests in a response to `GET /v1/apps/{app}/arrivals`.
     public static func all(in answer: JSONNode) -> [TestArrival] {
         (answer["tests"]?.elements.map { $0 } ?? []).compactMap { test in
             guard let uuid = test["notificationUUID"]?.string,
@@ -27,37 +27,37 @@ public struct TestArrival: Hashable, Sendable {
     }
 }
 
-/// What a look at the store of one app in one environment brought.
+/// The result of checking the store of one app in one environment.
 public struct StoreReading: Sendable {
-    /// How asking for a test notification ended.
+    /// The result of requesting a test notification.
     public enum Outcome: Sendable {
-        /// The store did not take the question.
+        /// The store rejected the request.
         case refused(AppStoreAPIFailure)
-        /// The store takes questions; no test was asked for, since no server listens.
+        /// The store accepts requests; no test was requested because no server is running.
         case answered
-        /// The store was to send one.
+        /// The store accepted the request for a test.
         case tested(Test)
     }
 
-    /// How a test notification fared.
+    /// The progress of a test notification.
     public struct Test: Sendable {
-        /// The attempts at sending it that the store told of, oldest first.
+        /// The delivery attempts that the store reported, oldest first.
         public internal(set) var attempts: [SentNotification.Attempt] = []
-        /// From our asking to the server's taking it in; nil while it has not arrived.
+        /// The time from the request to the arrival at the server; nil if it has not arrived.
         public internal(set) var arrivedAfter: Milliseconds?
-        /// How long was waited.
+        /// How long the trial waited.
         public internal(set) var waited = Milliseconds.zero
-        /// Why the store's own copy of the notification was not believed.
+        /// Why the store's own copy of the notification failed verification.
         public internal(set) var disbelief: String?
-        /// Whether the signed content was read and named the app.
+        /// Whether the signed content was readable and named the app.
         public internal(set) var isOfApp = false
-        /// Why the server could not be asked what has arrived.
+        /// Why the server could not be queried for arrivals.
         public internal(set) var serverSilence: String?
     }
 
     public let app: String
     public let environment: Environment
-    /// The store's clock less ours, by the answers' dates; nil where none had one.
+    /// The store's clock minus ours, from the dates of responses; nil if none had a date.
     public let skew: Milliseconds?
     public let outcome: Outcome
 
@@ -69,8 +69,8 @@ public struct StoreReading: Sendable {
     }
 }
 
-/// Has a store send a test notification, and waits until a server tells that it arrived, or the store
-/// that it did not.
+/// Requests a test notification from a store, and waits until the server reports its arrival or the
+/// store reports a failure.
 public struct StoreTrial: Sendable {
     private let app: App
     private let trust: AppStoreTrust
@@ -79,14 +79,14 @@ public struct StoreTrial: Sendable {
     private let timing: Timing
     private let patience: Milliseconds
 
-    /// The store allows a question about a test a second.
+    /// The store allows one status request a second.
     private static let pause = Duration.seconds(2)
-    /// How long an arrival that the store tells of may be on its way through the server.
+    /// How long a delivered notification may take to appear at the server.
     private static let grace = Milliseconds.seconds(6)
 
-    /// A trial of the store behind `access`; nil for an app that does not sell on the App Store. `clock` is
-    /// the server's, which tokens are dated by; `uptime` counts nanoseconds and never goes back; `patience`
-    /// is how long a notification is waited for.
+    /// Creates a trial of the store behind `access`; nil for an app not sold on the App Store.
+    /// `clock` is the server's clock, which dates tokens. `uptime` is a monotonic clock in
+    /// nanoseconds. `patience` is the maximum wait for a notification.
     public init?(
         _ access: StoreAccess,
         of app: App,
@@ -110,7 +110,7 @@ public struct StoreTrial: Sendable {
         )
     }
 
-    /// Asks whether the store takes our questions, about a test that never was: it says so.
+    /// Checks whether the store accepts our requests, by querying a test that does not exist.
     ///
     /// - Throws: `CancellationError`.
     public func knock() async throws -> StoreReading {
@@ -127,8 +127,8 @@ public struct StoreTrial: Sendable {
         }
     }
 
-    /// Asks for a test notification and waits for it. `arrivals` asks the server which have arrived;
-    /// `telling` is told what is waited for.
+    /// Requests a test notification and waits for it. `arrivals` queries the server; `telling`
+    /// receives progress messages.
     ///
     /// - Throws: `CancellationError`.
     public func run(
@@ -163,24 +163,24 @@ public struct StoreTrial: Sendable {
         StoreReading(access, of: app, skew: exchange.skew, outcome)
     }
 
-    /// What is known so far.
+    /// The progress of a trial.
     private struct Course {
         var test = StoreReading.Test()
         var uuid: String?
-        /// How long was waited when the store first told of an attempt.
+        /// The wait until the store first reported an attempt.
         var attemptedAfter: Milliseconds?
 
         private var toldAfter = Milliseconds.zero
 
-        /// Whether it is time to say that the waiting goes on.
+        /// Returns whether a progress message is due.
         mutating func tells() -> Bool {
             guard test.waited.count - toldAfter.count >= 10_000 else { return false }
             toldAfter = test.waited
             return true
         }
 
-        /// Whether waiting brings nothing more: an attempt that failed is made again after an hour at
-        /// the earliest.
+        /// Returns whether more waiting is useless: the store repeats a failed attempt after an
+        /// hour at the earliest.
         func isOver(after grace: Milliseconds) -> Bool {
             if test.arrivedAfter != nil, attemptedAfter != nil { return true }
             guard let attemptedAfter else { return false }
@@ -198,8 +198,8 @@ public struct StoreTrial: Sendable {
         do {
             sent = try await api.testNotificationStatus(token).content
         } catch is AppStoreAPIFailure {
-            // Before the first attempt the store says that there is no such test; whatever else goes
-            // wrong may pass, and the waiting is bounded.
+            // Before the first attempt the store reports that there is no such test. Other failures
+            // may be temporary, and the wait is bounded.
             return
         }
         course.test.attempts = sent.sendAttempts

@@ -2,11 +2,11 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `POST /v1/backup`, which begins a copy of the database, and `GET`, which reports its
+/// Answers `POST /v1/backup`, which starts a copy of the database, and `GET`, which reports its
 /// progress.
 ///
-/// The copy appears beside the database, so that no request names a path. `tideover backup` checks
-/// it and takes it to its place.
+/// The copy is created beside the database, so that no request names a path. `tideover backup`
+/// checks it and moves it to its destination.
 struct BackupRoute {
     let copier: DatabaseCopier?
 

@@ -1,9 +1,9 @@
 import TideoverCore
 import TideoverStorage
 
-/// What is said of lines that are not brought in.
+/// The messages for lines that are not imported.
 extension ExportFault {
-    /// A word for programs that never changes.
+    /// A stable code.
     package var code: String {
         switch self {
         case .notJSON: "not-json"
@@ -24,7 +24,7 @@ extension ExportFault {
         }
     }
 
-    /// For people.
+    /// A readable sentence.
     package var sentence: String {
         switch self {
         case .notJSON(let detail): "This is no line of an export: \(detail)."

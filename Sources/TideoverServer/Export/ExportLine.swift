@@ -2,20 +2,19 @@ package import TideoverCore
 package import TideoverJSON
 package import TideoverStorage
 
-/// One line of an export: the line that begins it, or a record. `docs/export.md` lists the shapes.
+/// One line of an export: the header or a record. `docs/export.md` lists the formats.
 package enum ExportLine: Hashable, Sendable {
     case header(ExportHeader)
     case record(StoredRecord, Environment)
 
-    /// Longer ones are refused unread: the longest that is written holds 4 MiB of evidence, of which
-    /// every byte can take six.
+    /// The limits of a line. The longest contains 4 MiB of evidence, where every byte can take six.
     package static let limits = JSONLimits(maxBytes: 32 << 20, maxDepth: 64)
 }
 
-/// What an export is, and of what.
+/// The format, the version and the app of an export.
 package struct ExportHeader: Hashable, Sendable {
     package static let format = "tideover-export"
-    /// Raised with every change that makes an older reader lose something.
+    /// Incremented with each change that makes an older reader lose data.
     package static let version: Int64 = 1
 
     package let app: String
@@ -23,7 +22,7 @@ package struct ExportHeader: Hashable, Sendable {
 
     package enum Content: String, Hashable, Sendable {
         case everything
-        /// Customers with their answers alone, for other databases: nothing can be brought back from it.
+        /// Customers with their answers only, for other databases; it cannot be imported.
         case answers
     }
 
@@ -33,40 +32,40 @@ package struct ExportHeader: Hashable, Sendable {
     }
 }
 
-/// Why a line is not brought in.
+/// The reason why a line is not imported.
 package enum ExportFault: Error, Hashable, Sendable {
-    /// It is no JSON object, or over the limits; in the words of the reader.
+    /// It is not a JSON object, or exceeds the limits; with the reader's message.
     case notJSON(String)
-    /// It begins something else than an export.
+    /// The first line is not the header of an export.
     case notAnExport
     case otherVersion(Int64)
-    /// An export of answers alone.
+    /// It is an export of answers only.
     case answersOnly
-    /// Of another app.
+    /// It is an export of another app.
     case otherApp(String)
-    /// A header where a record should stand, or the other way round.
+    /// A header in the place of a record, or the reverse.
     case misplaced
     case unknownKind(String)
     case missing(field: String)
     case wrong(field: String)
-    /// An environment that the app is not served in.
+    /// The app does not serve the environment.
     case notServed(Environment)
-    /// The bytes of evidence are not those that its id is the digest of.
+    /// The id of the evidence is not the digest of its bytes.
     case digest
-    /// No evidence of this id is stored.
+    /// No evidence with this id is stored.
     case unproven(EvidenceID)
-    /// Its evidence is not believed or not understood, by the code of the refusal.
+    /// The evidence is invalid or not understood, with the code of the rejection.
     case disbelieved(EvidenceID, code: String)
-    /// Its evidence says something else.
+    /// The evidence does not contain the fact.
     case unstated(EvidenceID)
-    /// Something else stands in its place.
+    /// A different record is stored in its place.
     case contradicted(StoredRecord.Kind)
 }
 
 // MARK: - Writing
 
 extension ExportLine {
-    /// The line as JSON text, without its end.
+    /// The line as JSON text, without its line break.
     package var json: [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
@@ -162,7 +161,7 @@ extension Evidence {
 // MARK: - Reading
 
 extension ExportLine {
-    /// Reads a line of an export of `app`.
+    /// Parses a line of an export of `app`.
     package init(_ line: [UInt8], app: String) throws(ExportFault) {
         let document: JSONDocument
         do {
@@ -184,7 +183,7 @@ extension ExportLine {
     }
 }
 
-/// Of whom a line is.
+/// The app and environment of a line.
 private struct LinePlace {
     let app: String
     let environment: Environment
@@ -404,7 +403,7 @@ private struct LineFields {
         }
     }
 
-    /// Nil where the member is absent or null.
+    /// Returns nil if the member is absent or null.
     func optional<Value>(
         _ field: String,
         _ read: (String) throws(ExportFault) -> Value

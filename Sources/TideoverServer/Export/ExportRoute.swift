@@ -3,8 +3,8 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `GET /v1/apps/{app}/export`: everything of an app in an environment, page by page, as lines
-/// for `tideover import`.
+/// Answers `GET /v1/apps/{app}/export`: all data of an app in an environment, page by page, as
+/// lines for `tideover import`.
 struct ExportRoute: Sendable {
     let app: App
     let storage: any Storage
@@ -17,7 +17,7 @@ struct ExportRoute: Sendable {
             try request.flag("answers") ? .answers : .everything
         let start = RecordPlace(holds == .answers ? .customer : .evidence)
         let place = try request.recordPlace("after") ?? start
-        // A page can be long: this leaves the thread that reads sockets.
+        // A page can be long, so it leaves the thread that reads sockets.
         return .json(
             bytes: try await onPool { try page(environment, from: place, holds) },
             headers: ["Cache-Control": "private, no-store"]
@@ -54,7 +54,7 @@ struct ExportRoute: Sendable {
 }
 
 extension RecordPlace {
-    /// The place as it stands in a query.
+    /// The place as text in a query.
     fileprivate var text: String {
         let parts = [kind.rawValue] + key
         return Base64.encodeString(
@@ -63,7 +63,7 @@ extension RecordPlace {
         )
     }
 
-    /// Reads `text`; nil for anything else.
+    /// Parses `text`; nil for any other text.
     fileprivate init?(_ text: String) {
         guard let bytes = Base64.decode(text.utf8, .urlSafe),
             let parts = try? JSONDocument(bytes).root.elements.map(\.string),

@@ -3,11 +3,11 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `POST /v1/apps/{app}/import`: brings in lines of an export, the header before them, and says
-/// which were new, which were known, and which are refused and why.
+/// Answers `POST /v1/apps/{app}/import`: imports lines of an export after its header. It reports
+/// which were added, which were known, and which were rejected and why.
 ///
-/// What a store signed is verified again: a fact of a store's own word is brought in only if its
-/// evidence, read by the rules of this version, says the same.
+/// Signed data is verified again. A fact of a store is imported only if its evidence, read by the
+/// rules of this version, contains it.
 struct ImportRoute: Sendable {
     let app: App
     let storage: any Storage
@@ -33,7 +33,7 @@ struct ImportRoute: Sendable {
     }
 }
 
-/// Lines that came in one request.
+/// The lines of one request.
 private struct ImportBatch: Sendable {
     struct Line: Sendable {
         let number: Int
@@ -63,7 +63,7 @@ private struct ImportBatch: Sendable {
                 }
             } catch {
                 refused.append((number, error))
-                // What an unknown header would begin cannot be read.
+                // Lines after an unknown header cannot be read.
                 if count == 1 { break }
             }
         }
@@ -115,7 +115,7 @@ private struct ImportBatch: Sendable {
     }
 }
 
-/// Decides which lines can be brought in.
+/// Decides which lines can be imported.
 private struct ImportJudge {
     let app: App
     let storage: any Storage
@@ -137,7 +137,7 @@ private struct ImportJudge {
         return (record, environment)
     }
 
-    /// The numbers of the lines that stand, and why the others do not.
+    /// Returns the numbers of the valid lines, and the faults of the others.
     func prove(
         _ lines: [(number: Int, record: StoredRecord)]
     ) throws(StorageError) -> (Set<Int>, [(number: Int, fault: ExportFault)]) {
@@ -173,14 +173,14 @@ private struct ImportJudge {
         return (standing, faults)
     }
 
-    /// What a piece of evidence comes to by the rules of this version.
+    /// The result of reading a piece of evidence by the rules of this version.
     private enum Reading {
         case states(Set<Fact>)
         case fails(ExportFault)
     }
 
-    /// One piece of evidence can speak of several environments; each fact is compared with what the
-    /// piece states in the fact's own.
+    /// Identifies a reading. One piece of evidence can contain facts of several environments; each
+    /// fact is compared with those of its own.
     private struct ReadingKey: Hashable {
         let evidence: EvidenceID
         let environment: Environment
@@ -214,7 +214,7 @@ private struct ImportJudge {
             fault = .unstated(fact.evidence)
         case .fails(let failure): fault = failure
         }
-        // What is stored already, from other evidence of the same, needs none.
+        // A fact that is already stored, from other evidence, needs no proof.
         let identity = FactRow(fact).identity
         let holding = try storage.holding(fact.lineage, app: app.id)
         return holding.facts.contains { FactRow($0).identity == identity } ? nil : fault
@@ -222,14 +222,14 @@ private struct ImportJudge {
 }
 
 extension Fact {
-    /// Whether it is the store's own word. A relay's word, and what we only inferred or did ourselves,
-    /// overrules nothing, and is taken as it was kept.
+    /// Whether it is a fact of the store. Facts of a relay, and our own inferences, overrule
+    /// nothing and are imported as they are.
     fileprivate var needsProof: Bool {
         if case .inquiry = assertion { return false }
         return rank == .store
     }
 
-    /// Without when it was heard, which evidence does not say.
+    /// The fact without the time it was learned, which evidence does not contain.
     fileprivate var asSaid: Fact {
         var fact = self
         fact.learnedAt = .distantPast

@@ -2,15 +2,15 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// An operator's grant as it stands: what was given, and whether it was taken back.
+/// An operator's grant, and whether it was revoked.
 struct GivenGrant: Hashable, Sendable {
     let lineage: Lineage
     let grant: TideoverCore.Grant
     let grantedAt: Instant
-    /// The first word that took it back.
+    /// The first revocation.
     let revocation: Revocation?
 
-    /// Nil for a lineage that is no grant.
+    /// Returns nil for a lineage that is not a grant.
     init?(_ holding: Holding) {
         guard holding.lineage.store == .tideover else { return nil }
         var found: (grant: TideoverCore.Grant, at: Instant)?

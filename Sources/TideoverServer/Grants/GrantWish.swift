@@ -2,19 +2,19 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
-/// What somebody who may give access asks to be given.
+/// A request to create grants.
 struct GrantWish: Hashable, Sendable {
-    /// By name, at least one.
+    /// The names of the entitlements, at least one.
     let entitlements: [String]
     let length: Length
-    /// In the operator's words.
+    /// The operator's reason.
     let why: String
 
     enum Length: Hashable, Sendable {
         case days(Int64)
         case until(Instant)
 
-        /// The end of what begins at an instant.
+        /// Returns the end of a grant from its start.
         func end(from start: Instant) -> Instant {
             switch self {
             case .days(let count): start + .days(count)
@@ -23,17 +23,17 @@ struct GrantWish: Hashable, Sendable {
         }
     }
 
-    /// In Unicode scalars.
+    /// The maximum length in Unicode scalars.
     static let longestWhy = 500
     /// Ten years.
     static let mostDays: Int64 = 3_660
 
     private static let known = ["entitlement", "product", "days", "until", "why"]
 
-    /// Reads `{"entitlement": "premium", "days": 7, "why": "..."}`; `product` in the place of
-    /// `entitlement` means all that it unlocks, `until` in the place of `days` an instant.
+    /// Reads `{"entitlement": "premium", "days": 7, "why": "..."}`. `product` instead of
+    /// `entitlement` grants all its entitlements, and `until` instead of `days` is an instant.
     ///
-    /// Members of other names are refused: a slip in `until` would give another length.
+    /// Unknown members are rejected: a misspelt `until` would change the length.
     init(_ body: [UInt8], _ catalogue: Catalogue, at now: Instant) throws(Problem) {
         let root = try Self.object(body, known: Self.known)
         entitlements = try Self.entitlements(root, catalogue)
@@ -93,7 +93,7 @@ struct GrantWish: Hashable, Sendable {
         }
     }
 
-    /// The object that a body is, if it has no members but these.
+    /// Parses the body as an object with only known members.
     static func object(_ body: [UInt8], known: [String]) throws(Problem) -> JSONNode {
         let root: JSONNode
         do {
@@ -166,13 +166,13 @@ extension Problem {
     )
 }
 
-/// What a client names a request by, so that it is done once however often it is sent.
+/// A client's name for a request, so that a repeated request takes effect once.
 struct IdempotencyKey: Hashable, Sendable {
     static let longest = 100
 
     let text: String
 
-    /// Reads `Idempotency-Key`; nil where there is none.
+    /// Reads `Idempotency-Key`; nil if absent.
     static func read(_ request: Request) throws(Problem) -> IdempotencyKey? {
         let lines = request.headers.all("Idempotency-Key")
         guard let text = lines.first else { return nil }

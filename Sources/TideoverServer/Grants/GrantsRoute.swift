@@ -4,19 +4,19 @@ import TideoverJSON
 import TideoverSignatures
 import TideoverStorage
 
-/// Answers what concerns an operator's gifts of access: `GET` and `POST
-/// /v1/apps/{app}/customers/{customer}/grants`, and the revocation of one.
+/// Answers `GET` and `POST /v1/apps/{app}/customers/{customer}/grants`, and the revocation of a
+/// grant.
 ///
-/// A gift is a fact with evidence of its own, and goes through the one door as everything else does.
+/// A grant is a fact with its own evidence, and is committed like any other fact.
 struct GrantsRoute: Sendable {
     let app: App
     let storage: any Storage
     let clock: Clock
     let random: @Sendable () -> UInt64
-    /// The name of the key that was presented.
+    /// The name of the request's key.
     let presenter: String
 
-    /// How many a customer has at most, ended ones too.
+    /// The maximum number of grants of a customer, including ended ones.
     static let most = 100
 
     private static let headers: Headers = ["Cache-Control": "private, no-store"]
@@ -42,7 +42,7 @@ struct GrantsRoute: Sendable {
             throw Problem.tooManyGrants
         }
         try await commit(record(of: wish, id, key, at: now), "grant:\(id)", key, at: now)
-        // Another request of the same key may have been first.
+        // A concurrent request with the same key may have been first.
         let after = try await onPool { try lineages(of: key, at: now) }
         guard let mine = try repeated(wish, id, among: after.grants) else {
             throw Problem.idempotencyKeyReused
@@ -89,7 +89,8 @@ struct GrantsRoute: Sendable {
         try storage.knownLineages(of: key, now: now)
     }
 
-    /// The grants of an id, if it has been used; throws where it was used for something else.
+    /// Returns the grants of an id if it was used before; throws if it was used for a different
+    /// request.
     private func repeated(
         _ wish: GrantWish,
         _ id: String,
@@ -107,7 +108,7 @@ struct GrantsRoute: Sendable {
         return found
     }
 
-    // MARK: Giving
+    // MARK: Creation
 
     private func grantID(of name: IdempotencyKey, _ key: CustomerKey) -> String {
         var writer = JSONWriter()
@@ -166,7 +167,7 @@ struct GrantsRoute: Sendable {
         _ = try await storage.commit(intake, derive: Deriver(app: app).derive)
     }
 
-    // MARK: Answering
+    // MARK: Response
 
     private func respond(
         _ key: CustomerKey,
@@ -189,15 +190,15 @@ struct GrantsRoute: Sendable {
 }
 
 extension CustomerLineages {
-    /// Every grant of the customer, the oldest first.
+    /// The customer's grants, oldest first.
     fileprivate var grants: [GivenGrant] {
         holdings.compactMap(GivenGrant.init).sorted {
             ($0.grantedAt, $0.grant.id) < ($1.grantedAt, $1.grant.id)
         }
     }
 
-    /// Whether anything but these grants is stored of the customer. An id that nothing is stored of
-    /// may be a slip.
+    /// Returns whether anything except these grants is stored about the customer; an unknown id may
+    /// be a typing error.
     fileprivate func isKnown(beside grants: [GivenGrant]) -> Bool {
         let own = Set(grants.map(\.lineage))
         return holdings.contains { !own.contains($0.lineage) } || leftOut != nil

@@ -2,15 +2,15 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// What is kept of what an operator says: there are no signed bytes of it, so that it is put down in
-/// words of our own.
+/// The record of an operator's assertions. There are no signed bytes of them, so they are stored in
+/// our own format.
 struct OperatorRecord: Equatable {
-    /// What is said, in order; never empty.
+    /// The facts in order, at least one.
     let facts: [Fact]
-    /// The forms of the facts, without the name of the evidence, which these bytes are.
+    /// The encoded facts, without the id of the evidence, since these bytes are the evidence.
     let bytes: [UInt8]
 
-    /// A record of assertions, each about one lineage, made at an instant by our clock.
+    /// Creates a record of assertions, each about one lineage, made at an instant of our clock.
     init(_ said: [(lineage: Lineage, assertion: Assertion)], at now: Instant) {
         self.init(
             said.map { lineage, assertion in
@@ -27,7 +27,7 @@ struct OperatorRecord: Equatable {
         )
     }
 
-    /// Reads what `bytes` holds; nil for anything else.
+    /// Decodes a record; nil for other bytes.
     init?(_ bytes: [UInt8]) {
         guard let document = try? JSONDocument(bytes, limits: .local),
             let list = document.root["facts"]
@@ -59,7 +59,7 @@ struct OperatorRecord: Equatable {
         }
     }
 
-    /// The record as evidence; a second one under the same key is taken for the first told again.
+    /// Returns the record as evidence; a second one with the same key counts as a repetition.
     func evidence(dedupeKey: String) -> Evidence {
         Evidence(
             id: EvidenceID(of: bytes),

@@ -4,17 +4,17 @@ import TideoverJSON
 import TideoverRevenueCat
 import TideoverStorage
 
-/// Answers `POST /v1/apps/{app}/imports/revenuecat`, which takes in lines of a file of RevenueCat's answers,
-/// and `GET`, which tells how far such a file has come.
+/// Answers `POST /v1/apps/{app}/imports/revenuecat`, which imports lines of a file of RevenueCat's
+/// responses, and `GET`, which reports the progress of such a file.
 ///
-/// Each line has a verdict of its own: one that is refused keeps none of the others out. What is kept is
-/// durable before the answer goes out, and a line that was kept before changes nothing.
+/// Each line is accepted or rejected separately. Accepted lines are stored before the response is
+/// sent, and a line that was already stored changes nothing.
 struct RevenueCatImportRoute: Sendable {
     let ingest: Ingest
 
     private var app: App { ingest.app }
 
-    /// How many lines are committed at once.
+    /// The maximum number of concurrent commits.
     private static let mostAtOnce = 32
     private static let bookmark = "revenuecat-import"
 
@@ -67,8 +67,8 @@ struct RevenueCatImportRoute: Sendable {
         return lines + [reading.finish()].compactMap(\.self)
     }
 
-    /// Commits many at once, but of one purchase or customer one after the other: who is first to claim a
-    /// purchase must not be a matter of chance.
+    /// Commits many responses concurrently, but those of one purchase or customer in order. Which
+    /// claim to a purchase comes first then does not depend on chance.
     private func keep(
         _ answers: [RelayedAnswer],
         at now: Instant,
@@ -88,7 +88,7 @@ struct RevenueCatImportRoute: Sendable {
     }
 }
 
-/// How far a file has come: a digest of all that was taken in of it, and its lines.
+/// The progress of a file: a digest of all imported content, and its number of lines.
 private struct ImportPlace {
     let mark: String
     let lines: Int64
@@ -98,7 +98,7 @@ private struct ImportPlace {
         self.lines = lines
     }
 
-    /// Nil for none.
+    /// Returns nil for an empty or invalid text.
     init?(_ text: String) {
         let parts = text.split(separator: " ")
         guard parts.count == 2, let lines = Int64(parts[0]) else { return nil }
@@ -108,11 +108,11 @@ private struct ImportPlace {
     var text: String { "\(lines) \(mark)" }
 }
 
-/// What a request wants to be done with its lines.
+/// The parameters of an import request.
 private struct ImportWish {
-    /// How many lines of the file stand before.
+    /// The number of preceding lines in the file.
     let linesBefore: Int64
-    /// What to remember the place behind them by; nil to forget the place.
+    /// The digest that identifies the place after these lines; nil to remove the place.
     let mark: String?
     let isDryRun: Bool
 
@@ -138,13 +138,13 @@ private struct ImportWish {
     }
 }
 
-/// What became of the lines of a request.
+/// The results of a request's lines.
 private struct ImportSum: Sendable {
-    /// Those with something to say, in their order.
+    /// The lines with a message, in order.
     private let told: [ImportedLine]
     private let read: Int
     private let refused: Int
-    /// Of the last line that is not blank.
+    /// The number of the last line that is not blank.
     let lastLine: Int64
     private var known = 0
     private var facts = 0
@@ -161,7 +161,7 @@ private struct ImportSum: Sendable {
         facts += outcome.newFacts
     }
 
-    /// With what would become of the answers.
+    /// Returns the results that importing the responses would have.
     func weighing(
         _ answers: [RelayedAnswer],
         in app: App,
@@ -205,7 +205,7 @@ private struct ImportSum: Sendable {
 }
 
 extension RelayedAnswer {
-    /// Nil for a line that is refused.
+    /// Returns nil for a rejected line.
     fileprivate init?(_ line: ImportedLine) {
         guard case .read(let reading) = line.verdict else { return nil }
         self.init(reading: reading, bytes: line.text, source: .imported)
@@ -215,7 +215,8 @@ extension RelayedAnswer {
 }
 
 extension ArraySlice<RelayedAnswer> {
-    /// How many of the first speak of purchases and customers of their own, at least one.
+    /// Returns how many of the first responses concern distinct purchases and customers, at least
+    /// one.
     fileprivate func apart(most: Int) -> Int {
         var lineages: Set<Lineage> = []
         var customers: Set<CustomerID> = []

@@ -3,8 +3,8 @@ package import TideoverCore
 package import TideoverJSON
 public import TideoverSignatures
 
-/// Whom one app believes about the App Store: which roots vouch for which environments, and what
-/// the signed data must say of the app.
+/// The trust of one app in the App Store: the roots of each environment, and the required identity
+/// in signed data.
 public struct AppStoreTrust: Sendable {
     public let identity: AppStoreIdentity
     private let verifier: ChainVerifier
@@ -12,8 +12,7 @@ public struct AppStoreTrust: Sendable {
     private let receiptVerifier: SignedDataVerifier
     private let receiptAuthorities: [TrustAnchor: Authority]
 
-    /// Trust in the given roots, and in no others: of receipts, in roots of their own, whose keys are of
-    /// RSA.
+    /// Creates trust in the given roots only. Receipts have separate roots with RSA keys.
     public init(
         identity: AppStoreIdentity,
         authorities: [TrustAnchor: Authority],
@@ -36,48 +35,48 @@ public struct AppStoreTrust: Sendable {
         )
     }
 
-    /// Apple's built-in root vouches for production and sandbox; a simulated store's, where one is
-    /// configured, for `simulated` and nothing else.
+    /// Returns the trusted roots: Apple's built-in root for production and sandbox, and a
+    /// configured simulated store's root for `simulated` only.
     public static func roots(simulated: TrustAnchor?) throws(TrustAnchorError) -> [TrustAnchor:
         Authority]
     {
         let apple = try TrustAnchor(name: "apple", der: AppStoreSigning.appleRoot)
-        // Apple's own root named as a simulated store's must not make real purchases simulated.
+        // If Apple's own root is configured as simulated, real purchases must not become simulated.
         guard let simulated, simulated.der != apple.der else { return [apple: .appStore] }
         return [apple: .appStore, simulated: .simulated]
     }
 
-    /// The root that an operator pinned for receipts vouches for production and sandbox; that of a
-    /// simulated store for `simulated` and nothing else. None is built in.
+    /// Returns the roots of receipts: the operator's root for production and sandbox, and a
+    /// simulated store's root for `simulated` only. There is no built-in root.
     public static func receiptRoots(
         appStore: TrustAnchor?,
         simulated: TrustAnchor?
     ) -> [TrustAnchor: Authority] {
         var authorities: [TrustAnchor: Authority] = [:]
         if let appStore { authorities[appStore] = .appStore }
-        // The same root named twice must not make real purchases simulated.
+        // If the same root is configured twice, real purchases must not become simulated.
         if let simulated, simulated.der != appStore?.der { authorities[simulated] = .simulated }
         return authorities
     }
 
-    /// Whether a root of receipts is pinned, without which none can be believed.
+    /// Whether a root of receipts is configured; receipts are rejected without one.
     package var readsReceipts: Bool { !receiptAuthorities.isEmpty }
 
-    /// How many chains of certificates are remembered as verified, and how many public-key operations
-    /// those cost that were not.
+    /// The number of certificate chains remembered as verified, and of public-key operations spent
+    /// on other chains.
     var chainReading: (remembered: Int, operations: Int) {
         (verifier.cachedChainCount, verifier.publicKeyOperationCount)
     }
 
-    /// A signed document taken apart, not yet believed.
+    /// Parses a signed document without verifying it.
     package func read(_ compact: ArraySlice<UInt8>) throws -> (JWS, payload: JSONDocument) {
         let jws = try verifier.read(compact)
         return (jws, try JSONDocument(jws.payload))
     }
 
-    /// The signature check that the reader of App Store data is given. What carries no date of its
-    /// own is checked at `now`, and so is everything with `validNow`. With `onlyKnownChains` a chain that no document was verified by so far is
-    /// refused as untrusted, without a public-key operation.
+    /// Returns the signature check for the reader of App Store data. Documents without a date are
+    /// checked at `now`, and all documents with `validNow`. With `onlyKnownChains` a chain that has
+    /// not been verified before is rejected as untrusted, without a public-key operation.
     package func check(
         at now: Instant,
         onlyKnownChains: Bool = false,
@@ -98,11 +97,11 @@ public struct AppStoreTrust: Sendable {
         }
     }
 
-    /// The check of receipts that the reader is given: certificates must have been valid when the
-    /// receipt was made. One without a date is checked at `now`.
+    /// Returns the signature check for receipts: certificates must have been valid when the receipt
+    /// was created. A receipt without a date is checked at `now`.
     package func receiptCheck(at now: Instant, onlyKnownChains: Bool = false) -> ReceiptCheck {
         { container in
-            // A receipt carries its chain inside what is signed: none is known beforehand.
+            // A receipt contains its own chain, so no chain is known before it is parsed.
             guard !onlyKnownChains else { throw SignatureRefusal.untrustedRoot }
             let signed = try SignedData(container)
             let instant = AppStoreSigning.creationDate(ofReceipt: signed.content) ?? now
@@ -114,8 +113,8 @@ public struct AppStoreTrust: Sendable {
         }
     }
 
-    /// Reads whatever the App Store signed: a notification, any one signed document, a receipt, an
-    /// answer of verifyReceipt with a receipt in it. What carries no date of its own is checked at `now`.
+    /// Reads any data that the App Store signs: a notification, a signed document, a receipt, or a
+    /// response of verifyReceipt with a receipt in it. Data without a date is checked at `now`.
     package func read(_ bytes: [UInt8], at now: Instant) throws -> AppStoreReading {
         try AppStoreReader(app: identity).read(
             bytes,
@@ -124,8 +123,8 @@ public struct AppStoreTrust: Sendable {
         )
     }
 
-    /// Reads a receipt of StoreKit 1, or an answer of verifyReceipt that carries one: verified, checked
-    /// to be for this app, and ready to state its facts.
+    /// Reads a receipt of StoreKit 1, or a response of verifyReceipt that contains one. It verifies
+    /// the receipt and checks that it is for this app.
     ///
     /// - Throws: a refusal with a code and a sentence: ``AppStoreRefusal`` or `SignatureRefusal`.
     package func readReceipt(_ bytes: [UInt8], at now: Instant) throws -> AppStoreReading {

@@ -5,7 +5,7 @@ import TideoverJSON
 import TideoverSignatures
 import TideoverStorage
 
-/// Takes in App Store Server Notifications: verified, read into facts, committed, then answered.
+/// Receives App Store Server Notifications: verifies them, reads facts, commits, then responds.
 struct Ingest: Sendable {
     let app: App
     let storage: any Storage
@@ -18,12 +18,12 @@ struct Ingest: Sendable {
     let arrivals: ArrivalBook
     let consumption: ConsumptionQueues
 
-    /// How far ahead of our clock a signature may be dated.
+    /// How far in the future a signature may be dated.
     static let clockTolerance = Milliseconds.minutes(5)
-    /// How far back the App Store itself can repeat a notification, and a week.
+    /// How far back the App Store can repeat a notification, plus a week.
     static let mostAge = Milliseconds.days(187)
-    /// How long the App Store goes on sending a notification that is not answered 200, 157 hours after
-    /// the first time, and half a day.
+    /// How long the App Store repeats a notification that is not answered 200: 157 hours after the
+    /// first attempt, plus half a day.
     static let longestRepeat = Milliseconds.days(7)
 
     func respond(to request: Request) async throws -> Response {
@@ -44,9 +44,9 @@ struct Ingest: Sendable {
         }
     }
 
-    /// What a notification says. A refusal is charged to the sender, unless it may be our clock's
-    /// fault. Beyond the sender's budget every refusal is answered with `objection`, and charged to
-    /// no one.
+    /// Verifies and reads a notification. A rejection counts against the sender, unless our clock
+    /// may be wrong. Beyond the sender's budget each rejection is answered with `objection`, and is
+    /// not counted.
     private func believed(
         _ body: [UInt8],
         _ trust: AppStoreTrust,
@@ -55,7 +55,8 @@ struct Ingest: Sendable {
         _ objection: Problem?
     ) async throws -> Received {
         do {
-            // Verification costs most of a notification: it leaves the thread that reads sockets.
+            // Verification is the largest cost of a notification, so it leaves the thread that
+            // reads sockets.
             let received = try await onPool {
                 let received = try Self.verify(
                     body,
@@ -98,7 +99,7 @@ struct Ingest: Sendable {
         let reading: AppStoreReading
     }
 
-    /// A date in our future is our clock's fault until shown otherwise: the sender tries again.
+    /// Rejects a date in the future. The cause may be our clock, so the sender tries again.
     func requireNotAhead(_ reading: AppStoreReading, at now: Instant) throws(Problem) {
         let newest = reading.latestSignedAt
         guard newest > now + Self.clockTolerance else { return }
@@ -106,7 +107,8 @@ struct Ingest: Sendable {
         throw .signedInTheFuture(by: newest - now)
     }
 
-    /// Age is judged here only, and only for the store that repeats by a known schedule.
+    /// Rejects an old notification. Only here is age checked, and only for the store with a known
+    /// schedule of repetitions.
     private func judgeDate(of reading: AppStoreReading, at now: Instant) throws(Problem) {
         try requireNotAhead(reading, at: now)
         guard reading.environment != .simulated, reading.signedAt < now - Self.mostAge else {
@@ -115,8 +117,9 @@ struct Ingest: Sendable {
         throw .tooOld
     }
 
-    /// Whoever has the key of an expired certificate could date a message back into its time. So what
-    /// comes under one counts while the App Store may still be sending it, and later if it is known.
+    /// Rejects old notifications of an expired signer. Whoever has the key of an expired
+    /// certificate could date a message back to its validity. Such a message is accepted while the
+    /// App Store may still repeat it, and later only if it is known.
     private func judgeSigner(
         of received: Received,
         _ trust: AppStoreTrust,
@@ -138,7 +141,7 @@ struct Ingest: Sendable {
 
     private func isKnown(_ received: Received) throws(StorageError) -> Bool {
         let key = received.evidence.dedupeKey
-        // Between a key and itself without its last character stand as many as differ in that alone.
+        // Few keys lie between this key without its last character and this key.
         return try storage.evidence(
             app: app.id,
             environment: received.reading.environment,
@@ -148,8 +151,7 @@ struct Ingest: Sendable {
         ).contains { $0.dedupeKey == key }
     }
 
-    /// What was read goes through the one door with its evidence; what it holds that is not understood
-    /// is counted when it is new.
+    /// Commits facts with their evidence, and counts unknown content if it is new.
     func commit(
         _ reading: AppStoreReading,
         _ evidence: Evidence
@@ -161,8 +163,7 @@ struct Ingest: Sendable {
         return outcome
     }
 
-    /// What was read of one environment at one instant goes through the one door together, so that
-    /// each customer is derived once.
+    /// Commits several readings of one environment together, so that each customer is derived once.
     func commit(
         _ pieces: [(reading: AppStoreReading, evidence: Evidence)]
     ) async throws(StorageError) -> [CommitOutcome] {
@@ -228,7 +229,7 @@ struct Ingest: Sendable {
         }
     }
 
-    /// A notification arrived, whatever it tells.
+    /// Records the arrival of a notification of any type.
     private func note(_ received: Received) {
         let reading = received.reading
         let arrivedAt = received.evidence.receivedAt
@@ -270,7 +271,7 @@ struct Ingest: Sendable {
 }
 
 extension Evidence {
-    /// What a reading is kept as: the bytes that it was read from.
+    /// Creates the evidence of a reading from the bytes it was read from.
     init(
         _ bytes: [UInt8],
         of reading: AppStoreReading,

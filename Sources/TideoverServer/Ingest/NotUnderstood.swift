@@ -1,17 +1,17 @@
 import TideoverCore
 import TideoverStorage
 
-/// What of a message this version does not know or does not look into, and products that the catalogue
-/// does not have: kept and counted.
+/// The content of a message that this version does not know or evaluate, and products missing in
+/// the catalogue. It is stored and counted.
 struct NotUnderstood: Sendable {
     let environment: Environment
     var words: [Unrecognised] = []
-    /// What is kept without being looked into, by its kind.
+    /// The kind of a message that is stored without being evaluated.
     var rarity: String?
-    /// By the store's ids.
+    /// The unknown products by the store's ids.
     var products: [String] = []
 
-    /// As it is stored.
+    /// The counts as they are stored.
     var tallies: [Tally: Int64] {
         let names =
             words.map { ("unrecognised", "\($0.field)=\($0.value)") }
@@ -24,7 +24,7 @@ struct NotUnderstood: Sendable {
 }
 
 extension Ingest {
-    /// Names the products in the log: they heal when the catalogue changes.
+    /// Logs unknown products; a change of the catalogue fixes them.
     func warn(of unknown: NotUnderstood) {
         for product in unknown.products {
             log(
@@ -40,7 +40,7 @@ extension Ingest {
         }
     }
 
-    /// Counts for `/metrics`, where a value that somebody else chose is no label.
+    /// Counts for `/metrics`, where values that others choose are never labels.
     func count(_ unknown: NotUnderstood) {
         for word in unknown.words { metrics.count(.unrecognisedWords, app.id, word.field) }
         if !unknown.products.isEmpty {

@@ -2,29 +2,29 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverStorage
 
-/// Asks Google Play about purchases of one app, and knows where their tokens belong.
+/// Queries Google Play about the purchases of one app, and finds the lineages of their tokens.
 struct PlayAsking: Sendable {
     let ingest: Ingest
     let trust: PlayTrust
 
     private var app: App { ingest.app }
 
-    /// For how long the store may not know a purchase that it has told of: its answers can be behind its
-    /// messages.
+    /// How long the store may not know a purchase that it has announced, because its API can lag
+    /// behind its messages.
     private static let settling = Milliseconds.hours(1)
 
-    /// What the store answered, and to which lineages the tokens asked about, and those that they
-    /// replace, are known to belong.
+    /// The store's responses, and the known lineages of the queried tokens and of those they
+    /// replace.
     struct Answers: Sendable {
         var reads: [PlayRead] = []
         var chains: [PlayToken: Lineage] = [:]
     }
 
-    /// Asks one question after the other; nothing where no credentials are configured. That the store
-    /// does not know a purchase is an answer too, without a read; but a purchase never heard of before, that
-    /// it has told of just now (at `toldAt`, by its clock), it has only not got round to knowing.
+    /// Sends one query after the other; none if no credentials are configured. "Not found" is a
+    /// valid result without a read. The exception is an unknown purchase that the store announced
+    /// at `toldAt`, by its clock, less than an hour ago: that is a failure.
     ///
-    /// - Throws: `PlayAPIFailure` for that and for whatever else failed, kept as an inquiry by then;
+    /// - Throws: `PlayAPIFailure` for that and for other failures, after recording an inquiry;
     ///   `StorageError`.
     func ask(
         _ questions: [PlayNotification.Question],
@@ -43,9 +43,9 @@ struct PlayAsking: Sendable {
         return answers
     }
 
-    /// Asks one question.
+    /// Sends one query.
     ///
-    /// - Throws: `PlayAPIFailure`, kept as an inquiry by then; `StorageError`.
+    /// - Throws: `PlayAPIFailure`, after recording an inquiry; `StorageError`.
     func ask(_ question: PlayNotification.Question, _ answers: inout Answers) async throws {
         let token = trust.token(question.token)
         answers.chains[token] = try await lineage(of: token)
@@ -71,8 +71,8 @@ struct PlayAsking: Sendable {
         ingest.metrics.count(.storeRequests, app.id, RequestKind.purchases.rawValue, outcome)
     }
 
-    /// Where a token belongs: to a lineage of its own name, or to one that a fact of that token stands
-    /// in.
+    /// Returns the lineage of a token: the one with the token's name, or one with a fact of the
+    /// token.
     func lineage(of token: PlayToken) async throws -> Lineage? {
         let (storage, app) = (ingest.storage, app)
         return try await onPool {
@@ -85,7 +85,8 @@ struct PlayAsking: Sendable {
         }
     }
 
-    /// Keeps that we asked about a lineage, and how it went: an outage bounds what may be assumed.
+    /// Records a query about a lineage and its outcome, because an outage limits what may be
+    /// assumed.
     func note(_ failure: PlayAPIFailure, _ lineage: Lineage?) async throws {
         ingest.log(
             LogLine(
@@ -101,15 +102,15 @@ struct PlayAsking: Sendable {
         try await ingest.note(lineage, failure.exchange, outcome)
     }
 
-    // MARK: Keeping
+    // MARK: Storage
 
-    /// What the store answered, and the facts that were read from it.
+    /// A store response, and the facts read from it.
     struct Answered: Sendable {
-        /// The bytes that the facts were read from.
+        /// The bytes that contain the facts.
         let evidence: Evidence
-        /// The facts, of any environments.
+        /// The facts of all environments.
         let facts: [Fact]
-        /// The environment of an answer that states nothing.
+        /// The environment of a response without facts.
         let presumed: Environment
 
         fileprivate func facts(in environment: Environment) -> [Fact]? {
@@ -119,9 +120,9 @@ struct PlayAsking: Sendable {
         }
     }
 
-    /// Commits what the store answered, alone or with what prompted the question, and the facts read
-    /// from it, once in each environment that the facts belong to. Claims of a relay's customers to
-    /// these purchases are decided in the same commit.
+    /// Commits a store response, alone or with the message that prompted the query, and its facts,
+    /// once in each environment of the facts. The same commit decides the claims of a relay's
+    /// customers to these purchases.
     ///
     /// - Returns: `duplicate` if no environment had anything new.
     /// - Throws: `StorageError`.
@@ -136,10 +137,10 @@ struct PlayAsking: Sendable {
         return outcome
     }
 
-    /// Commits several answers, in one transaction for each environment, so that a customer is derived
-    /// once.
+    /// Commits several responses in one transaction for each environment, so that each customer is
+    /// derived once.
     ///
-    /// - Throws: `StorageError`; nothing of one environment is stored then.
+    /// - Throws: `StorageError`; then nothing of that environment is stored.
     func keep(_ answers: [Answered], at now: Instant) async throws -> [CommitOutcome] {
         var outcomes = answers.map { _ in CommitOutcome.duplicate }
         for environment in Environment.allCases {
@@ -205,10 +206,10 @@ extension PlayNotification.Question {
 }
 
 extension PlayAPIFailure {
-    /// Whether the store says that it knows no such purchase.
+    /// Whether the store does not know the purchase.
     fileprivate var isOfUnknown: Bool { if case .notFound = reason { true } else { false } }
 
-    /// How it went, for `/metrics`.
+    /// The outcome for `/metrics`.
     var metricWord: String {
         if case .unauthorised = reason { return "unauthorised" }
         switch outcome {
@@ -221,7 +222,7 @@ extension PlayAPIFailure {
 }
 
 extension PlayAPI {
-    /// The answer to a question, and the token that the purchase replaces.
+    /// Returns the response to a query, and the token that the purchase replaces.
     func ask(
         _ question: PlayNotification.Question
     ) async throws -> (PlayRead, replaced: String?) {
@@ -237,14 +238,14 @@ extension PlayAPI {
     }
 }
 
-/// A product of Google Play as a catalogue may list it: with its base plan, or alone.
+/// A product of Google Play with or without its base plan, as a catalogue may list it.
 struct PlayProduct: Hashable {
     let id: String
     let basePlan: String?
 }
 
 extension Fact {
-    /// The products that an answer of Google Play lists.
+    /// The products in a response of Google Play.
     var playProducts: [PlayProduct] {
         switch assertion {
         case .playSubscription(let read):
@@ -257,7 +258,8 @@ extension Fact {
 }
 
 extension Catalogue {
-    /// The id under which it lists a product, with its base plan or alone; nil where it does not.
+    /// Returns the id under which the catalogue lists a product, with or without its base plan; nil
+    /// if it does not.
     func id(of product: PlayProduct) -> String? {
         let plan = product.basePlan.map { "\(product.id):\($0)" }
         return [plan, product.id].compactMap(\.self).first { self[$0] != nil }
@@ -267,7 +269,7 @@ extension Catalogue {
 }
 
 extension Evidence {
-    /// Answers that nothing but our own asking prompted. Their own digest tells them apart.
+    /// Creates evidence of responses to our own queries, which their digest identifies.
     init(of answers: PlayAnswers, at receivedAt: Instant) {
         let bytes = answers.bytes
         let id = EvidenceID(of: bytes)

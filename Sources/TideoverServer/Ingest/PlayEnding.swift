@@ -2,13 +2,13 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverStorage
 
-// Google Play tells of a subscription for 60 days behind its end. That it does not any more (410) says that
-// it is over, where that can be true; that it knows none (404) says nothing of it.
+// Google Play returns a subscription until 60 days after its end. A 410 response means that it
+// ended, if that is possible; a 404 response means nothing.
 // https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2
 
 extension PlayAsking {
-    /// What a failure comes to that says of a subscription that it ended long ago; nil for any other, and
-    /// for one that cannot be true.
+    /// Returns a read for a failure that reports a subscription ended long ago; nil for other
+    /// failures, and for an end that is impossible.
     func ended(
         _ question: PlayNotification.Question,
         _ failure: PlayAPIFailure,
@@ -36,8 +36,9 @@ extension PlayAsking {
 }
 
 extension PlayLineageWords {
-    /// Whether the store can mean that a subscription, not yet known to be over, ended more than 60 days
-    /// before an instant: not if the store said within those that it goes on beyond them.
+    /// Returns whether a subscription, not yet known to be over, can have ended more than 60 days
+    /// before an instant. That is impossible if the store stated within those days that it
+    /// continues.
     func canHaveEnded(
         _ token: PlayToken,
         by instant: Instant,

@@ -3,8 +3,8 @@ import TideoverGooglePlay
 import TideoverHTTP
 import TideoverJSON
 
-/// Takes in pushes of Pub/Sub with notifications of Google Play: verified, asked about, committed, then
-/// answered.
+/// Receives Pub/Sub pushes with notifications of Google Play: verifies them, queries the store,
+/// commits, then responds.
 struct PlayIngest: Sendable {
     let ingest: Ingest
     let upkeeps: [PlayUpkeep]
@@ -28,8 +28,8 @@ struct PlayIngest: Sendable {
         }
     }
 
-    /// The message of a push that Pub/Sub made for this app. A refusal costs at most one check of an RSA
-    /// signature, so senders of refused pushes have no budget.
+    /// Verifies a push and returns its message. A rejection costs at most one check of an RSA
+    /// signature, so rejected pushes have no budget.
     private func believed(
         _ request: Request,
         _ trust: PlayTrust,
@@ -51,7 +51,8 @@ struct PlayIngest: Sendable {
         }
     }
 
-    /// A push that Google signed, and not for us, tells how the push subscription is configured.
+    /// Records a push that Google signed for another subscription, because it shows how that is
+    /// configured.
     private func note(_ refusal: PushRefusal, of request: Request, _ pushes: PushGuard) async {
         var claims: PushClaims?
         switch refusal {

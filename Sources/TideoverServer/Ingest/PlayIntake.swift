@@ -3,8 +3,8 @@ import TideoverGooglePlay
 import TideoverHTTP
 import TideoverStorage
 
-/// Takes in one message of Pub/Sub that is believed, however it came: asked about, then committed. Where
-/// the store can be asked, a notification's content changes nothing: only the answer does.
+/// Processes one verified Pub/Sub message, pushed or pulled: queries the store, then commits. If
+/// the store can be queried, only its response counts, not the notification's content.
 struct PlayIntake: Sendable {
     let ingest: Ingest
     let trust: PlayTrust
@@ -13,7 +13,7 @@ struct PlayIntake: Sendable {
     private var app: App { ingest.app }
     private var asking: PlayAsking { PlayAsking(ingest: ingest, trust: trust) }
 
-    /// A message that is for this app.
+    /// A message for this app.
     struct Message: Sendable {
         let message: PubSubMessage
         let notification: PlayNotification
@@ -30,17 +30,18 @@ struct PlayIntake: Sendable {
         }
     }
 
-    /// What became of a message.
+    /// The outcome of a message.
     enum Outcome: Hashable, Sendable {
         case duplicate
         case committed(newFacts: Int)
-        /// It is about a purchase of an environment that the app does not serve, such as a licence
-        /// tester's where only production is: nothing is kept, and it need not come again.
+        /// The purchase is of an environment that the app does not serve, such as a licence
+        /// tester's if only production is served. Nothing is stored, and the message is
+        /// acknowledged.
         case ignored
     }
 
-    /// - Throws: `store-not-asked` and `store-answer-not-understood`: the message is to come again; and
-    ///   `StorageError`.
+    /// - Throws: `store-not-asked` and `store-answer-not-understood`, after which the message must
+    ///   be delivered again; and `StorageError`.
     func take(_ message: Message) async throws -> Outcome {
         let answers: PlayAsking.Answers
         do {
@@ -82,7 +83,7 @@ struct PlayIntake: Sendable {
             note(message)
             return .ignored
         } catch {
-            // The notification was read before: it is the store's answer that is not understood.
+            // The notification itself is readable; the store's response is not.
             throw Problem.answerNotUnderstood(error)
         }
         let presumed = message.notification.presumed.environment
@@ -91,8 +92,8 @@ struct PlayIntake: Sendable {
         return tell(outcome, message, environment)
     }
 
-    /// A notification arrived, whatever it tells. An app has one topic for all environments: what
-    /// arrives in one shows that it would in the others.
+    /// Records the arrival of a notification of any type. An app has one topic for all
+    /// environments, so an arrival in one shows that the others work too.
     private func note(_ message: Message) {
         let notification = message.notification
         let test =

@@ -2,9 +2,9 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverHTTP
 
-/// Pulls the notifications of Google Play for one app that cannot be pushed here, and takes each in as if
-/// it had been: the same evidence, the same dedupe keys. A message is acknowledged once it is stored for
-/// good, and else comes again.
+/// Pulls the notifications of Google Play for one app that cannot receive pushes. They are
+/// processed like pushes, with the same evidence and dedupe keys. A message is acknowledged once it
+/// is stored; otherwise it is delivered again.
 struct PlayPuller: Sendable {
     let ingest: Ingest
     let trust: PlayTrust
@@ -13,14 +13,15 @@ struct PlayPuller: Sendable {
 
     private var app: App { ingest.app }
 
-    /// How many messages are taken in at a time.
+    /// The number of messages processed at once.
     private static let batch = 16
 
-    /// How long it rests before it asks again.
+    /// The pause between two pulls.
     struct Pace: Hashable {
         private var failures = 0
 
-        /// After messages none, after silence a moment, after failures up to a minute.
+        /// Returns no pause after messages, a second after an empty pull, and up to a minute after
+        /// failures.
         mutating func rest(after outcome: Outcome) -> Milliseconds {
             switch outcome {
             case .messages:
@@ -36,18 +37,18 @@ struct PlayPuller: Sendable {
         }
     }
 
-    /// How a question for messages went.
+    /// The result of a pull.
     enum Outcome: Hashable, Sendable {
         case messages, silence, failure
     }
 
-    /// What becomes of a message at Pub/Sub.
+    /// The action for a message at Pub/Sub.
     private enum Verdict: Hashable, Sendable {
         case done
         case again(Milliseconds)
     }
 
-    /// Works until cancelled, which `sleep` tells by throwing.
+    /// Pulls until cancelled; `sleep` throws on cancellation.
     func run(sleep: Sleep) async {
         var pace = Pace()
         while !Task.isCancelled {
@@ -63,7 +64,7 @@ struct PlayPuller: Sendable {
         }
     }
 
-    /// Asks once.
+    /// Pulls once.
     ///
     /// - Throws: `CancellationError`.
     func look() async throws -> Outcome {
@@ -78,7 +79,7 @@ struct PlayPuller: Sendable {
         }
     }
 
-    // MARK: Taking in
+    // MARK: Processing
 
     private func take(_ messages: [PulledMessage]) async -> [(ackId: String, verdict: Verdict)] {
         await withTaskGroup(of: (String, Verdict).self) { group in
@@ -109,7 +110,8 @@ struct PlayPuller: Sendable {
         }
     }
 
-    /// What is not believed stays so: it is left to whatever the subscription does with such messages.
+    /// Returns the delay until the message is delivered again. A rejected message stays invalid;
+    /// the subscription's own rules apply to it.
     private func wait(after problem: Problem) -> Milliseconds {
         guard problem.status >= 500 else { return PubSubAPI.longestDelay }
         return min(.seconds(Int64(problem.retryAfter ?? 10)), PubSubAPI.longestDelay)

@@ -5,29 +5,29 @@ import TideoverJSON
 import TideoverSignatures
 import TideoverStorage
 
-/// Whom one app believes about Google Play: who may push, and how the store is asked.
+/// The trust of one app in Google Play: who may push, and how the store is queried.
 public struct PlayTrust: Sendable {
     public let identity: PlayIdentity
-    /// The app's name on Google Play.
+    /// The app's package name.
     var packageName: String { identity.packageName }
-    /// Nil where nothing is pushed.
+    /// Nil if nothing is pushed.
     let pushes: PushGuard?
-    /// Nil where no credentials are configured: then nobody can ask.
+    /// Nil if no credentials are configured, so that the store cannot be queried.
     private(set) var api: PlayAPI?
     let reader: PlayReader
-    /// Whether credentials are configured, also where this process does not ask.
+    /// Whether credentials are configured, even if this process does not query.
     private(set) var hasServiceAccount: Bool
-    /// How messages are pulled; nil where none are.
+    /// The client that pulls messages; nil if none are pulled.
     let pubSub: PubSubAPI?
 
-    /// Trust in one push subscription, and in the store where it can be asked.
+    /// Creates the trust in one push subscription, and in the store if it can be queried.
     ///
     /// - Parameters:
-    ///   - identity: Which app is read for, in which environments.
-    ///   - expectation: What the token of a push must say; nil where nothing is pushed.
-    ///   - keys: Google's keys for those tokens.
-    ///   - api: How the store is asked about this app.
-    ///   - pubSub: How messages are pulled; nil where none are.
+    ///   - identity: The app and its environments.
+    ///   - expectation: The required claims of a push token; nil if nothing is pushed.
+    ///   - keys: Google's keys for push tokens.
+    ///   - api: The client that queries the store about this app.
+    ///   - pubSub: The client that pulls messages; nil if none are pulled.
     public init(
         identity: PlayIdentity,
         expectation: PushExpectation?,
@@ -45,14 +45,14 @@ public struct PlayTrust: Sendable {
         reader = PlayReader(app: identity, naming: Self.name)
     }
 
-    /// Trust in the subscriptions that are configured for an app; nil where it does not sell on Google
-    /// Play.
+    /// Creates the trust in the subscriptions configured for an app; nil if it is not sold on
+    /// Google Play.
     ///
     /// - Parameters:
     ///   - configured: The app.
-    ///   - keys: Google's keys for the tokens of pushes.
-    ///   - api: How the store is asked about this app.
-    ///   - pubSub: How messages are pulled; nil where none are.
+    ///   - keys: Google's keys for push tokens.
+    ///   - api: The client that queries the store about this app.
+    ///   - pubSub: The client that pulls messages; nil if none are pulled.
     public init?(
         _ configured: Configuration.App,
         keys: PushKeys,
@@ -77,14 +77,14 @@ public struct PlayTrust: Sendable {
         )
     }
 
-    /// The same where nobody is to be reached: no push is believed.
+    /// Creates the trust for use without network, which accepts no push.
     init?(offline configured: Configuration.App) {
         let keys = PushKeys(clock: { .distantPast }, handler: { _ in Response(status: 503) })
         self.init(configured, keys: keys, api: nil)
         hasServiceAccount = configured.googlePlay?.serviceAccountFile != nil
     }
 
-    /// The payload of a token that the key signed with RS256.
+    /// Returns the payload of a token that the key signed with RS256.
     private static func verify(_ compact: [UInt8], _ key: JSONObject) throws -> [UInt8] {
         let jwk = try JSONDocument(JSONValue.object(key).encoded()).root
         guard let key = RSAPublicKey(jwk: jwk) else {
@@ -95,22 +95,22 @@ public struct PlayTrust: Sendable {
         return jws.payload
     }
 
-    /// The same trust, where every response of the store is compared with our clock.
+    /// Returns the same trust, which also compares the date of each store response with our clock.
     func comparingClocks(_ watch: StoreClockWatch) -> PlayTrust {
         var trust = self
         trust.api = api?.reporting(to: watch.note)
         return trust
     }
 
-    /// A token is a secret; its digest names it.
+    /// Returns the name of a token: its digest, since the token is a secret.
     private static func name(_ purchaseToken: String) -> PlayToken {
         PlayToken(EvidenceID(of: Array(purchaseToken.utf8)).hex)
     }
 
-    /// The address of the service account that asks; nil where nobody can.
+    /// The address of the service account for queries; nil if there is none.
     public var askingEmail: String? { api?.account.clientEmail }
 
-    /// What an answer lacks that rests on the types of notifications.
+    /// The explanation for an answer that is based only on the types of notifications.
     static let missingAccount =
         "No service account is configured for Google Play, so that the purchase cannot be verified: "
         + "set `googlePlay.serviceAccountFile`."
@@ -119,9 +119,10 @@ public struct PlayTrust: Sendable {
 }
 
 extension PlayReader {
-    /// What a kept delivery states.
+    /// Returns the facts of a stored delivery.
     func facts(in delivery: PlayDelivery, of piece: Evidence) throws(PlayRefusal) -> [Fact] {
-        // It was the notification that made us ask: it tells how the answer reached us, and how late.
+        // The notification prompted the query, so it determines the source and the delay of the
+        // facts.
         facts(in: try read(delivery), of: piece).map { fact in
             var fact = fact
             fact.source = piece.source
@@ -130,7 +131,7 @@ extension PlayReader {
         }
     }
 
-    /// The same of answers that no notification prompted.
+    /// Returns the facts of responses that no notification prompted.
     func facts(in answers: PlayAnswers, of piece: Evidence) throws(PlayRefusal) -> [Fact] {
         facts(in: try read(answers), of: piece)
     }

@@ -4,8 +4,8 @@ import TideoverStorage
 
 /// Reads the list of voided orders when a notification announces a revocation or a voided order.
 ///
-/// The list names the reason of the end, and is otherwise read by schedule alone. The notification itself
-/// changes nothing. A failure here is logged and left to the schedule.
+/// The list contains the reason of the end, and is otherwise read only by schedule. The
+/// notification itself changes nothing. A failure here is logged and left to the schedule.
 struct PlayVoidedNotice: Sendable {
     let asking: PlayAsking
     let upkeeps: [PlayUpkeep]
@@ -37,8 +37,8 @@ struct PlayVoidedNotice: Sendable {
         }
     }
 
-    /// Whether the list was read with this order. A second notification, about the order, follows most
-    /// revocations.
+    /// Returns whether the list was already read with this order. A second notification, about the
+    /// order, follows most revocations.
     private func isKnown(
         _ notification: DeveloperNotification,
         _ token: PlayToken,
@@ -56,7 +56,7 @@ struct PlayVoidedNotice: Sendable {
 }
 
 extension DeveloperNotification {
-    /// Whether the list of voided orders can have an entry because of it.
+    /// Whether it can add an entry to the list of voided orders.
     fileprivate var announcesVoid: Bool {
         switch content {
         case .subscription(let notice): notice.notificationType?.known == .revoked

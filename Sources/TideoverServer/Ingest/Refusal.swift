@@ -5,7 +5,7 @@ import TideoverJSON
 import TideoverRevenueCat
 import TideoverSignatures
 
-/// An expected answer to signed data: it is not believed, for a reason with a stable code.
+/// An expected rejection of signed data, with a stable code.
 protocol Refusal: Error {
     var code: String { get }
     var sentence: String { get }
@@ -26,7 +26,7 @@ extension Refusal {
 extension SignatureRefusal: Refusal {
     var sentence: String { "\(self)." }
 
-    /// What cannot be taken apart is malformed; what can and does not hold is unauthorised.
+    /// 400 for data that cannot be parsed, 401 for data with an invalid signature.
     var status: Int {
         switch self {
         case .notCompactJWS, .notBase64URL, .headerNotJSON, .headerNotObject,
@@ -39,7 +39,7 @@ extension SignatureRefusal: Refusal {
 }
 
 extension AppStoreRefusal: Refusal {
-    /// What is signed but is not for this app, or does not agree with itself, cannot be processed.
+    /// 422 for signed data that is inconsistent or for another app.
     var status: Int {
         switch self {
         case .malformedJSON(let error): error.status

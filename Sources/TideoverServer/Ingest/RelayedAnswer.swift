@@ -3,37 +3,37 @@ import TideoverHTTP
 import TideoverRevenueCat
 import TideoverStorage
 
-/// An answer of RevenueCat's about a customer, on its way through the one door: asked for, or from a file.
+/// A response of RevenueCat about a customer, from a query or from an imported file.
 ///
-/// It is known by its customer and by when it was answered, so that all of a customer's answers stand
+/// Its key contains the customer and the time of the response, so a customer's responses sort
 /// together, oldest first.
 struct RelayedAnswer: Sendable {
     let reading: RevenueCatSubscriberReading
-    /// Exactly as it came, or as a line of an import.
+    /// The bytes as received, or as a line of an import.
     let bytes: [UInt8]
     let source: Source
 
-    /// Begins the keys of all answers.
+    /// The prefix of the keys of all responses.
     static let prefix = "revenuecat-answer:"
 
     static func isName(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) }
 
-    /// Begins the keys of a customer's answers.
+    /// Returns the prefix of the keys of a customer's responses.
     static func prefix(of customer: CustomerID) -> String {
         "\(prefix)\(PercentEncoding.encode(customer.text)):"
     }
 
-    /// Behind the keys of all of a customer's answers, and before those of the next one.
+    /// Returns a position after the keys of a customer's responses and before those of the next.
     static func place(behind customer: CustomerID) -> String { prefix(of: customer) + "~" }
 
-    /// The customer in the key of an answer; nil for another key.
+    /// Returns the customer in the key of a response; nil for another key.
     static func customer(in key: String) -> CustomerID? {
         guard isName(key), let end = key.lastIndex(of: ":") else { return nil }
         let name = String(key.dropFirst(prefix.count)[..<end])
         return PercentEncoding.decode(name.utf8).flatMap { CustomerID($0) }
     }
 
-    /// Nil for an answer that names no customer.
+    /// The key; nil for a response that names no customer.
     private var key: String? {
         reading.customer.map { customer in
             let instant = "\(max(0, reading.subscriber.requestDate.millisecondsSince1970))"
@@ -42,14 +42,15 @@ struct RelayedAnswer: Sendable {
         }
     }
 
-    /// What became of it.
+    /// The result of storing it.
     struct Outcome: Hashable, Sendable {
-        /// Whether it had been kept before.
+        /// Whether it was already stored.
         var isKnown = true
         var newFacts = 0
     }
 
-    /// Keeps it where answers of the app are compared, and wherever it tells of a purchase.
+    /// Stores the response in the environment for comparisons, and in each environment of its
+    /// purchases.
     func keep(by ingest: Ingest, at now: Instant) async throws -> Outcome {
         guard let key else { return Outcome() }
         let evidence = Evidence(
@@ -106,14 +107,14 @@ struct RelayedAnswer: Sendable {
 }
 
 extension App {
-    /// Where RevenueCat's answers are kept, whatever they tell of: production, if the app is served there.
+    /// The environment that stores all responses of RevenueCat: production, if the app serves it.
     var answeredEnvironment: Environment {
         environments.first { $0 == .production } ?? environments.first ?? .production
     }
 }
 
 extension Ingest {
-    /// Counts what became of claims to purchases.
+    /// Counts the rulings on claims to purchases.
     func count(_ rulings: [ClaimRuling]) {
         for ruling in rulings { metrics.count(.ownershipClaims, app.id, ruling.code) }
     }

@@ -2,10 +2,11 @@ import TideoverCore
 import TideoverRevenueCat
 import TideoverStorage
 
-// One purchase counts once: what a relay tells joins what its store tells, whichever came first.
+// Joins a relay's facts with the store's facts of the same purchase, whichever came first, so that
+// a purchase counts once.
 
 extension Storage {
-    /// The stores' own chains of purchases that a relay names otherwise.
+    /// Returns the store lineages of purchases that a relay names differently.
     func chains(
         of lineages: some Collection<Lineage>,
         app: String
@@ -20,7 +21,7 @@ extension Storage {
 }
 
 extension Lineage {
-    /// What a store calls a purchase that a relay made a lineage of; nil where no store of ours keeps it.
+    /// The store's name of a purchase with a relayed lineage; nil for stores that we do not read.
     fileprivate var relayedName: PurchaseName? {
         switch store {
         case .appStore: .transaction(id)
@@ -31,8 +32,8 @@ extension Lineage {
 }
 
 extension [Holding] {
-    /// With what a relay told before the store named the purchase beside what the store says of it; the
-    /// store's list of owners counts.
+    /// The holdings, with relayed facts moved into the store's lineage of the same purchase; the
+    /// store's list of owners applies.
     var joined: [Holding] {
         guard count > 1, contains(where: \.isRelayed) else { return self }
         let chains = StoreChains(flatMap(\.facts))
@@ -55,16 +56,16 @@ extension [Holding] {
 }
 
 extension Holding {
-    /// Whether a relay alone has spoken of it.
+    /// Whether all its facts come from a relay.
     var isRelayed: Bool {
         !facts.isEmpty && facts.allSatisfy { $0.rank == .relayed }
     }
 }
 
 extension Ingest {
-    /// Whose a purchase is of which a relay told before its store did: what the store now tells is claimed
-    /// for whoever holds the relay's; and where the store names somebody else, the relay's is theirs.
-    /// Nil where there is nothing to claim.
+    /// Resolves ownership when RevenueCat reported a purchase before the store did. It claims the
+    /// store's lineage for the owner of the relayed one. If the store names a different customer,
+    /// it claims the relayed lineage for that customer. Returns nil if there is nothing to claim.
     func relayedClaims(
         on facts: [Fact],
         at now: Instant

@@ -2,8 +2,8 @@ import TideoverCore
 import TideoverHTTP
 import TideoverStorage
 
-/// To whom RevenueCat said that a customer's purchases went, kept since some of them may be told of only
-/// afterwards.
+/// Transfers between customers that RevenueCat reported. They are stored because a transferred
+/// purchase may be reported later.
 struct RelayedTransfers: Sendable {
     private let bookmarks: Bookmarks
 
@@ -11,11 +11,11 @@ struct RelayedTransfers: Sendable {
         bookmarks = Bookmarks(app: app, environment: environment, storage: storage)
     }
 
-    /// More than ids follow upon one another.
+    /// The maximum length of a chain of transfers.
     private static let most = 8
 
-    /// Keeps that at an instant of RevenueCat's clock what a customer had went to another; an older word
-    /// than the one that is kept is none.
+    /// Records a transfer between customers at an instant of RevenueCat's clock; ignores one older
+    /// than the stored one.
     func keep(
         from former: CustomerID,
         to customer: CustomerID,
@@ -26,8 +26,8 @@ struct RelayedTransfers: Sendable {
         try await bookmarks.keep((customer, instant), Self.name(of: former))
     }
 
-    /// Whose a purchase is by now that a customer had at an instant of RevenueCat's clock; nil where nothing
-    /// was transferred since.
+    /// Returns the current owner of purchases that a customer had at an instant of RevenueCat's
+    /// clock; nil if they were not transferred since.
     func heir(of customer: CustomerID, since instant: Instant) throws(StorageError) -> CustomerID? {
         var (heir, instant) = (customer, instant)
         for _ in 0..<Self.most {

@@ -4,8 +4,9 @@ import TideoverJSON
 import TideoverRevenueCat
 import TideoverStorage
 
-/// Takes in RevenueCat's webhooks: known to come from there, read into facts of a relay, committed, then
-/// answered. Where a key is configured RevenueCat is then asked about the customer, for the comparison.
+/// Receives RevenueCat's webhooks: verifies their origin, reads relayed facts, commits them, then
+/// responds. If an API key is configured, it then queries RevenueCat about the customer for
+/// comparison.
 struct RevenueCatIngest: Sendable {
     let ingest: Ingest
 
@@ -33,7 +34,7 @@ struct RevenueCatIngest: Sendable {
         var receivedAt: Instant { evidence.receivedAt }
     }
 
-    /// What a webhook says. To refuse one costs no more than to compare a secret.
+    /// Verifies and reads a webhook. A rejection costs at most the comparison of a secret.
     private func believed(
         _ request: Request,
         _ trust: RevenueCatTrust
@@ -62,18 +63,18 @@ struct RevenueCatIngest: Sendable {
         }
     }
 
-    // MARK: Committing
+    // MARK: Commits
 
     private func take(_ webhook: Webhook) async throws -> Response {
         try await declareAliases(webhook)
-        // Before what it moves now: whatever is told of meanwhile finds it.
+        // Stored before the transfer of known purchases, so that facts arriving meanwhile find it.
         try await keepTransfer(webhook)
         var newFacts = 0
         var isNew = false
         for environment in environments(of: webhook) {
             let intake = try await onPool { try self.intake(of: webhook, in: environment) }
             let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
-            // Of what was delivered before, too: the server may have ended in between.
+            // Also for a repeated webhook, since the server may have stopped after the commit.
             try await handOn(webhook, in: environment)
             guard case .committed(let count, _, let rulings) = outcome else { continue }
             isNew = true
@@ -84,7 +85,7 @@ struct RevenueCatIngest: Sendable {
         return try await answer(webhook, isNew: isNew, newFacts)
     }
 
-    /// A transfer that names no environment concerns the customers in all of them.
+    /// Returns the environments of a webhook. A transfer without an environment applies to all.
     private func environments(of webhook: Webhook) -> [Environment] {
         webhook.reading.environment.map { [$0] } ?? app.environments
     }
@@ -117,7 +118,7 @@ struct RevenueCatIngest: Sendable {
         )
     }
 
-    /// The claims of a webhook to what it states in one environment.
+    /// Returns the claims of a webhook to purchases in one environment.
     private func claims(
         _ webhook: Webhook,
         _ chains: StoreChains,
@@ -175,8 +176,9 @@ struct RevenueCatIngest: Sendable {
 // MARK: - Customers
 
 extension RevenueCatIngest {
-    /// An id that RevenueCat made up means nothing to anybody else, so that its word for whose it is
-    /// counts. Of ids that the app gave nothing is joined by a relay's word.
+    /// Adds RevenueCat's anonymous ids as aliases of the app's id. Anonymous ids have no meaning
+    /// elsewhere, so RevenueCat's statement is trusted. Ids that the app assigned are never joined
+    /// by a relay's statement.
     private func declareAliases(_ webhook: Webhook) async throws {
         guard case .sameCustomer(let ids) = webhook.reading.customers,
             let customer = webhook.reading.event.customer, !customer.isRevenueCatAnonymous
@@ -221,7 +223,7 @@ extension RevenueCatIngest {
         }
     }
 
-    /// To whom went by now what this tells of; nil where nothing was transferred since.
+    /// Returns the customer who received the webhook's purchases in a later transfer; nil if none.
     private func heir(
         _ webhook: Webhook,
         in environment: Environment
@@ -231,7 +233,7 @@ extension RevenueCatIngest {
         return try book(of: environment).heir(of: customer, since: event.timestamp)
     }
 
-    /// Claims that a word from before a transfer does not take back what was transferred.
+    /// Removes claims that would undo a later transfer.
     private func timely(
         _ claims: [OwnershipClaim],
         _ webhook: Webhook,
@@ -246,8 +248,8 @@ extension RevenueCatIngest {
         return timely
     }
 
-    /// Claims what was transferred before it was told of for whose it is by now, behind the claim of
-    /// whoever had it: policy rules on it as if both had come in order.
+    /// Claims purchases that arrive after their transfer for the current owner. This follows the
+    /// claim of the former owner, so policy rules as if both had arrived in order.
     private func handOn(_ webhook: Webhook, in environment: Environment) async throws {
         guard let heir = try heir(webhook, in: environment) else { return }
         let chains = try ingest.storage.chains(of: webhook.reading.lineages, app: app.id)
@@ -266,12 +268,13 @@ extension RevenueCatIngest {
         if case .committed(_, _, let rulings) = outcome { ingest.count(rulings) }
     }
 
-    /// Of those to whom something went, the one whom the app knows.
+    /// Returns the recipient of a transfer, preferring an id that the app assigned.
     private static func heir(_ customers: [CustomerID]) -> CustomerID? {
         customers.first { !$0.isRevenueCatAnonymous } ?? customers.first
     }
 
-    /// What others had is claimed for whom RevenueCat says that it is now: policy rules on it.
+    /// Returns the claims of a transfer: the purchases of the former customers, for the current
+    /// one. Policy rules on them.
     private func transfers(
         _ webhook: Webhook,
         in environment: Environment

@@ -2,10 +2,10 @@ import TideoverCore
 import TideoverRevenueCat
 import TideoverStorage
 
-/// Asks RevenueCat about a customer of whom it has just told.
+/// Queries RevenueCat about the customer of a webhook.
 ///
-/// A webhook states its facts by itself, and they are durable by then. So what fails here is told and left
-/// to the next webhook: what is missed is an answer to compare ours with.
+/// The webhook's own facts are already stored. A failure here is logged and left to the next
+/// webhook; only a response for comparison is missing.
 struct RevenueCatQuestion: Sendable {
     let ingest: Ingest
 
@@ -35,7 +35,7 @@ struct RevenueCatQuestion: Sendable {
 }
 
 extension RevenueCatReading {
-    /// Of a transfer whoever has the purchases now.
+    /// The customer to query; for a transfer, the current owner.
     fileprivate var customerAskedAbout: CustomerID? {
         guard case .transfer(_, let to) = customers else { return event.customer }
         return to.first { !$0.isRevenueCatAnonymous } ?? to.first

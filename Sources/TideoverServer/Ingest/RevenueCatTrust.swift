@@ -3,20 +3,20 @@ public import TideoverRevenueCat
 import TideoverSignatures
 import TideoverStorage
 
-/// Whom one app believes about RevenueCat: by what its webhooks are known, and how it is asked.
+/// The trust of one app in RevenueCat: how its webhooks are verified, and how it is queried.
 public struct RevenueCatTrust: Sendable {
     let check: WebhookCheck
-    /// Nil where no key is configured: then nobody asks.
+    /// Nil if no API key is configured, so that RevenueCat is not queried.
     let api: RevenueCatAPI?
     let reader: RevenueCatReader
 
     /// - Parameters:
-    ///   - environments: those of the app; RevenueCat speaks of production and the sandbox alone, unless
-    ///     the app has none but the simulated one.
-    ///   - catalogue: the app's.
-    ///   - authorization: the value of the header that webhooks bear; nil if none is set.
-    ///   - signatureSecret: what webhooks are signed with; nil if they are not signed.
-    ///   - api: how RevenueCat is asked about customers.
+    ///   - environments: The app's environments. RevenueCat reports only production and sandbox,
+    ///     unless the app has only the simulated one.
+    ///   - catalogue: The app's catalogue.
+    ///   - authorization: The required `Authorization` value of webhooks; nil if none is set.
+    ///   - signatureSecret: The secret that signs webhooks; nil if they are unsigned.
+    ///   - api: The client that queries RevenueCat about customers.
     public init(
         environments: [Environment],
         catalogue: Catalogue,
@@ -30,7 +30,8 @@ public struct RevenueCatTrust: Sendable {
             isSame: Self.isSame
         )
         self.api = api
-        // Beside simulated stores alone stands a simulated RevenueCat, whatever environment it claims.
+        // An app with only simulated stores has a simulated RevenueCat, whatever environment it
+        // claims.
         let isSimulated = environments == [.simulated]
         reader = RevenueCatReader(
             environments: isSimulated
@@ -39,7 +40,7 @@ public struct RevenueCatTrust: Sendable {
         )
     }
 
-    /// The same for an app as configured; nil for one of which RevenueCat knows nothing.
+    /// Creates the trust for a configured app; nil if it has no RevenueCat project.
     public init?(
         _ configured: Configuration.App,
         authorization: String? = nil,
@@ -56,7 +57,7 @@ public struct RevenueCatTrust: Sendable {
         )
     }
 
-    /// Digests are compared, and in a time that does not depend on where they differ.
+    /// Compares digests in constant time.
     private static func isSame(_ one: [UInt8], _ other: [UInt8]) -> Bool {
         KeyDigest(SHA256.hash(one)).isSame(as: KeyDigest(SHA256.hash(other)))
     }
@@ -65,12 +66,12 @@ public struct RevenueCatTrust: Sendable {
         { message in HMACSHA256.code(of: message, under: secret) }
     }
 
-    // MARK: What was kept
+    // MARK: Stored evidence
 
-    /// What a kept piece of RevenueCat's states in its environment, as RevenueCat names the purchases;
-    /// nil for a piece of somebody else's.
+    /// Returns the facts of a stored webhook or response, with RevenueCat's names of the purchases;
+    /// nil for evidence of other sources.
     ///
-    /// - Throws: `RevenueCatRefusal` for one that this version does not read any more.
+    /// - Throws: `RevenueCatRefusal` if this version cannot read it.
     func facts(in piece: Evidence) throws(RevenueCatRefusal) -> [Fact]? {
         if piece.source == .revenueCatWebhook {
             return try reader.event(body: piece.bytes)

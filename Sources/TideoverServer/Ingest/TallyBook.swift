@@ -1,13 +1,13 @@
 import TideoverLocks
 import TideoverStorage
 
-/// Counts what was refused, in memory, and stores the sums now and then: a flood of forged
-/// notifications must not become a flood of writes.
+/// Counts rejections in memory and stores the sums periodically, so that a flood of forged
+/// notifications does not become a flood of writes.
 final class TallyBook: Sendable {
     private let storage: any Storage
     private let log: Log
     private let open = Locked<[String: [Tally: Int64]]>([:])
-    /// Names come from our own fixed codes; the bound only guards against a fault in that.
+    /// Names come from fixed codes; the limit only protects against a bug.
     private static let mostKinds = 1000
 
     init(storage: any Storage, log: @escaping Log) {

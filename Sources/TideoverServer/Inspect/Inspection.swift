@@ -4,33 +4,33 @@ public import TideoverJSON
 public import TideoverRevenueCat
 import TideoverSignatures
 
-/// A look at something the App Store signed: what it is, whether it is believed, and what it would
-/// change. Nothing is stored.
+/// An inspection of data that the App Store signed: its type, whether it is valid, and what it
+/// would change. Nothing is stored.
 public struct Inspection: Sendable {
-    /// What the input looks like, whether or not it is believed.
+    /// The apparent type of the input, valid or not.
     public let input: InspectedInput
     public let verdict: Verdict
-    /// The instant that the standing is told for.
+    /// The instant of the standings.
     public let instant: Instant
 
     public enum Verdict: Sendable {
-        /// Believed: what it says, the facts it states, and what these make of each lineage when
-        /// nothing else is known.
+        /// Valid data: its content, its facts, and the standing of each lineage from these facts
+        /// alone.
         case accepted(AppStoreReading, facts: [Fact], standings: [LineageStanding])
-        /// RevenueCat's words, of which nothing is signed: what they say, the facts they state once
-        /// they are imported, and what these make of each lineage when nothing else is known.
+        /// Unsigned data of RevenueCat: its content, the facts after an import, and the standing of
+        /// each lineage from these facts alone.
         case unsigned(RevenueCatSubscriberReading, facts: [Fact], standings: [LineageStanding])
-        /// Not believed, with a stable code and one sentence.
+        /// Rejected data, with a stable code and one sentence.
         case refused(code: String, sentence: String)
     }
 
-    /// What a set of facts makes of one lineage.
+    /// The standing of one lineage, derived from a set of facts.
     public struct LineageStanding: Sendable {
         public let lineage: Lineage
         public let standing: Standing
     }
 
-    /// Inspects bytes as they came: a notification's body, a bare JWS, a receipt or an answer of
+    /// Inspects raw bytes: a notification's body, a bare JWS, a receipt or a response of
     /// verifyReceipt.
     public init(
         _ bytes: [UInt8],
@@ -58,7 +58,7 @@ public struct Inspection: Sendable {
         }
     }
 
-    /// What was never signed must not be taken for the store's word.
+    /// The warning for unsigned data, which must not be mistaken for the store's.
     package static let unsignedSentence =
         "Nothing in it is signed, and a device that presents it is not believed. `tideover import "
         + "revenuecat` brings it in, one a line."
@@ -119,7 +119,7 @@ public struct Inspection: Sendable {
         )
     }
 
-    /// Whether it is read, and believed where it is signed.
+    /// Whether it could be read, and is valid if it is signed.
     public var isAccepted: Bool {
         if case .refused = verdict { false } else { true }
     }
@@ -187,7 +187,7 @@ extension Inspection.LineageStanding {
     }
 }
 
-/// What some bytes look like before anything in them is believed.
+/// The apparent type of some bytes before verification.
 public enum InspectedInput: Hashable, Sendable {
     case empty
     case notification
@@ -196,9 +196,9 @@ public enum InspectedInput: Hashable, Sendable {
     case receiptAnswer
     case transactionReceipt
     case revenueCatResponse
-    /// An answer of RevenueCat's REST API v1.
+    /// A response of RevenueCat's REST API v1.
     case subscriber
-    /// `CustomerInfo` of one of RevenueCat's SDKs.
+    /// `CustomerInfo` of a RevenueCat SDK.
     case customerInfo
     case something
 
@@ -222,10 +222,10 @@ public enum InspectedInput: Hashable, Sendable {
         return root["subscriber"]?.kind == .object ? .subscriber : nil
     }
 
-    /// Whether it is read as RevenueCat's words.
+    /// Whether it is read as data of RevenueCat.
     var isOfRevenueCat: Bool { self == .subscriber || self == .customerInfo }
 
-    /// Whether there is anything that this version could read.
+    /// Whether this version can read the type.
     var isReadable: Bool {
         switch self {
         case .notification, .signedDocument, .appReceipt, .receiptAnswer, .subscriber,
@@ -235,7 +235,7 @@ public enum InspectedInput: Hashable, Sendable {
         }
     }
 
-    /// What to inspect or do instead; nil where nothing better is known.
+    /// What to inspect or do instead; nil if there is no better choice.
     var advice: String? {
         switch self {
         case .transactionReceipt:

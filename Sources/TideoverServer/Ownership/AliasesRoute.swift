@@ -3,15 +3,15 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `GET` and `POST /v1/apps/{app}/customers/{customer}/aliases`: the ids that are one customer.
+/// Answers `GET` and `POST /v1/apps/{app}/customers/{customer}/aliases`: the ids of one customer.
 ///
-/// An id is a customer's in every environment of the app, so that an alias is declared in each; declared
-/// again, it is made where it is missing.
+/// An id belongs to a customer in every environment of the app, so an alias is added in each. A
+/// repeated request adds it where it is missing.
 struct AliasesRoute: Sendable {
     let app: App
     let storage: any Storage
     let clock: Clock
-    /// The name of the key that was presented.
+    /// The name of the request's key.
     let presenter: String
 
     func list(customer: String) async throws -> Response {
@@ -35,12 +35,12 @@ struct AliasesRoute: Sendable {
             let intake = Intake(app: app.id, environment: environment, alias: line, now: now)
             _ = try await storage.commit(intake, derive: Deriver(app: app).derive)
         }
-        // Another request may have been first, and said otherwise.
+        // A concurrent request may have added a conflicting alias.
         _ = try await onPool { try judge(wish, of: customer, at: now) }
         return respond(try await onPool { try identity(of: customer) }, status: isNew ? 201 : 200)
     }
 
-    /// Whether anything is new; throws where it is refused in any environment.
+    /// Returns whether the alias is new in any environment; throws if one rejects it.
     private func judge(
         _ wish: AliasWish,
         of customer: CustomerID,
@@ -63,7 +63,7 @@ struct AliasesRoute: Sendable {
         return isNew
     }
 
-    /// What is declared in any environment.
+    /// Returns the identity with the most aliases of all environments.
     private func identity(of customer: CustomerID) throws -> CustomerIdentity {
         let all = try app.environments.map { try storage.identity(of: key(of: customer, $0)) }
         return all.max { $0.aliases.count < $1.aliases.count } ?? CustomerIdentity(customer)
@@ -85,12 +85,12 @@ struct AliasesRoute: Sendable {
     }
 }
 
-/// What a back end declares.
+/// A request to add an alias.
 struct AliasWish: Hashable, Sendable {
     let alias: CustomerID
     let why: String
 
-    /// Reads `{"alias": "u_43", "why": "..."}`, of which `why` may be left out.
+    /// Reads `{"alias": "u_43", "why": "..."}`; `why` is optional.
     init(_ body: [UInt8]) throws(Problem) {
         let root: JSONNode
         do {

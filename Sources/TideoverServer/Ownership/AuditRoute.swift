@@ -3,8 +3,9 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `GET /v1/apps/{app}/audit` and `GET /v1/apps/{app}/customers/{customer}/audit`: who changed
-/// whose a purchase is, gave or took access by hand, or was refused, page by page, oldest first.
+/// Answers `GET /v1/apps/{app}/audit` and `GET /v1/apps/{app}/customers/{customer}/audit`. The
+/// audit log lists changes of ownership, manual grants and revocations, and rejected requests for
+/// these, page by page, oldest first.
 struct AuditRoute: Sendable {
     let app: App
     let storage: any Storage
@@ -17,7 +18,7 @@ struct AuditRoute: Sendable {
         }
         let after = try request.eventID("after")
         let limit = try request.limit("limit")
-        // A page can be long: this leaves the thread that reads sockets.
+        // A page can be long, so it leaves the thread that reads sockets.
         return .json(
             bytes: try await onPool { try page(of: key, after: after, limit) },
             headers: ["Cache-Control": "private, no-store"]

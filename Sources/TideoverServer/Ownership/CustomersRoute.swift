@@ -3,13 +3,13 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `GET /v1/apps/{app}/customers`: the ids of customers, page by page, or those that begin
-/// with a text.
+/// Answers `GET /v1/apps/{app}/customers`: the ids of customers, or those with a prefix, page by
+/// page.
 struct CustomersRoute: Sendable {
     let app: App
     let storage: any Storage
 
-    /// No id is longer.
+    /// The maximum length of an id.
     private static let longestID = 500
 
     func respond(to request: Request) async throws -> Response {

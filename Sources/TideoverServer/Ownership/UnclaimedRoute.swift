@@ -3,16 +3,16 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `GET /v1/apps/{app}/unclaimed`: the purchases that nobody ever claimed, page by page, as
-/// `lookup` shows them.
+/// Answers `GET /v1/apps/{app}/unclaimed`: the purchases without a customer, page by page, in the
+/// format of `lookup`.
 struct UnclaimedRoute: Sendable {
     let app: App
     let storage: any Storage
     let clock: Clock
 
-    /// How many are counted for the metric at most.
+    /// The maximum count in the metric.
     static let mostCounted = 10_000
-    /// No lineage has a longer key.
+    /// The maximum length of a lineage's key.
     private static let longestKey = 500
 
     func respond(to request: Request) async throws -> Response {
@@ -22,7 +22,7 @@ struct UnclaimedRoute: Sendable {
             throw Problem.badCursor("after", found: "")
         }
         let limit = try request.limit("limit")
-        // Every fact of what is found is read: this leaves the thread that reads sockets.
+        // It reads all facts of the purchases, so it leaves the thread that reads sockets.
         return .json(
             bytes: try await onPool { try page(environment, after: after, limit) },
             headers: ["Cache-Control": "private, no-store"]

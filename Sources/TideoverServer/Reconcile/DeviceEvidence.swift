@@ -4,29 +4,31 @@ package import TideoverHTTP
 import TideoverJSON
 import TideoverRevenueCat
 
-/// What a device presents of what the store has signed for it.
+/// The signed data that a device presents.
 package struct DeviceEvidence: Sendable {
-    /// How many pieces one request may carry; what is more goes into another.
+    /// The maximum number of pieces in one request; a device sends more in further requests.
     package static let mostItems = 32
-    /// How many of them may be purchases that Google Play is to be asked about.
+    /// The maximum number of Google Play purchases in one request.
     package static let mostQuestions = 16
 
-    /// Transactions, then renewal infos, purchase objects, receipts and answers of verifyReceipt, each
-    /// in the order given.
+    /// Transactions, then renewal infos, purchase objects, receipts and responses of verifyReceipt,
+    /// each in the given order.
     package let items: [DeviceItem]
-    /// Whether the device says that it asked its store and has nothing to present.
+    /// Whether the device reports that it queried its store and has nothing to present.
     package let saysNothing: Bool
-    /// What the device concluded by itself, to be compared; nil where it does not say.
+    /// The device's own conclusion, for comparison; nil if it sent none.
     let conclusion: DeviceConclusion?
 
-    /// Reads `{"transactions": ["eyJ..."], "renewalInfos": ["eyJ..."], "purchases": [{...}], "receipts":
-    /// ["MII..."], "receiptAnswers": [{...}]}`, each of them optional, and `{"device": {...}}` as
-    /// `DeviceConclusion` has it. Purchases are objects of OpenIAP (react-native-iap, expo-iap) as they
-    /// are, its active subscriptions included; receipts are those of StoreKit 1 in base64. A device
-    /// that has none of these says `{"nothing": true}`; without pieces and without that it says nothing.
+    /// Reads `{"transactions": ["eyJ..."], "renewalInfos": ["eyJ..."], "purchases": [{...}],
+    /// "receipts": ["MII..."], "receiptAnswers": [{...}]}`, each optional, and `{"device": {...}}`
+    /// as defined by `DeviceConclusion`. Purchases are unmodified objects of OpenIAP
+    /// (react-native-iap, expo-iap), including its active subscriptions. Receipts are those of
+    /// StoreKit 1 in base64. A device without any of these sends `{"nothing": true}`; a request
+    /// without pieces and without that reports nothing.
     ///
-    /// Members of other names are refused: a misspelt list would be taken for an empty one. Purchases
-    /// and answers of verifyReceipt may have any: newer libraries add some.
+    /// Unknown members are rejected, because a misspelt list would look like an empty one.
+    /// Purchases and responses of verifyReceipt may have unknown members, since newer libraries add
+    /// some.
     ///
     /// - Throws: `bad-reconcile-request`, `unknown-member`, `too-many-items`.
     package init(_ body: [UInt8]) throws(Problem) {
@@ -59,7 +61,7 @@ package struct DeviceEvidence: Sendable {
         conclusion = try Self.conclusion(in: root)
     }
 
-    /// The store that all pieces are of; nil for none, and for pieces of two stores.
+    /// The store of all pieces; nil if there are none or they are of two stores.
     var store: Store? {
         let stores = Set(items.map { $0.presented == nil ? Store.appStore : .googlePlay })
         return stores.count == 1 ? stores.first : nil
@@ -67,7 +69,7 @@ package struct DeviceEvidence: Sendable {
 
     private static let members = DeviceItem.Kind.members.map(\.1) + ["nothing", "device"]
 
-    /// The lists of pieces, no more than one request may carry: counted before any piece is made.
+    /// Returns the lists of pieces. Their number is checked before any piece is created.
     private static func lists(
         in root: JSONNode
     ) throws(Problem) -> [(kind: DeviceItem.Kind, list: JSONNode)] {
@@ -116,20 +118,20 @@ package struct DeviceEvidence: Sendable {
         }
     }
 
-    /// How many requests so many pieces take.
+    /// Returns the number of requests needed for a number of pieces.
     static func pages(for count: Int) -> Int { (count + mostItems - 1) / mostItems }
 }
 
-/// One piece of evidence that a device presents, not yet believed.
+/// One piece of evidence that a device presents, not yet verified.
 package struct DeviceItem: Sendable {
     package let kind: Kind
-    /// Its place in its list.
+    /// The index in its list.
     package let index: Int
-    /// Its place among all that was presented.
+    /// The index among all pieces of the request.
     let position: Int
-    /// What is signed in it, or why there is nothing.
+    /// The signed data in it, or the reason for its absence.
     package let signed: Result<SignedPiece, DeviceRefusal>
-    /// Of a purchase on Google Play, what the store is to be asked about; nil for anything else.
+    /// The query for Google Play, for a purchase there; nil for other pieces.
     package let presented: Result<PresentedPurchase, DeviceRefusal>?
 
     package enum Kind: String, Sendable {
@@ -140,7 +142,7 @@ package struct DeviceItem: Sendable {
             (.purchase, "purchases"), (.receipt, "receipts"), (.receiptAnswer, "receiptAnswers"),
         ]
 
-        /// Whether what is signed in it may be of a kind.
+        /// Returns whether the signed data may be of a kind.
         func mayBe(_ reading: AppStoreReading.Kind) -> Bool {
             switch self {
             case .transaction: reading == .transaction
@@ -186,11 +188,11 @@ package struct DeviceItem: Sendable {
         }
     }
 
-    /// How many members of a purchase are compared with known names; libraries write about thirty.
-    /// The comparison runs on the thread that reads sockets, on input that anyone may send.
+    /// The maximum number of members of a purchase compared with known names; libraries write about
+    /// thirty. The comparison runs on the thread that reads sockets, with input from anyone.
     private static let mostMembersCompared = 48
 
-    /// The member that was probably meant to hold what a purchase lacks.
+    /// Returns an error for a member that is probably a misspelt required one.
     private static func misspelled(in purchase: JSONNode) -> DeviceRefusal? {
         let known = PurchaseObjectStore.signedMembers + PresentedPurchase.tokenMembers
         for (name, _) in purchase.members.prefix(mostMembersCompared)
@@ -208,8 +210,8 @@ package struct DeviceItem: Sendable {
         return .success(.answer(Array(answer.source), receipt: receipt))
     }
 
-    /// The JWS of an OpenIAP purchase, in older versions of its libraries the app receipt: only that is
-    /// believed, no date or state beside it.
+    /// Returns the JWS of an OpenIAP purchase, or the app receipt in older versions of its
+    /// libraries. Only this is trusted, not the dates and states beside it.
     ///
     /// https://www.openiap.dev/docs/types#purchase
     private static func signed(
@@ -228,16 +230,16 @@ package struct DeviceItem: Sendable {
     }
 }
 
-/// What is signed in a piece of evidence, by its form.
+/// The signed data in a piece of evidence, by its format.
 package enum SignedPiece: Hashable, Sendable {
     /// A document in compact serialization (JWS).
     case document([UInt8])
     /// An app receipt of StoreKit 1, in base64.
     case receipt([UInt8])
-    /// An answer of verifyReceipt, and the one thing in it that is signed.
+    /// A response of verifyReceipt, and the only signed part of it.
     case answer([UInt8], receipt: [UInt8])
 
-    /// What is kept as evidence: nothing that nobody vouches for.
+    /// The bytes stored as evidence: only the signed part.
     package var bytes: [UInt8] {
         switch self {
         case .document(let bytes), .receipt(let bytes), .answer(_, let bytes): bytes
@@ -245,7 +247,7 @@ package enum SignedPiece: Hashable, Sendable {
     }
 }
 
-/// Why a piece of evidence is not looked into, or says nothing by itself.
+/// The reason why a piece of evidence is not verified, or is insufficient by itself.
 package enum DeviceRefusal: Error, Hashable {
     case notSigned
     case pending
@@ -314,7 +316,7 @@ extension DeviceRefusal: Refusal {
 }
 
 extension JSONNode {
-    /// Refuses members of other names; `place` is the path of the object in the body.
+    /// Rejects unknown members; `place` is the path of the object in the body.
     ///
     /// - Throws: `unknown-member`.
     func requireKnown(_ known: [String], at place: String = "") throws(Problem) {

@@ -1,22 +1,23 @@
 import TideoverCore
 import TideoverStorage
 
-/// Compares what a device concluded with what we answer, in a commit of its own, and has the store asked
-/// where that may mend a difference.
+/// Compares a device's conclusion with our answer, in a separate commit, and queries the store if
+/// that may fix a difference.
 struct DriftWatch: Sendable {
     let ingest: Ingest
     let backfillers: [Backfiller]
     let upkeeps: [PlayUpkeep]
 
-    /// How much of a customer's drift is looked at: what is open, and what has just ended.
+    /// The maximum number of a customer's drifts examined: open ones, and those that just ended.
     private static let mostDrift = 50
-    /// How many differences may begin for a customer in an hour; a device that changes its mind all the
-    /// time finds no more.
+    /// The maximum number of drifts that may begin for a customer in an hour, which limits a device
+    /// that changes its conclusion constantly.
     private static let mostInAnHour = 8
 
     private var app: App { ingest.app }
 
-    /// What is open of the customer's drift, and what began or ended with this report.
+    /// Records a device's report, and returns the customer's open drifts and those that began or
+    /// ended with it.
     ///
     /// - Throws: `StorageError`.
     func hear(
@@ -57,14 +58,14 @@ struct DriftWatch: Sendable {
         return try recent(key, since: now)
     }
 
-    /// Newest first.
+    /// Returns the drifts that are open or ended since `now`, newest first.
     private func recent(_ key: CustomerKey, since now: Instant) throws -> [Drift] {
         try ingest.storage.drift(of: key, limit: Self.mostDrift).filter { drift in
             drift.openedAt >= now || drift.healing.map { $0.at >= now } ?? true
         }
     }
 
-    /// Commits a report that changes something; most agree, and cost a read.
+    /// Commits a report that changes something; most reports agree, and cost only a read.
     private func commit(
         _ report: DeviceReport,
         _ key: CustomerKey,
@@ -88,7 +89,8 @@ struct DriftWatch: Sendable {
         _ = try await ingest.storage.commit(intake, derive: deriver.derive)
     }
 
-    /// What a device says proves nothing, so that no more than so much of it is kept.
+    /// Returns whether the sender and the customer are within their budgets, since a device's
+    /// report proves nothing.
     private func mayChange(
         _ foreseen: Derivation,
         of key: CustomerKey,
@@ -105,7 +107,7 @@ struct DriftWatch: Sendable {
         return true
     }
 
-    // MARK: Whose the purchases are
+    // MARK: Ownership
 
     private func report(
         _ conclusion: DeviceConclusion,
@@ -152,7 +154,7 @@ struct DriftWatch: Sendable {
 }
 
 extension Drift {
-    /// Whether Google Play, asked about the purchase, tells what a notification should have.
+    /// Whether a query of Google Play can find the notification that was missed.
     fileprivate var asksGooglePlay: Bool {
         isOpen && lineage?.store == .googlePlay && cause == .missedNotification
     }
@@ -165,7 +167,7 @@ extension ClaimRuling {
 }
 
 extension Derivation {
-    /// How many bytes of text it has a storage keep.
+    /// The number of bytes that it adds to the storage.
     fileprivate var byteCount: Int {
         answer.count + drift.reduce(0) { $0 + $1.form.count }
             + events.reduce(0) { $0 + $1.body.count }

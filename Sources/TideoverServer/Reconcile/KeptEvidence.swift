@@ -5,12 +5,13 @@ import TideoverJSON
 import TideoverSignatures
 import TideoverStorage
 
-/// A piece of evidence: what is signed and what it says, or why it is refused.
+/// A verified piece of evidence with its content, or the reason for its rejection.
 struct JudgedItem: Sendable {
     let item: DeviceItem
     let outcome: Result<(signed: [UInt8], reading: AppStoreReading), any Error>
 
-    /// With `onlyKnownChains` a chain that was not verified before is refused unlooked at.
+    /// Verifies an item. With `onlyKnownChains` an item is rejected, without verification, if its
+    /// certificate chain was not verified before.
     init(
         _ item: DeviceItem,
         _ trust: AppStoreTrust?,
@@ -29,19 +30,19 @@ struct JudgedItem: Sendable {
         }
     }
 
-    /// Whether a signature in it does not hold.
+    /// Whether a signature in it is invalid.
     var isForged: Bool {
         if case .failure(let error) = outcome { error is SignatureRefusal } else { false }
     }
 }
 
-/// A piece of evidence that is believed, and durable by now.
+/// A piece of evidence that is accepted and stored.
 struct AcceptedItem: Sendable {
     let environment: Environment
-    /// When the store said it, by its own clock.
+    /// When the store stated it, by the store's clock.
     let statedAt: Instant
-    /// What it speaks of, in order: a receipt of many purchases, of none what states nothing that this
-    /// version understands.
+    /// The lineages it describes, in order. A receipt can have many, and evidence that this version
+    /// does not understand has none.
     let lineages: [Lineage]
     /// Whether it had arrived before.
     let isKnown: Bool
@@ -49,13 +50,13 @@ struct AcceptedItem: Sendable {
     let isReceipt: Bool
     let grounds: Grounds
 
-    /// What it is believed by.
+    /// The reason to accept it.
     enum Grounds: Hashable, Sendable {
-        /// The store's own word.
+        /// The store's own statement.
         case stated
-        /// The types of notifications, since the store cannot be asked.
+        /// The types of notifications, since the store cannot be queried.
         case presumed
-        /// Nothing yet: it counts once a notification reports it.
+        /// None yet: it takes effect once a notification reports the purchase.
         case awaited(isFirst: Bool)
     }
 
@@ -63,7 +64,7 @@ struct AcceptedItem: Sendable {
         if case .awaited = grounds { true } else { false }
     }
 
-    /// What the App Store signed.
+    /// Creates an item from data that the App Store signed.
     init(_ reading: AppStoreReading, _ lineages: [Lineage], isKnown: Bool) {
         environment = reading.environment
         statedAt = reading.signedAt
@@ -74,7 +75,7 @@ struct AcceptedItem: Sendable {
         grounds = .stated
     }
 
-    /// What Google Play answered about a purchase.
+    /// Creates an item from Google Play's response about a purchase.
     init(_ lineage: Lineage, statedAt: Instant, isKnown: Bool = true) {
         environment = lineage.environment
         self.statedAt = statedAt
@@ -85,8 +86,8 @@ struct AcceptedItem: Sendable {
         grounds = .stated
     }
 
-    /// A purchase on Google Play that the store cannot be asked about; `reportedAt` is nil until a
-    /// notification reports it, and `isFirst` says that nothing was known of it.
+    /// Creates an item for a purchase on Google Play when the store cannot be queried. `reportedAt`
+    /// is nil until a notification reports it. `isFirst` is true if nothing was known of it.
     init(_ lineage: Lineage, reportedAt: Instant?, isFirst: Bool) {
         environment = lineage.environment
         statedAt = reportedAt ?? .distantPast
@@ -98,7 +99,7 @@ struct AcceptedItem: Sendable {
     }
 }
 
-/// A piece of evidence that is believed, and not kept yet.
+/// A piece of evidence that is accepted and not yet stored.
 struct BelievedItem: Sendable {
     let item: DeviceItem
     let reading: AppStoreReading
@@ -111,12 +112,12 @@ struct BelievedItem: Sendable {
     }
 }
 
-/// A piece of evidence, and what became of it.
+/// A piece of evidence, and its outcome.
 struct KeptItem: Sendable {
     let item: DeviceItem
     let outcome: Result<AcceptedItem, any Error>
 
-    /// What became of it, in a word.
+    /// The name of the outcome for metrics.
     var word: String {
         switch outcome {
         case .success(let accepted):
@@ -126,7 +127,7 @@ struct KeptItem: Sendable {
         }
     }
 
-    /// Whether the store knows of no such purchase, or has not reported it where it cannot be asked.
+    /// Whether the store does not know the purchase, or has not reported it and cannot be queried.
     var isUnknownPurchase: Bool {
         switch outcome {
         case .failure(let error): error as? DeviceRefusal == .unknownPurchase
@@ -134,7 +135,7 @@ struct KeptItem: Sendable {
         }
     }
 
-    /// Why it is believed, but not kept.
+    /// The storage error of an accepted piece that could not be stored.
     var storageError: StorageError? {
         if case .failure(let error) = outcome { error as? StorageError } else { nil }
     }
@@ -164,7 +165,7 @@ struct KeptItem: Sendable {
 }
 
 extension AcceptedItem {
-    /// What it takes to be certain of it.
+    /// What is missing to confirm the purchase.
     private var missing: String? {
         switch grounds {
         case .stated: nil
@@ -208,23 +209,23 @@ extension ClaimRuling {
     }
 }
 
-/// Everything that one request presented.
+/// All evidence of one request.
 struct KeptEvidence: Sendable {
     let items: [KeptItem]
-    /// Whether the device said that it has nothing to present.
+    /// Whether the device reported that it has nothing to present.
     let saysNothing: Bool
 
     private var accepted: [AcceptedItem] {
         items.compactMap { try? $0.outcome.get() }
     }
 
-    /// The environment of the newest piece that is believed.
+    /// The environment of the newest accepted piece.
     var environment: Environment? {
         accepted.max { $0.statedAt < $1.statedAt }?.environment
     }
 
-    /// The lineages that it speaks of, by environment, in order; of the environment answered for also
-    /// where it speaks of none.
+    /// Returns the lineages by environment, in order. The environment of the answer is always
+    /// included, even without lineages.
     func lineages(answering environment: Environment) -> [(Environment, [Lineage])] {
         let all = Set(accepted.flatMap(\.lineages))
         var groups = Dictionary(grouping: all, by: \.environment)
@@ -233,9 +234,9 @@ struct KeptEvidence: Sendable {
             .sorted { $0.0.rawValue < $1.0.rawValue }
     }
 
-    /// Whether it is known what the device has in hand in an environment: something of it was
-    /// presented, or the device said that there is nothing, and nothing at all was refused. A request
-    /// that merely carries nothing could be anybody's, and shows nothing.
+    /// Returns whether the device's purchases in an environment are completely known. The device
+    /// presented some of them, or reported that it has none, and nothing was rejected. An empty
+    /// request does not count, since anyone can send it.
     func isWhole(in environment: Environment) -> Bool {
         let accepted = accepted
         guard accepted.count == items.count, !accepted.contains(where: \.isAwaited) else {
@@ -244,13 +245,13 @@ struct KeptEvidence: Sendable {
         return saysNothing || accepted.contains { $0.environment == environment }
     }
 
-    /// Whether something was believed that had not arrived before.
+    /// Whether an accepted piece had not arrived before.
     var isNew: Bool { accepted.contains { !$0.isKnown } }
 
-    /// Why something that is believed is not kept.
+    /// The first storage error of an accepted piece.
     var storageError: StorageError? { items.lazy.compactMap(\.storageError).first }
 
-    /// What became of each piece, as a member of a problem.
+    /// The outcomes of all pieces, as a member of a problem.
     var itemsMember: JSONValue {
         var writer = JSONWriter()
         writer.array { writer in for item in items { item.write(to: &writer, [:]) } }
@@ -259,7 +260,7 @@ struct KeptEvidence: Sendable {
 }
 
 extension Problem {
-    /// 503: what is `accepted` among the items is durable, and to present it again does no harm.
+    /// 503: items listed as `accepted` are stored, and presenting them again does no harm.
     static func notAllKept(_ kept: KeptEvidence) -> Problem {
         var problem = Problem.storageUnavailable
         problem.detail =
@@ -271,7 +272,7 @@ extension Problem {
 }
 
 extension AppStoreTrust {
-    /// Reads what a device presents.
+    /// Reads data that a device presents.
     ///
     /// - Throws: a `Refusal`.
     fileprivate func read(
@@ -293,7 +294,8 @@ extension AppStoreTrust {
         }
     }
 
-    /// Without a root each receipt would look forged, and whoever presents it be blamed for it.
+    /// Rejects receipts if no root is configured. Without this check each receipt would look
+    /// forged, and count against its sender.
     private func configuredReceiptCheck(
         at now: Instant,
         onlyKnownChains: Bool

@@ -2,38 +2,39 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverStorage
 
-/// Asks Google Play about the purchases that a device presents, and keeps what it answers. Without a
-/// service account it stores which product a device presents a token as.
+/// Queries Google Play about the purchases that a device presents, and stores the responses.
+/// Without a service account it stores the product that the device states for a token.
 struct PlayReconcile: Sendable {
     let ingest: Ingest
     let trust: PlayTrust
-    /// Spaces the questions that devices have us ask about the app.
+    /// Limits the rate of queries that devices cause for the app.
     let limiter: RequestLimiter
-    /// Whether only tokens of stored purchases are asked about, because the sender is beyond its budget.
+    /// Whether only tokens of stored purchases are queried, because the sender is beyond its
+    /// budget.
     let onlyKnown: Bool
 
-    /// How long an answer is good for whoever presents the same token.
+    /// How long a response is valid for further requests with the same token.
     static let rest = Milliseconds.minutes(1)
-    /// How long the store is left alone that does not say how long.
+    /// How long to wait after throttling, if the store states no time.
     private static let pause = Milliseconds.seconds(10)
 
     private var app: App { ingest.app }
     private var asking: PlayAsking { PlayAsking(ingest: ingest, trust: trust) }
 
-    /// What was found about one purchase, before anything is kept.
+    /// The result for one purchase, before it is stored.
     struct Asked: Sendable {
         let item: DeviceItem
         fileprivate let finding: Result<Finding, any Error>
     }
 
     fileprivate enum Finding: Sendable {
-        /// The store was asked a moment ago, or there is no account to ask it with.
+        /// The store was queried recently, or there is no service account.
         case known(AcceptedItem)
         case answered(PlayAsking.Answers)
     }
 
-    /// Asks about one purchase, unless that was done a moment ago. Whatever fails on the way is the
-    /// piece's own outcome.
+    /// Queries one purchase, unless that was done recently. A failure becomes the outcome of the
+    /// piece.
     func ask(
         _ item: DeviceItem,
         _ presented: Result<PresentedPurchase, DeviceRefusal>
@@ -70,8 +71,9 @@ struct PlayReconcile: Sendable {
 
     // MARK: Without a service account
 
-    /// Accepts what a push has reported, as it was presumed. Of anything else the claim and the
-    /// product are stored, and count once a push reports it: a device alone gives nothing.
+    /// Accepts a purchase that a push has reported, as presumed. For others it stores the claim and
+    /// the product, which take effect once a push reports the purchase. A device alone grants
+    /// nothing.
     private func presume(
         _ purchase: PresentedPurchase,
         _ known: Holding?
@@ -98,7 +100,7 @@ struct PlayReconcile: Sendable {
         )
     }
 
-    /// The product that it is said to be of, under the id that the catalogue lists.
+    /// Returns the product that the device states, by its id in the catalogue.
     private func listed(_ purchase: PresentedPurchase) -> String? {
         guard let product = purchase.productId else { return nil }
         if let id = app.catalogue.id(of: PlayProduct(id: product, basePlan: purchase.basePlan)) {
@@ -131,10 +133,10 @@ struct PlayReconcile: Sendable {
         return try await onPool { try lineage.map { try storage.holding($0, app: app) } }
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
-    /// What the store answers about a token. It keeps subscriptions and one-time purchases apart: where
-    /// the likelier question finds nothing, the other one is asked.
+    /// Returns the store's response about a token. The store separates subscriptions and one-time
+    /// purchases: if the likelier query finds nothing, the other one is sent.
     private func answers(
         about purchase: PresentedPurchase,
         _ known: Holding?
@@ -168,10 +170,10 @@ struct PlayReconcile: Sendable {
         }
     }
 
-    // MARK: Keeping
+    // MARK: Storage
 
-    /// What becomes of all that was asked about: the answers are committed together, so that a customer is
-    /// derived once and not for each purchase.
+    /// Stores the results of all queries. The responses are committed together, so that each
+    /// customer is derived once.
     func keep(_ asked: [Asked]) async -> [KeptItem] {
         let now = ingest.clock()
         var kept: [KeptItem] = []
@@ -228,7 +230,7 @@ struct PlayReconcile: Sendable {
         )
     }
 
-    /// All of it, or where the storage refuses a piece each piece by itself.
+    /// Commits all responses together; if the storage rejects the commit, each one separately.
     private func keep(_ read: [ReadAnswer], at now: Instant) async -> [KeptItem] {
         do {
             let outcomes = try await asking.keep(read.map(\.answered), at: now)
@@ -255,15 +257,15 @@ struct PlayReconcile: Sendable {
     }
 }
 
-/// A purchase that the store could not be asked about now: nothing is known of it, and nothing is lost.
+/// A purchase that could not be queried now; nothing about it is known or lost.
 enum UnaskedPurchase: Error {
     case failed(PlayAPIFailure)
-    /// The answer lacks something.
+    /// The response lacks required data.
     case notUnderstood(PlayRefusal)
-    /// Devices have us ask so much that its turn is not soon.
+    /// Too many device queries are waiting.
     case tooMany
 
-    /// A stable name.
+    /// A stable code.
     var code: String {
         switch self {
         case .failed(let failure): failure.code
@@ -283,7 +285,7 @@ enum UnaskedPurchase: Error {
 }
 
 extension PlayAPIFailure {
-    /// Whether the store knows no such token; it may know it as a purchase of the other kind.
+    /// Whether the store does not know the token; it may be a purchase of the other kind.
     fileprivate var saysUnknown: Bool {
         switch reason {
         case .notFound, .gone, .unaskable: true
@@ -309,7 +311,7 @@ extension Holding {
         }
     }
 
-    /// The answer of the store that was learned last.
+    /// The store's most recently learned response.
     fileprivate var latestRead: Fact? {
         facts.filter { fact in
             switch fact.assertion {

@@ -1,26 +1,26 @@
 import TideoverAppStore
 import TideoverJSON
 
-/// A purchase on Google Play as a device presents it. Nothing in it is signed for us, so that nothing of
-/// it is believed: its token only says what the store is to be asked about.
+/// A purchase on Google Play as a device presents it. It has no signature, so nothing in it is
+/// trusted; its token only identifies the purchase to query.
 package struct PresentedPurchase: Hashable, Sendable {
-    /// A secret.
+    /// The purchase token, which is a secret.
     package let purchaseToken: String
-    /// What it is said to be a purchase of. It decides what is asked first; where the store cannot
-    /// be asked, it names the product that a notification of the token is about.
+    /// The product that the device states. It determines the first query. If the store cannot be
+    /// queried, it names the product for a notification of the token.
     package let productId: String?
-    /// The base plan that it is said to be of.
+    /// The base plan that the device states.
     package let basePlan: String?
-    /// The app that it is said to be of.
+    /// The app that the device states.
     package let packageName: String?
 }
 
 extension PresentedPurchase {
     static let tokenMembers = ["purchaseToken", "purchaseTokenAndroid"]
 
-    /// Reads a purchase of Google Play: as OpenIAP has it (react-native-iap, expo-iap), also as its
-    /// older versions had it, with the text of Google's own object inside, as an active
-    /// subscription, or as our own few members.
+    /// Reads a purchase of Google Play in one of several formats: OpenIAP (react-native-iap,
+    /// expo-iap) and its older versions, with Google's own object as text inside. It also accepts
+    /// an active subscription, or our own short format.
     ///
     /// https://www.openiap.dev/docs/types#purchase
     init(_ purchase: JSONNode) throws(DeviceRefusal) {
@@ -42,22 +42,22 @@ extension PresentedPurchase {
     }
 }
 
-/// The store that a purchase object of OpenIAP is of.
+/// The store of an OpenIAP purchase object.
 enum PurchaseObjectStore: Hashable {
     case appStore, googlePlay
-    /// `amazon`, `horizon` and the like are stores of their own.
+    /// Another store, such as `amazon` or `horizon`.
     case other
 
-    /// The members that hold what the App Store signed, in order of preference. The names with
-    /// `IOS` and `Ios` are those of react-native-iap 12 and 13 and older versions of expo-iap.
+    /// The members that can contain signed data of the App Store, in order of preference. The names
+    /// with `IOS` and `Ios` are those of react-native-iap 12 and 13 and older versions of expo-iap.
     static let signedMembers = [
         "purchaseToken", "jwsRepresentationIOS", "jwsRepresentationIos", "jwsRepresentation",
         "verificationResultIOS", "transactionReceipt",
     ]
 
-    /// The store that the object names. Without one, its platform; without either, the store that
-    /// its members are of: react-native-iap 12 and 13 and active subscriptions of OpenIAP name
-    /// neither.
+    /// Determines the store from the object's store or platform. Without either, it uses the store
+    /// that its members belong to, since react-native-iap 12 and 13 and active subscriptions of
+    /// OpenIAP name neither.
     init(of purchase: JSONNode) {
         let names = ["store", "platform"].lazy.compactMap { purchase[$0]?.string?.lowercased() }
         if let name = names.first(where: { !$0.isEmpty && $0 != "unknown" }) {
@@ -90,7 +90,8 @@ enum PurchaseObjectStore: Hashable {
         }
     }
 
-    /// Whether a token is neither a signed document nor a receipt, which the App Store's are.
+    /// Returns whether a token is neither a signed document nor a receipt, as those of the App
+    /// Store are.
     private static func isPlayToken(_ token: String) -> Bool {
         !token.isEmpty && !token.utf8.starts(with: "eyJ".utf8)
             && AppStoreInput(Array(token.utf8)) == .other

@@ -2,14 +2,14 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// What is stored of a purchase on Google Play that a device presented while no service account is
-/// configured: its token, by digest, and the product it is said to be of.
+/// The record of a Google Play purchase that a device presented while no service account is
+/// configured. It contains the token's digest and the stated product.
 ///
-/// It gives nothing by itself. A notification of the token, which names no product, does.
+/// The record alone grants nothing. A notification of the token, which names no product, does.
 struct PresentedRecord: Equatable {
-    /// The only fact it states.
+    /// The only fact it contains.
     let fact: Fact
-    /// The form of the fact, without the name of the evidence, which these bytes are.
+    /// The encoded fact, without the id of the evidence, since these bytes are the evidence.
     let bytes: [UInt8]
 
     init(_ token: PlayToken, as productId: String, in lineage: Lineage, at now: Instant) {
@@ -29,7 +29,7 @@ struct PresentedRecord: Equatable {
         )
     }
 
-    /// Reads what `bytes` holds; nil for anything else.
+    /// Decodes a record; nil for other bytes.
     init?(_ bytes: [UInt8]) {
         guard let document = try? JSONDocument(bytes, limits: .local),
             let fact = try? Fact(json: document.root),
@@ -48,7 +48,7 @@ struct PresentedRecord: Equatable {
         self.fact = fact
     }
 
-    /// A token is presented once: what is said of its product later changes nothing.
+    /// Returns the evidence. A token is recorded once; a different product stated later is ignored.
     func evidence(of token: PlayToken) -> Evidence {
         Evidence(
             id: fact.evidence,
@@ -62,7 +62,7 @@ struct PresentedRecord: Equatable {
 }
 
 extension Fact {
-    /// Whether it is a device's word for the product of a token.
+    /// Whether it is a device's statement of a token's product.
     var isPresentation: Bool {
         if case .playNotice(let notice) = assertion { notice.kind == .presented } else { false }
     }

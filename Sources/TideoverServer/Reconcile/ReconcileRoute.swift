@@ -4,17 +4,18 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `POST /v1/apps/{app}/customers/{customer}/reconcile`: what a device has in hand goes in, what
-/// the customer may use comes out.
+/// Answers `POST /v1/apps/{app}/customers/{customer}/reconcile`: receives a device's evidence and
+/// returns the customer's entitlements.
 ///
-/// Each piece is believed or refused by itself. What is believed is durable before the answer goes out,
-/// so that the device may finish its transactions; whose it is, is ruled on afterwards, in a commit of
-/// its own.
+/// Each piece is accepted or rejected separately. Accepted pieces are stored before the response is
+/// sent, so that the device may finish its transactions. Ownership is decided afterwards, in a
+/// separate commit.
 struct ReconcileRoute: Sendable {
     let ingest: Ingest
     let backfillers: [Backfiller]
     let upkeeps: [PlayUpkeep]
-    /// Spaces what devices have us ask Google Play about the app; nil where it is not sold there.
+    /// Limits the rate of Google Play queries that devices cause for the app; nil if it is not sold
+    /// there.
     let playQuestions: RequestLimiter?
 
     private var app: App { ingest.app }
@@ -67,7 +68,7 @@ struct ReconcileRoute: Sendable {
         return respond(snapshot, kept, rulings, drift)
     }
 
-    // MARK: Believing
+    // MARK: Verification
 
     private func judge(
         _ items: [DeviceItem],
@@ -98,9 +99,9 @@ struct ReconcileRoute: Sendable {
         return judged
     }
 
-    // MARK: Keeping
+    // MARK: Storage
 
-    /// Commits what is believed: purchases first, since a renewal info does not say whose it is.
+    /// Commits accepted pieces, purchases first, because a renewal info does not name its owner.
     private func keep(_ judged: [JudgedItem], at now: Instant) async throws -> [KeptItem] {
         let purchases = judged.filter { $0.item.kind != .renewalInfo }
         let renewals = judged.filter { $0.item.kind == .renewalInfo }
@@ -110,8 +111,8 @@ struct ReconcileRoute: Sendable {
         return items
     }
 
-    /// Has Google Play asked about what was bought there, and keeps what it answers. Tokens that it does
-    /// not know are charged to who presents them.
+    /// Queries Google Play about purchases made there, and stores the responses. Unknown tokens
+    /// count against the sender's budget.
     private func ask(_ items: [DeviceItem], from request: Request) async -> [KeptItem] {
         guard let trust = app.googlePlay, let playQuestions else { return [] }
         let sender = ingest.budget.sender(of: request, to: app.id, for: .reconcile)
@@ -136,7 +137,7 @@ struct ReconcileRoute: Sendable {
         return kept
     }
 
-    /// In one commit for each environment, so that a customer is derived once and not for each piece.
+    /// Commits the pieces of each environment together, so that each customer is derived once.
     private func keepTogether(_ judged: [JudgedItem], at now: Instant) async throws -> [KeptItem] {
         var kept: [KeptItem] = []
         var believed: [Environment: [BelievedItem]] = [:]
@@ -154,7 +155,7 @@ struct ReconcileRoute: Sendable {
         return kept
     }
 
-    /// All of it, or where the storage refuses a piece each piece by itself.
+    /// Commits all pieces together; if the storage rejects the commit, each piece separately.
     private func keep(_ pieces: [BelievedItem]) async -> [KeptItem] {
         do {
             let outcomes = try await ingest.commit(pieces.map { ($0.reading, $0.evidence) })
@@ -172,7 +173,7 @@ struct ReconcileRoute: Sendable {
         }
     }
 
-    /// What is believed may be stored in part only: then the answer says which part.
+    /// Reports a storage failure with the outcome of each piece, since some may be stored.
     private func telling<Value>(
         _ kept: KeptEvidence,
         _ body: () async throws -> Value
@@ -211,8 +212,8 @@ struct ReconcileRoute: Sendable {
         )
     }
 
-    /// Whether the subscription is known, or what a family shares of it: a renewal info tells neither
-    /// from the other.
+    /// Returns whether the subscription, or its family-shared copy, is known: a renewal info does
+    /// not distinguish the two.
     private func isKnown(_ lineage: Lineage) throws(StorageError) -> Bool {
         var shared = lineage
         shared.ownership = .familyShared
@@ -233,13 +234,13 @@ struct ReconcileRoute: Sendable {
         )
     }
 
-    // MARK: Claiming
+    // MARK: Ownership
 
-    /// Claims every lineage presented for the customer, in each environment by itself. In the same
-    /// commit the customer is known to have been reconciled, if the evidence is whole.
+    /// Claims each presented lineage for the customer, separately in each environment. The same
+    /// commit marks the customer as reconciled if the evidence is complete.
     ///
-    /// - Throws: `too-many-changes` where nothing presented was new, and the sender has had too much of
-    ///   that kind kept; `StorageError`.
+    /// - Throws: `too-many-changes` if nothing presented was new and the sender's budget is
+    ///   exhausted; `StorageError`.
     private func claim(
         _ kept: KeptEvidence,
         for customer: CustomerID,
@@ -292,7 +293,8 @@ struct ReconcileRoute: Sendable {
         return rulings
     }
 
-    /// The lineages that the customer holds already, by whatever id: there is nothing to rule on.
+    /// Returns the lineages that the customer already owns, under any of the customer's ids; they
+    /// need no claim.
     private func held(
         _ lineages: some Sequence<Lineage>,
         by key: CustomerKey,
@@ -307,7 +309,7 @@ struct ReconcileRoute: Sendable {
         return held
     }
 
-    // MARK: Answering
+    // MARK: Response
 
     private func respond(
         _ snapshot: [UInt8],
@@ -330,14 +332,14 @@ struct ReconcileRoute: Sendable {
                 }
             )
         }
-        // A snapshot is an object of its own; its members are set before ours.
+        // The snapshot is an object of its own; its members precede these.
         let body = snapshot.dropLast() + [UInt8(ascii: ",")] + writer.bytes.dropFirst()
         return .json(bytes: Array(body), headers: ["Cache-Control": "private, no-store"])
     }
 }
 
 extension App {
-    /// What is answered for where nothing tells: production, if the app is served there.
+    /// The default environment: production, if the app serves it.
     fileprivate var usualEnvironment: Environment {
         environments.first { $0 == .production } ?? environments.first ?? .production
     }

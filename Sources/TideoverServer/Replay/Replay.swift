@@ -6,34 +6,34 @@ import TideoverLocks
 import TideoverRevenueCat
 import TideoverStorage
 
-/// Reads the stored evidence of one app in one environment again, by the rules of this version, and
-/// tells what that would change; on demand it then adds what is new, through the one door.
+/// Reads the stored evidence of one app in one environment with the rules of this version, and
+/// reports what would change. On request it also stores the new facts with ordinary commits.
 ///
-/// It works through the storage page by page, and adds what is new of a page before it says that it has
-/// come behind it: whoever is stopped in between goes on from there. It keeps a short digest of every
-/// stored fact in memory, 16 bytes each.
+/// It reads the storage page by page, and stores the new facts of a page before it reports the page
+/// as done. A run that was stopped can therefore resume after its last page. It keeps a digest of
+/// 16 bytes for each stored fact in memory.
 struct Replay: Sendable {
     let app: App
     let environment: Environment
     let storage: any Storage
     let clock: Clock
-    /// Whether what is new is added.
+    /// Whether the run stores new facts.
     let apply: Bool
 
     private static let pageLength = 100
     /// How many customers one transaction derives again.
     private static let batch = 32
 
-    /// What a walk gathers.
+    /// The state that a run collects.
     fileprivate struct Findings: Sendable {
         var report: ReplayReport
-        /// Digests of the stored facts that no evidence has stated yet.
+        /// Digests of stored facts not yet found in any evidence.
         var unseen: Set<FactDigest> = []
         var stored: Set<FactDigest> = []
         var owners: Set<CustomerID> = []
         /// Facts to add, by the key of their lineage.
         var news: [String: [Fact]] = [:]
-        /// Customers whose stored answers were derived by other rules.
+        /// Customers whose stored answers were derived with other rules.
         var outdated: [CustomerKey] = []
         var changes: [ChangeName: ReplayReport.Change] = [:]
     }
@@ -47,12 +47,14 @@ struct Replay: Sendable {
         }
     }
 
+    /// Runs the replay.
+    ///
     /// - Parameters:
-    ///   - report: What is known of the run so far; its counts go on.
-    ///   - place: The piece of evidence behind which to go on; nil for the beginning.
-    ///   - told: Is told how far it has come, and behind which piece.
-    /// - Returns: what was found, not yet said to be completed.
-    /// - Throws: `StorageError`, `CancellationError`, or what `told` throws.
+    ///   - report: The report so far; its counts continue.
+    ///   - place: The piece of evidence to continue after; nil to start at the beginning.
+    ///   - told: Receives the report, and the last piece read, after each page.
+    /// - Returns: the findings, with an outcome that is not yet `completed`.
+    /// - Throws: `StorageError`, `CancellationError`, or an error of `told`.
     func run(
         _ report: ReplayReport,
         after place: EvidenceID? = nil,
@@ -99,7 +101,7 @@ struct Replay: Sendable {
     }
 
     private func commit(facts: [Fact] = [], customers: [CustomerKey] = []) async throws {
-        // The evidence is stored already: a fact names it.
+        // The evidence is already stored; each fact refers to it.
         let intake = Intake(
             app: app.id,
             environment: environment,
@@ -124,7 +126,7 @@ struct Replay: Sendable {
     private func read(_ page: [Evidence], _ findings: inout Findings) throws {
         for piece in page { try read(piece, &findings) }
         guard apply else { return }
-        // Before they are added: afterwards nobody knows what was answered without them.
+        // Judge before the facts are added; afterwards the previous answers are lost.
         var concerned = Set(findings.news.values.joined().compactMap { $0.claim?.customer })
         for lineage in Set(findings.news.values.compactMap { $0.first?.lineage }) {
             let holding = try storage.holding(lineage, app: app.id)
@@ -175,10 +177,11 @@ struct Replay: Sendable {
         }
     }
 
-    /// What a piece of evidence states in the replay's environment by the rules of this version. One
-    /// answer of RevenueCat or Google Play can speak of several environments, and is stored in each.
+    /// Returns the facts in a piece of evidence, for the replay's environment, by the rules of this
+    /// version. One response of RevenueCat or Google Play can contain facts of several
+    /// environments, and is stored in each.
     ///
-    /// - Throws: a `Refusal` where it is not believed or not understood.
+    /// - Throws: a `Refusal` if the evidence is not trusted or not understood.
     func facts(in piece: Evidence) throws -> [Fact] {
         try statements(in: piece).filter { $0.lineage.environment == environment }
     }
@@ -215,8 +218,8 @@ struct Replay: Sendable {
         )
     }
 
-    /// What a relay told stands under its own name of a purchase where it came before the store's, and
-    /// under the store's where that was known.
+    /// Assigns a relayed fact to the lineage it is stored under: the relay's own lineage if it
+    /// arrived before the store's fact, else the store's lineage.
     private func stored(_ fact: Fact, _ findings: Findings) throws -> Fact {
         guard fact.rank == .relayed, !findings.stored.contains(FactDigest(fact)) else {
             return fact
@@ -226,7 +229,7 @@ struct Replay: Sendable {
 
     // MARK: Answers
 
-    /// Whether a customer's answer would change, for more than the time that has passed.
+    /// Records the change of a customer's answer, unless only the passage of time changes it.
     private func judge(_ owner: CustomerID, _ findings: inout Findings) throws {
         let key = CustomerKey(app: app.id, environment: environment, customer: owner)
         let now = clock()
@@ -239,7 +242,7 @@ struct Replay: Sendable {
         for (name, to) in answers.new.sorted(by: { $0.key < $1.key }) {
             let (from, cause) = answers.before(name)
             guard from != to else { continue }
-            // What an earlier page has changed is changed from what was before that.
+            // If an earlier page changed the answer, keep the original answer as `from`.
             let name = ChangeName(customer: owner, entitlement: name)
             let first = findings.changes[name]
             findings.changes[name] = ReplayReport.Change(
@@ -252,15 +255,15 @@ struct Replay: Sendable {
         }
     }
 
-    /// The answers of one customer, each as `state reason confidence` by entitlement.
+    /// The answers of one customer as `state reason confidence`, by entitlement.
     private struct Answers {
-        /// With the facts to be added.
+        /// The answers with the facts to be added.
         let new: [String: String]
-        /// Without them, by the rules, catalogue and policy of today.
+        /// The answers without them, by the current rules, catalogue and policy.
         private let present: [String: String]
-        /// As stored; nil where they were derived as today, or never.
+        /// The stored answers; nil if they are derived with the current rules, or do not exist.
         private let stored: [String: String]?
-        /// What the rules of today answer at the time of the stored ones.
+        /// The answers of the current rules at the time of the stored ones.
         private let rederived: [String: String]
         private let isAnswered: Bool
         private let change: StoredAnswerChange
@@ -283,8 +286,8 @@ struct Replay: Sendable {
             change = row.map { StoredAnswerChange($0, app) } ?? StoredAnswerChange()
         }
 
-        /// What was answered for an entitlement, and why another answer replaces it. What only the time
-        /// since has changed is no change.
+        /// Returns the previous answer for an entitlement, and the cause of its change. Changes due
+        /// only to elapsed time are not changes.
         func before(_ name: String) -> (words: String?, cause: ReplayReport.Cause) {
             guard isAnswered else { return (nil, .evidence) }
             guard let stored else { return (present[name], .evidence) }
@@ -298,11 +301,11 @@ struct Replay: Sendable {
         }
     }
 
-    /// What has changed since an answer was stored.
+    /// The changes of the configuration since an answer was stored.
     private struct StoredAnswerChange {
-        /// Whether catalogue and policy are known as they were then.
+        /// Whether the catalogue and policy of that time are known.
         var isConfigurationKnown = true
-        /// Whether they took effect after it.
+        /// Whether catalogue or policy changed after the answer.
         var isConfigurationNewer = false
 
         init() {}
@@ -316,7 +319,7 @@ struct Replay: Sendable {
         }
     }
 
-    /// `state reason confidence` of each entitlement of an answer, by name.
+    /// Returns `state reason confidence` of each entitlement of an answer, by name.
     fileprivate static func words(_ answer: [UInt8]) -> [String: String] {
         guard let document = try? JSONDocument(answer, limits: .local) else { return [:] }
         guard let entitlements = document.root["entitlements"]?.members else { return [:] }
@@ -336,7 +339,7 @@ extension Replay.Findings {
     }
 }
 
-/// Tells facts apart that do not say the same, as the storage does.
+/// A digest of a fact's identity, as the storage defines it.
 private struct FactDigest: Hashable {
     private let high: UInt64
     private let low: UInt64
@@ -355,7 +358,7 @@ private struct FactDigest: Hashable {
 }
 
 extension Fact {
-    /// What a file brought in has no evidence to be read again.
+    /// Whether the fact was read from evidence; imported facts have none.
     fileprivate var isReadFromEvidence: Bool {
         switch source {
         case .appStoreNotification, .appStoreAPI, .deviceTransaction, .appReceipt,
@@ -368,7 +371,7 @@ extension Fact {
 }
 
 extension CustomerLineages {
-    /// The same, asked at another time.
+    /// Returns the same lineages at another instant.
     fileprivate func asked(at now: Instant) -> Self {
         CustomerLineages(
             key: key,
@@ -380,7 +383,7 @@ extension CustomerLineages {
         )
     }
 
-    /// With the facts that are to be added to the lineages the customer owns, or would own by them.
+    /// Returns the lineages that the customer owns, or would own, with the facts to be added.
     fileprivate func extended(by news: [String: [Fact]], for owner: CustomerID) -> Self {
         var holdings = holdings.map { holding in
             let facts = holding.facts + (news[holding.lineage.key] ?? [])

@@ -2,31 +2,32 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// What today's reading rules make of the evidence that is stored, beside what was made of it before.
+/// The result of reading the stored evidence with the current rules, compared with the stored facts
+/// and answers.
 struct ReplayReport: Sendable {
-    /// How many of each list are named; all are counted.
+    /// The maximum number of items listed; all are counted.
     static let mostNamed = 100
 
-    /// A fact in a few words.
+    /// The summary of a fact.
     struct Named: Hashable, Sendable {
         let evidence: EvidenceID
         let word: String
         let assertedAt: Instant
     }
 
-    /// An answer that differs, by entitlement.
+    /// A changed answer for one entitlement.
     struct Change: Hashable, Sendable {
         let customer: CustomerID
         let entitlement: String
-        /// `state reason confidence`; nil where nothing was answered before.
+        /// `state reason confidence`; nil if there was no answer before.
         let from: String?
         let to: String
         let cause: Cause
     }
 
-    /// Why an answer differs.
+    /// The cause of a changed answer.
     enum Cause: String, Hashable, Sendable {
-        /// Facts that are stored only now.
+        /// Facts that the replay adds.
         case evidence
         /// The rules of this version of the program.
         case rules
@@ -34,7 +35,7 @@ struct ReplayReport: Sendable {
         case configuration
     }
 
-    /// How many of a kind there are, and the first of them.
+    /// The number of items, and the first of them.
     struct Listed<Item: Sendable>: Sendable {
         private(set) var count = 0
         private(set) var first: [Item] = []
@@ -50,32 +51,34 @@ struct ReplayReport: Sendable {
         case stopped(Stop)
     }
 
-    /// Why a run did not come to its end.
+    /// The reason a run did not complete.
     struct Stop: Hashable, Sendable {
-        /// One word that never changes, such as `storage`.
+        /// A stable code, such as `storage`.
         let code: String
-        /// For people.
+        /// A sentence for readers.
         let sentence: String
     }
 
     let app: String
     let environment: Environment
-    /// Whether what is new is added.
+    /// Whether the run stores new facts.
     let applies: Bool
     let startedAt: Instant
-    /// Whether it went on where a server before had come to: what that read is not counted.
+    /// Whether the run resumed at the place where an earlier server stopped. Evidence read by that
+    /// server is not counted.
     let isResumed: Bool
     var endedAt: Instant?
     var outcome = Outcome.running
-    /// Pieces of evidence that were read.
+    /// The number of pieces of evidence read.
     var evidence = 0
-    /// Facts that they state.
+    /// The number of facts in the evidence.
     var facts = 0
-    /// Pieces that are not believed or not understood any more, by code.
+    /// The number of pieces that are no longer trusted or understood, by code.
     var unreadable: [String: Int] = [:]
-    /// Facts that the evidence states and that are not stored.
+    /// Facts in the evidence that are not stored.
     var added = Listed<Named>()
-    /// Facts that are stored and that no evidence states any more. They stay. A resumed run cannot tell.
+    /// Stored facts that are no longer in any evidence. They are kept. A resumed run cannot find
+    /// them.
     var unread = Listed<Named>()
     var changed = Listed<Change>()
 
@@ -93,7 +96,7 @@ struct ReplayReport: Sendable {
         self.isResumed = isResumed
     }
 
-    /// Whether everything that is new has been added.
+    /// Whether all new facts are stored.
     var isApplied: Bool { applies && outcome == .completed }
 }
 

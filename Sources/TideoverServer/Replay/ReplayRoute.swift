@@ -2,8 +2,8 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
-/// Answers `POST /v1/apps/{app}/replay`, which has the stored evidence read again soon, and `GET`, which
-/// tells how far that has come and what it found.
+/// Answers `POST /v1/apps/{app}/replay`, which requests a replay of the stored evidence, and `GET`,
+/// which reports its progress and its findings.
 struct ReplayRoute {
     let app: App
     let replayers: [Replayer]

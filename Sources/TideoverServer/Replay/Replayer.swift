@@ -2,29 +2,29 @@ import TideoverCore
 import TideoverLocks
 import TideoverStorage
 
-/// Replays of one app in one environment, one at a time, apart from the requests that want them: reading
-/// a large storage again takes longer than any request may.
+/// Runs the replays of one app in one environment, one at a time. They run in the background,
+/// because a replay of a large storage takes longer than a request may.
 ///
-/// Behind each page it is kept how far a run has come. A server that comes after one that was killed takes
-/// the run up: where what is new is added, behind that page; else from the beginning, since what was
-/// found is gone. A run that ended the process twice at one place is set aside: the server raises an
-/// alarm and resumes it only on request.
+/// After each page it stores its progress. After a restart a run that adds facts resumes after its
+/// last page. A run that only reports starts again, because its findings are lost. A run that ended
+/// the process twice at one place is set aside: the server raises an alarm and resumes it only on
+/// request.
 final class Replayer: Sendable {
     let app: App
     let environment: Environment
     private let storage: any Storage
     private let clock: Clock
     private let log: Log
-    /// Of the program: what another one has read has to be read again.
+    /// The program's version; another version must read all evidence again.
     private let version: String
     private let bookmarks: Bookmarks
     private let state = Locked(State())
 
     private struct State {
         var report: ReplayReport?
-        /// Whether the run that is wanted is to add what is new; nil if none is.
+        /// Whether the requested run adds new facts; nil if no run is requested.
         var wish: Bool?
-        /// Whether a run was set aside when the server started.
+        /// Whether the server set a run aside at startup.
         var isSetAside = false
     }
 
@@ -45,9 +45,9 @@ final class Replayer: Sendable {
         bookmarks = Bookmarks(app: app.id, environment: environment, storage: storage)
     }
 
-    // MARK: What is known from outside
+    // MARK: State
 
-    /// The run under way, or the last one since the start of the process.
+    /// The current run, or the last one since the process started.
     var report: ReplayReport? { state.withLock { $0.report } }
 
     var isWanted: Bool { state.withLock { $0.wish != nil } }
@@ -55,7 +55,7 @@ final class Replayer: Sendable {
     /// Whether a run that crashed twice is waiting for a request to resume it.
     var isSetAside: Bool { state.withLock { $0.isSetAside } }
 
-    /// Wants a run as soon as can be; one of the kind that is under way will do.
+    /// Requests a run. Has no effect if a run of the same kind is in progress.
     func want(apply: Bool) {
         state.withLock { state in
             guard state.report?.outcome != .running || state.report?.applies != apply else {
@@ -67,7 +67,7 @@ final class Replayer: Sendable {
 
     // MARK: Runs
 
-    /// Works until cancelled, which `sleep` tells by throwing.
+    /// Runs requested replays until cancelled; `sleep` throws on cancellation.
     func work(sleep: Sleep) async {
         takeUp()
         while !Task.isCancelled {
@@ -76,7 +76,7 @@ final class Replayer: Sendable {
         }
     }
 
-    /// Wants the run that a server before this one did not end.
+    /// Requests the run that an earlier server did not complete.
     private func takeUp() {
         do {
             guard let mark = try bookmarks.replay() else { return }
@@ -98,7 +98,8 @@ final class Replayer: Sendable {
         )
     }
 
-    /// Runs once; nil if a run is under way already. A run that is kept goes on after a restart.
+    /// Runs once; returns nil if a run is in progress. With `isKept` the run resumes after a
+    /// restart.
     func run(apply: Bool, isKept: Bool) async -> ReplayReport? {
         do {
             let mark = isKept ? try bookmarks.replay() : nil
@@ -114,8 +115,8 @@ final class Replayer: Sendable {
         }
     }
 
-    /// Notes that a run stopped with an error, which is no crash. Without a storage that works the
-    /// stop counts as one.
+    /// Records that a run stopped with an error, which is not a crash. If the storage fails, the
+    /// stop counts as a crash.
     private func forgetRuns() async {
         guard var mark = try? bookmarks.replay() else { return }
         mark.runs = 0
@@ -142,14 +143,15 @@ final class Replayer: Sendable {
         if isKept { try await keep(report, start, runs: runs) }
         return try await replay.run(report, after: start) { report, place in
             state.withLock { $0.report = report }
-            // Only a run that adds facts moves its place: behind a new one no run has crashed yet.
+            // Only a run that adds facts advances. At a new place the count of crashes starts
+            // again.
             let isNew = report.applies && place != start
             if isKept { try await keep(report, place, runs: isNew ? 1 : runs) }
         }
     }
 
     private func keep(_ report: ReplayReport, _ place: EvidenceID?, runs: Int) async throws {
-        // Of a run that only tells nothing remains that another could go on from.
+        // The findings of a run that only reports are lost on restart, so it has no resume point.
         let after = report.applies ? place : nil
         try await bookmarks.keep(
             ReplayBookmark(applies: report.applies, after: after, version: version, runs: runs)

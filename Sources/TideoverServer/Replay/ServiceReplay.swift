@@ -1,18 +1,18 @@
 public import TideoverCore
 public import TideoverHTTP
 
-/// Reading the stored evidence again, apart from the requests that want it.
+/// Replays of the stored evidence, which run in the background.
 extension Service {
-    /// Reads stored evidence again where somebody wants it, and where a server before this one had not
-    /// come to the end, until cancelled.
+    /// Runs requested replays, and replays that an earlier server did not complete, until
+    /// cancelled.
     public func replay() async {
         await withTaskGroup { group in
             for replayer in replayers { group.addTask { await replayer.work(sleep: sleep) } }
         }
     }
 
-    /// Reads the evidence of one app in one environment now, and answers as `GET
-    /// /v1/apps/{app}/replay` does; 404 where there is no such app or environment.
+    /// Replays the evidence of one app in one environment now. Returns the response of `GET
+    /// /v1/apps/{app}/replay`, or 404 if there is no such app or environment.
     public func replayNow(app: String, environment: Environment, apply: Bool) async -> Response {
         guard let replayer = replayers.first(app, environment) else {
             return Problem.notFound.response

@@ -2,24 +2,25 @@ package import TideoverCore
 import TideoverJSON
 package import TideoverStorage
 
-/// How what a store tells of one app in one environment reached us: pushed by the store, found by
-/// asking, or brought by a device; and how late.
+/// How the changes of a store reached the server, for one app in one environment, and how late. A
+/// change is pushed by the store, found by a query, or sent by a device.
 ///
-/// Counted are changes (``LearnedChange``) that were pushed, and others since the first was learned: what
-/// is older could not have been pushed to us, and is only told the number of.
+/// The report counts each change (``LearnedChange``) that was pushed, and others that became true
+/// since the first was learned. Older changes could not have been pushed; only their number is
+/// reported.
 package struct ArrivalReport: Hashable, Sendable {
     package let app: String
     package let environment: Environment
     package let store: Store
-    /// When the first change was learned; nil while there is none.
+    /// When the first change was learned; nil if there is none.
     package let since: Instant?
-    /// By the way they reached us first.
+    /// The delays by the way in which a change first arrived.
     package private(set) var ways: [LearnedChange.Way: DelayDistribution] = [:]
-    /// How long what was found only by asking had been so before we knew. What the store dates no
-    /// earlier than a minute before is left out: a read is signed when it is asked for, and may date what
-    /// it tells in no other way.
+    /// How long changes found only by a query had been true before. Changes dated less than a
+    /// minute before are excluded, because a read is signed when it is requested and may have no
+    /// other date.
     package private(set) var healing = DelayDistribution()
-    /// Changes from before `since`, which are in no other figure.
+    /// The number of changes from before `since`, which no other figure includes.
     package private(set) var earlier = 0
 
     package init(app: String, environment: Environment, store: Store, since: Instant?) {
@@ -29,15 +30,15 @@ package struct ArrivalReport: Hashable, Sendable {
         self.since = since
     }
 
-    /// The denominator of every share.
+    /// The denominator of all shares.
     package var changes: Int { ways.values.reduce(0) { $0 + $1.count } }
 
-    /// Of all changes, those that reached us in a way first.
+    /// Returns the share of changes that first arrived in a way.
     package func share(_ way: LearnedChange.Way) -> Share {
         Share(ways[way]?.count ?? 0, of: changes)
     }
 
-    /// Counts what was heard of one lineage.
+    /// Adds the facts of one lineage.
     package mutating func add(_ holding: Holding) {
         guard holding.lineage.store == store, let since else { return }
         for change in LearnedChange.changes(among: holding.facts) {
@@ -54,7 +55,7 @@ package struct ArrivalReport: Hashable, Sendable {
 }
 
 extension ArrivalReport {
-    /// Walks the storage twice, page by page: first to find since when, then to count. It blocks its
+    /// Reads the storage twice, page by page: first to find `since`, then to count. It blocks its
     /// thread.
     init(
         app: String,

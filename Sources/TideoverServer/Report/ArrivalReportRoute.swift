@@ -3,8 +3,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `GET /v1/reports/arrival`: a row for each environment of each app in each store that it sells
-/// on.
+/// Answers `GET /v1/reports/arrival`: a row for each environment of each app in each of its stores.
 struct ArrivalReportRoute {
     let apps: [App]
     let storage: any Storage

@@ -2,7 +2,8 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
-/// Answers `GET /v1/apps/{app}/arrivals`: when notifications last arrived, and which tests did.
+/// Answers `GET /v1/apps/{app}/arrivals`: when the last notification and each test notification
+/// arrived.
 struct ArrivalsRoute {
     let app: App
     let book: ArrivalBook
@@ -72,8 +73,7 @@ extension JSONWriter {
 }
 
 extension App {
-    /// The store that a request asks about with `?store=`; without it the App Store, if the app sells
-    /// there.
+    /// Returns the store that `?store=` selects; by default the App Store, if the app sells there.
     ///
     /// - Throws: `unknown-store`.
     func store(askedIn request: Request) throws(Problem) -> Store {

@@ -3,32 +3,33 @@ import TideoverJSON
 import TideoverRevenueCat
 import TideoverStorage
 
-/// What RevenueCat answered of one customer, beside ours by all that is known now.
+/// RevenueCat's responses about one customer, compared with our answers from all facts known now.
 struct CustomerShadow: Sendable {
     let key: CustomerKey
-    /// How many answers of RevenueCat's are kept.
+    /// The number of stored responses of RevenueCat.
     let answers: Int
-    /// Of the newest one, which is compared.
+    /// When RevenueCat sent the newest response, which is compared.
     let answeredAt: Instant
     let evidence: EvidenceID
     let differences: [Difference]
     private let lockouts: [String: Time]
 
-    /// Where the two differ, and the facts that ours rests on.
+    /// A difference, and the evidence of our answer.
     struct Difference: Sendable {
         let difference: ShadowDifference
         let evidence: [EvidenceID]
     }
 
-    /// How long RevenueCat's answers would have denied what the store vouched for, of how long it did.
+    /// How long RevenueCat's responses would have denied access, and how long the store granted it.
     struct Time: Hashable, Sendable {
         var denied = Milliseconds.zero
         var entitled = Milliseconds.zero
     }
 
-    /// Compares at the instant of the newest answer: of what came later RevenueCat could not know.
+    /// Compares at the instant of the newest response, since RevenueCat could not know later
+    /// changes.
     ///
-    /// Nil without answers that can be read.
+    /// Returns nil if there are no readable responses.
     init?(_ kept: [KeptAnswer], _ lineages: CustomerLineages, of app: App) {
         let inOrder = kept.sorted { $0.subscriber.requestDate < $1.subscriber.requestDate }
         guard let newest = inOrder.last else { return nil }
@@ -55,8 +56,9 @@ struct CustomerShadow: Sendable {
         self.lockouts = lockouts
     }
 
-    /// Of each answer for as long as it spoke: until the next one, and no longer than it said itself. What
-    /// it named no end of it spoke of until something changed that RevenueCat would have heard of.
+    /// Adds up the lockouts of all responses. Each response is valid until the next one, and no
+    /// longer than its own end date. If it states no end, it is valid until the next change that
+    /// RevenueCat would have learned of.
     private static func time(
         of entitlement: String,
         _ answers: [RevenueCatSubscriber],
@@ -87,7 +89,7 @@ struct CustomerShadow: Sendable {
         return sum
     }
 
-    /// Over all entitlements.
+    /// The sum over all entitlements.
     var time: Time {
         lockouts.values.reduce(into: Time()) { sum, time in
             sum.denied = sum.denied + time.denied
@@ -95,17 +97,18 @@ struct CustomerShadow: Sendable {
         }
     }
 
-    /// Whether there is anything to tell.
+    /// Whether there is a difference to report.
     var differs: Bool { !differences.isEmpty || time.denied > .zero }
 }
 
-/// An answer of RevenueCat's as it is kept.
+/// A stored response of RevenueCat.
 struct KeptAnswer: Sendable {
     let customer: CustomerID
     let subscriber: RevenueCatSubscriber
     let evidence: EvidenceID
 
-    /// Nil for one that this version does not read any more, and for a piece of somebody else's.
+    /// Returns nil for a response that this version cannot read, and for evidence of another
+    /// source.
     init?(_ piece: Evidence, _ reader: RevenueCatReader) {
         guard let customer = RelayedAnswer.customer(in: piece.dedupeKey),
             let reading = try? reader.answer(line: piece.bytes)

@@ -1,18 +1,18 @@
 package import TideoverCore
 
-/// How long many things took, in bounded memory: each length is kept with its ten leading binary digits,
-/// so that a quantile is at most 0.2 % below the true one.
+/// A distribution of lengths of time in bounded memory. Each length keeps its ten leading binary
+/// digits, so a quantile is at most 0.2 % below the true one.
 package struct DelayDistribution: Hashable, Sendable {
     private static let digits = 10
 
-    /// By length, cut to its leading digits, in milliseconds.
+    /// The counts by length, truncated to its leading digits, in milliseconds.
     private var counts: [Int64: Int] = [:]
-    /// How many lengths there are.
+    /// The number of lengths.
     package private(set) var count = 0
 
     package init() {}
 
-    /// A negative length counts as none.
+    /// Adds a length; a negative one counts as zero.
     package mutating func add(_ length: Milliseconds) {
         let length = max(0, length.count)
         let shift = max(0, Int64.bitWidth - length.leadingZeroBitCount - Self.digits)
@@ -20,7 +20,7 @@ package struct DelayDistribution: Hashable, Sendable {
         count += 1
     }
 
-    /// The shortest length that so many percent of all do not exceed; nil of nothing.
+    /// Returns the shortest length that at least `percent` percent do not exceed, or nil if empty.
     package func quantile(percent: Int) -> Milliseconds? {
         precondition((1...100).contains(percent), "a quantile lies within what there is")
         let rank = (count * percent + 99) / 100

@@ -1,12 +1,11 @@
 package import TideoverCore
 import TideoverJSON
 
-/// Where devices and we differed in one app and environment, by direction and cause, and how long it took
-/// to heal.
+/// The drifts of one app and environment by direction and cause, and how long they took to heal.
 package struct DriftReport: Hashable, Sendable {
-    /// All of it.
+    /// The sum of all groups.
     package private(set) var all = Group()
-    /// By direction and cause; without those that never occurred.
+    /// The groups by direction and cause; those without drifts are absent.
     package private(set) var groups: [Kind: Group] = [:]
 
     package struct Kind: Hashable, Sendable, Comparable {
@@ -26,11 +25,11 @@ package struct DriftReport: Hashable, Sendable {
     package struct Group: Hashable, Sendable {
         package private(set) var found = 0
         package private(set) var open = 0
-        /// Since when the oldest is open that has not ended.
+        /// When the oldest drift that is still open was found.
         package private(set) var openSince: Instant?
         package private(set) var healers: [Drift.Healer: Int] = [:]
         package private(set) var healing = DelayDistribution()
-        /// How long, of those that ended, one of the two denied what both then came to give.
+        /// For ended drifts, how long one side denied access that both later granted.
         package private(set) var lockout = Milliseconds.zero
 
         fileprivate mutating func add(_ drift: Drift) {

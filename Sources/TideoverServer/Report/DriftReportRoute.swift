@@ -24,7 +24,7 @@ struct DriftReportRoute {
 }
 
 extension DriftReport {
-    /// Walks the storage page by page; it blocks its thread.
+    /// Reads the storage page by page; it blocks its thread.
     init(
         _ app: String,
         _ environment: Environment,
@@ -51,7 +51,7 @@ extension DriftReport {
 }
 
 extension JSONWriter {
-    /// Writes a report that has a row for each environment of each app.
+    /// Writes a report with a row for each environment of each app.
     mutating func report(
         of apps: [App],
         at now: Instant,

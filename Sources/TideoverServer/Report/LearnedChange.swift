@@ -1,38 +1,39 @@
 package import TideoverCore
 
-/// One message of a store that told something of a purchase which no message heard before it had told.
+/// One message of a store that contained something new about a purchase.
 package struct LearnedChange: Hashable, Sendable {
-    /// How a change reached us first.
+    /// How a change first reached the server.
     package enum Way: String, Hashable, Sendable, CaseIterable {
-        /// The store sent it.
+        /// The store pushed it.
         case pushed
-        /// We asked the store.
+        /// The server queried the store.
         case asked
-        /// A device, or an app's back end, brought what the store had signed for it.
+        /// A device, or an app's back end, sent data that the store had signed for it.
         case device
     }
 
     package let way: Way
     /// When the store signed the message.
     package let signedAt: Instant
-    /// Since when it has been true, as far as the store dates it: the start of a period, the date of a
-    /// refund; never later than it was signed, and that where there is no other date.
+    /// Since when the change is true, as far as the store dates it: the start of a period, or the
+    /// date of a refund. It is never later than `signedAt`, and equals it if the store states no
+    /// other date.
     package let trueSince: Instant
     package let learnedAt: Instant
 
-    /// From the store's signature to our learning; none where the store's clock is ahead.
+    /// The time from the store's signature to its receipt; zero if the store's clock is ahead.
     package var delay: Milliseconds { max(.zero, learnedAt - signedAt) }
 
-    /// How long we did not know what was so.
+    /// The time during which the change was true and unknown to the server.
     package var blindness: Milliseconds { max(.zero, learnedAt - trueSince) }
 }
 
 extension LearnedChange {
-    /// The changes among everything heard of one lineage, in the order they were learned.
+    /// Returns the changes among all facts of one lineage, in the order they were learned.
     ///
-    /// A word is news if it differs from both the word asserted before it and the one asserted after it,
-    /// of those on the same thing that were known when it came: who is told late what a read has told
-    /// already learns nothing.
+    /// An observation is new if it differs from its neighbours: the observations of the same topic
+    /// asserted just before and just after it. Only those known at its arrival count. A late
+    /// notification of a state that a read has already returned is therefore not a change.
     package static func changes(among facts: [Fact]) -> [LearnedChange] {
         var messages: [EvidenceID: [Fact]] = [:]
         for fact in facts where Way(fact.source) != nil {
@@ -47,7 +48,7 @@ extension LearnedChange {
 }
 
 extension LearnedChange.Way {
-    /// Nil for what no store said.
+    /// Returns nil for facts that do not come from a store.
     package init?(_ source: Source) {
         switch source {
         case .appStoreNotification, .playNotification, .revenueCatWebhook: self = .pushed
@@ -58,12 +59,12 @@ extension LearnedChange.Way {
     }
 }
 
-/// What has been heard of one lineage so far.
+/// The observations of one lineage so far.
 private struct KnownWords {
-    /// By what they speak of, in the order of their assertion.
+    /// The observations by topic, in the order of their assertion.
     private var words: [Topic: [(assertedAt: Instant, word: Word)]] = [:]
 
-    /// Takes one message in; nil if it tells nothing new.
+    /// Adds one message, and returns nil if it contains nothing new.
     mutating func take(_ message: [Fact]) -> LearnedChange? {
         let told = message.compactMap { fact in Word(fact).map { (fact, $0) } }
         let news = told.filter { isNews($0.1, assertedAt: $0.0.assertedAt) }
@@ -94,21 +95,22 @@ private struct KnownWords {
     }
 }
 
-/// What a fact says, without when it was said.
+/// The content of a fact, without the time of its assertion.
 private enum Word: Hashable {
     case term(Term)
     case outlook(Outlook)
-    /// A notification names its occasion, a read does not: the state counts, however it was told.
+    /// A notification names its cause and a read does not, so only the resulting status is
+    /// compared.
     case condition(Condition.Status, renewalDate: Instant?)
     case revocation(Revocation)
     case reversal(TermKey)
     case playSubscription(PlaySubscription)
     case playPurchase(PlayPurchase)
     case playVoid(PlayToken, order: String?)
-    /// Each bare notification is of an event of its own.
+    /// Each bare notification reports a separate event.
     case playNotice(PlayNotice, at: Instant)
 
-    /// Nil for what tells nothing of a purchase.
+    /// Returns nil for assertions that do not describe a purchase.
     init?(_ fact: Fact) {
         switch fact.assertion {
         case .term(let term): self = .term(term)
@@ -144,7 +146,7 @@ private enum Word: Hashable {
 }
 
 extension PlaySubscription {
-    /// Without when it was asked, and what we told the store ourselves.
+    /// A copy without the time of the query and our own acknowledgement.
     fileprivate var asWord: PlaySubscription {
         var word = self
         (word.askedAt, word.isAcknowledged) = (.distantPast, nil)
@@ -153,7 +155,7 @@ extension PlaySubscription {
 }
 
 extension PlayPurchase {
-    /// Without when it was asked, and what we told the store ourselves.
+    /// A copy without the time of the query and our own acknowledgement.
     fileprivate var asWord: PlayPurchase {
         var word = self
         (word.askedAt, word.isAcknowledged) = (.distantPast, nil)
@@ -168,7 +170,7 @@ private enum Topic: Hashable {
 }
 
 extension Condition.Notice {
-    /// The state that the App Store's status would be beside it.
+    /// The App Store's status that corresponds to the notification.
     fileprivate var status: Condition.Status {
         switch self {
         case .failedToRenew, .graceExpired: .retry

@@ -1,16 +1,16 @@
 package import TideoverCore
 package import TideoverStorage
 
-/// What has become known of our own lockouts between two instants: those that all facts known at the
-/// second show, less those that were known at the first.
+/// Our own lockouts that became known between two instants: those visible with all facts known at
+/// the second, minus those visible at the first.
 package struct LockoutNews: Hashable, Sendable {
     package let since: Instant
     package let now: Instant
-    /// How many purchases were denied for longer than was known.
+    /// The number of purchases with a longer denial than known before.
     package private(set) var purchases = 0
     package private(set) var causes: [Lockouts.Cause: Milliseconds] = [:]
 
-    /// A denial that is no longer is the way a message takes.
+    /// Shorter denials are the normal delay of a message, and are ignored.
     private static let shortest = Milliseconds.minutes(5)
 
     package init(since: Instant, now: Instant) {
@@ -37,7 +37,7 @@ package struct LockoutNews: Hashable, Sendable {
         if isLonger { purchases += 1 }
     }
 
-    /// In milliseconds.
+    /// Returns the denials in milliseconds.
     private func denials(
         _ facts: [Fact],
         _ lineage: Lineage,
@@ -62,7 +62,7 @@ package struct LockoutNews: Hashable, Sendable {
         return denials
     }
 
-    /// For the log.
+    /// The text for the log.
     var sentence: String {
         let minutes = causes.sorted { $0.key.rawValue < $1.key.rawValue }
             .map { "\($0.key.rawValue) \($0.value.count / Milliseconds.minutes(1).count) min" }

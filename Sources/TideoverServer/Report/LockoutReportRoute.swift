@@ -3,8 +3,8 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `GET /v1/reports/lockouts`: a row for each environment of each app, over every purchase and
-/// each entitlement that it unlocked.
+/// Answers `GET /v1/reports/lockouts`: a row for each environment of each app, over all purchases
+/// and their entitlements.
 struct LockoutReportRoute {
     let apps: [App]
     let storage: any Storage
@@ -26,7 +26,7 @@ struct LockoutReportRoute {
 }
 
 extension LockoutSum {
-    /// Walks the storage page by page; it blocks its thread.
+    /// Reads the storage page by page; it blocks its thread.
     init(
         _ app: App,
         _ environment: Environment,

@@ -1,17 +1,17 @@
 package import TideoverCore
 import TideoverJSON
 
-/// Lockouts of several purchases taken together.
+/// The sum of the lockouts of several purchases.
 package struct LockoutSum: Hashable, Sendable {
-    /// How many purchases the store ever vouched for.
+    /// The number of purchases that the store ever granted access for.
     package private(set) var purchases = 0
-    /// How long it did: the denominator.
+    /// How long the store granted access: the denominator.
     package private(set) var entitled = Milliseconds.zero
     private var judges: [Lockouts.Judge: Part] = [:]
 
-    /// What one judge would have cost.
+    /// The lockouts that one judge would have caused.
     package struct Part: Hashable, Sendable {
-        /// How many purchases it denied for a while.
+        /// The number of purchases it denied at some time.
         package var purchases = 0
         package var causes: [Lockouts.Cause: Milliseconds] = [:]
 
@@ -20,7 +20,7 @@ package struct LockoutSum: Hashable, Sendable {
 
     package init() {}
 
-    /// Of a purchase that the store never vouched for nothing is counted.
+    /// Adds the lockouts of a purchase, unless the store never granted access for it.
     package mutating func add(_ lockouts: Lockouts) {
         guard lockouts.entitled > .zero else { return }
         purchases += 1
@@ -36,14 +36,14 @@ package struct LockoutSum: Hashable, Sendable {
 
     package subscript(_ judge: Lockouts.Judge) -> Part { judges[judge] ?? Part() }
 
-    /// A sentence on what we denied; nil where it is less than a minute.
+    /// A sentence about our own denials; nil if they are shorter than a minute.
     var reply: String? { Lockouts.reply(denied: self[.ours].total) }
 }
 
 // MARK: - JSON
 
 extension LockoutSum {
-    /// Times are in minutes.
+    /// Writes the fields, with times in minutes.
     func writeFields(to writer: inout JSONWriter) {
         writer.field("purchases", purchases)
         writer.field("entitledMinutes", entitled.minutes)

@@ -2,15 +2,16 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// A page of customers of whom RevenueCat has answered, compared.
+/// A page of customers with stored responses of RevenueCat, compared with our answers.
 struct ShadowReport: Sendable {
     private let customers: [CustomerShadow]
-    /// The last customer of the page; nil where there is none.
+    /// The last customer of the page; nil if it is empty.
     private let last: CustomerID?
     private let more: Bool
 
-    /// Reads the kept answers of an app, customer after customer; it blocks its thread.
-    /// `environment` is that of our answers; at most `limit` customers behind `after` are compared.
+    /// Reads the stored responses of an app, customer by customer; it blocks its thread.
+    /// `environment` is the one of our answers. It compares at most `limit` customers after
+    /// `after`.
     init(
         _ app: App,
         _ environment: Environment,
@@ -54,7 +55,7 @@ struct ShadowReport: Sendable {
         }
     }
 
-    /// All answers about one customer, compared; nil where none are kept.
+    /// Compares all responses about one customer; nil if none is stored.
     static func customer(
         _ key: CustomerKey,
         of app: App,
@@ -73,7 +74,7 @@ struct ShadowReport: Sendable {
         return CustomerShadow(answers, try storage.knownLineages(of: key, now: now), of: app)
     }
 
-    /// More answers about one customer than anybody has.
+    /// An upper limit for the responses about one customer, larger than any real number.
     private static let mostAnswers = 10_000
 
     func writeFields(to writer: inout JSONWriter, after: CustomerID?) {

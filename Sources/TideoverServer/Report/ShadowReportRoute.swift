@@ -3,8 +3,8 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `GET /v1/reports/shadow`, a page of customers of whom RevenueCat has answered, and
-/// `GET /v1/apps/{app}/customers/{customer}/shadow`, one of them.
+/// Answers `GET /v1/reports/shadow`, a page of customers with stored responses of RevenueCat, and
+/// `GET /v1/apps/{app}/customers/{customer}/shadow`, one customer.
 struct ShadowReportRoute: Sendable {
     let app: App
     let storage: any Storage
@@ -63,7 +63,7 @@ extension Problem {
         detail: "Import one with `tideover import revenuecat`, or set `revenueCat.apiKeyFile`."
     )
 
-    /// What a report is about that is of one app at a time.
+    /// The problem of a request without `app` for a report about a single app.
     static let appNeeded = Problem(
         "app-needed",
         status: 400,

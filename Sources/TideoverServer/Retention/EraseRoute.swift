@@ -80,8 +80,8 @@ struct EraseRoute: Sendable {
         )
     }
 
-    /// Whether a piece of evidence concerns no other purchase. Evidence that can no longer be read
-    /// proves nothing.
+    /// Returns whether a piece of evidence concerns no other purchase. Evidence that can no longer
+    /// be read contains no facts.
     private func tellsOnly(
         of lineages: Set<Lineage>,
         _ id: EvidenceID,

@@ -1,16 +1,16 @@
 import TideoverHTTP
 import TideoverJSON
 
-/// A type of problem: what the server answers at the URL in `type`, and its row in docs/problems.md.
+/// A type of problem: the content at the URL in `type`, and its row in docs/problems.md.
 package struct ProblemType: Hashable, Sendable {
     /// The last part of the URL, such as `not-found`; it never changes.
     package let code: String
     package let status: Int
-    /// The same for every problem of this type.
+    /// The title of all problems of this type.
     package let title: String
-    /// What is wrong.
+    /// The cause.
     package let meaning: String
-    /// What to do about it.
+    /// The fix.
     package let action: String
 
     init(_ code: String, status: Int, title: String, meaning: String, action: String) {
@@ -21,13 +21,13 @@ package struct ProblemType: Hashable, Sendable {
         self.action = action
     }
 
-    /// The type of this code; nil if there is none.
+    /// Returns the type of a code; nil if there is none.
     package static func named(_ code: String) -> ProblemType? { byCode[code] }
 
     private static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.code, $0) })
 }
 
-/// Answers `GET /problems/{problem}`: what a problem's `type` refers to.
+/// Answers `GET /problems/{problem}`: the description that a problem's `type` refers to.
 struct ProblemTypeRoute: Sendable {
     func respond(_ code: String) throws(Problem) -> Response {
         guard let type = ProblemType.named(code) else { throw .notFound }

@@ -4,7 +4,7 @@ extension ProblemType {
     package static let all =
         notifications + pushes + webhooks + keys + customers + requests + failures
 
-    /// Signed data that is not accepted.
+    /// Rejected signed data.
     private static let notifications: [ProblemType] = [
         ProblemType(
             "malformed-json",
@@ -312,7 +312,7 @@ extension ProblemType {
         ),
     ]
 
-    /// Pushes of Google Play that are not accepted.
+    /// Rejected pushes of Google Play.
     private static let pushes: [ProblemType] = [
         ProblemType(
             "push-token-missing",
@@ -435,7 +435,7 @@ extension ProblemType {
         ),
     ]
 
-    /// Webhooks of RevenueCat that are not accepted.
+    /// Rejected webhooks of RevenueCat.
     private static let webhooks: [ProblemType] = [
         ProblemType(
             "unknown-version",
@@ -721,7 +721,7 @@ extension ProblemType {
         ),
     ]
 
-    /// Requests, whatever they are about.
+    /// Requests of any kind.
     private static let requests: [ProblemType] = [
         ProblemType(
             "not-found",

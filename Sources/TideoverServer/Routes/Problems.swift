@@ -4,8 +4,8 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// What the routes refuse for reasons of their own, with their words. Refusals of signed data take
-/// their words from the rooms that refuse.
+/// The problems of routes with their messages. The messages for rejected signed data are in the
+/// modules that verify it.
 extension Problem {
     static func unknownApp(_ id: String) -> Problem {
         Problem(
@@ -25,7 +25,7 @@ extension Problem {
         headers: challenge
     )
 
-    /// The same words for a key that is malformed, revoked or unheard of.
+    /// The same message for a malformed, revoked or unknown key.
     static let keyUnknown = Problem(
         "key-unknown",
         status: 401,
@@ -34,7 +34,7 @@ extension Problem {
         headers: challenge
     )
 
-    /// 403, with the same words whether the app is configured or not.
+    /// 403, with the same message whether or not the app is configured.
     static func keyNotAllowed(_ need: Need) -> Problem {
         let kinds = need.kinds.map(\.rawValue)
         return Problem(
@@ -155,7 +155,7 @@ extension Problem {
         )
     }
 
-    /// The app does not sell on a store that it is asked about.
+    /// The app is not sold in the requested store.
     static func notConfigured(_ store: Store, _ app: String) -> Problem {
         store == .googlePlay ? googlePlayNotConfigured(app) : appStoreNotConfigured(app)
     }
@@ -190,7 +190,7 @@ extension Problem {
         )
     }
 
-    /// 503, so that Pub/Sub sends it again: nothing is believed that could not be asked about.
+    /// 503, so that Pub/Sub delivers it again: nothing is accepted without querying the store.
     static func storeNotAsked(_ failure: PlayAPIFailure, at now: Instant) -> Problem {
         let wait = failure.retryAt.map { max(1, ($0 - now).count / 1000) }
         return Problem(
@@ -202,7 +202,7 @@ extension Problem {
         )
     }
 
-    /// 503, so that Pub/Sub sends it again to a version that understands it.
+    /// 503, so that Pub/Sub delivers it again to a version that understands the response.
     static func answerNotUnderstood(_ refusal: PlayRefusal) -> Problem {
         Problem(
             "store-answer-not-understood",
@@ -213,7 +213,7 @@ extension Problem {
         )
     }
 
-    /// 503, so that Pub/Sub sends it again: whether it was Pub/Sub cannot be told now.
+    /// 503, so that Pub/Sub delivers it again: the push cannot be verified now.
     static func pushKeysUnavailable(_ failure: PushKeysFailure) -> Problem {
         Problem(
             "push-keys-unavailable",
@@ -224,7 +224,7 @@ extension Problem {
         )
     }
 
-    /// 503, so that the store tries again: our clock may be the one that is wrong.
+    /// 503, so that the store tries again: our clock may be wrong.
     static func signedInTheFuture(by ahead: Milliseconds) -> Problem {
         Problem(
             "signed-in-the-future",
@@ -250,7 +250,7 @@ extension Problem {
             + "not valid today. Run `tideover backfill`: what the App Store lists is accepted."
     )
 
-    /// 503: storage failed, the store tries again and nothing is lost.
+    /// 503: the storage failed; the store tries again and nothing is lost.
     static let storageUnavailable = Problem(
         "storage-unavailable",
         status: 503,
@@ -258,8 +258,7 @@ extension Problem {
         retryAfter: 30
     )
 
-    /// 503: as many notifications are being verified as the machine has processors, and as many wait
-    /// as may.
+    /// 503: the limits of concurrent and waiting verifications are reached.
     static let overloaded = Problem(
         "overloaded",
         status: 503,
@@ -267,7 +266,7 @@ extension Problem {
         retryAfter: 1
     )
 
-    /// 503: a report of the app is being made, and as many wait as may.
+    /// 503: a report of the app is running, and the queue is full.
     static let reportsBusy = Problem(
         "reports-busy",
         status: 503,
@@ -292,7 +291,7 @@ extension Problem {
         detail: "`GET /v1/backup` reports its progress. Begin another one when it has ended."
     )
 
-    /// 501: a command answers, or another storage.
+    /// 501: the service runs in a command, or over another storage.
     static let backupUnavailable = Problem(
         "backup-unavailable",
         status: 501,
@@ -300,7 +299,7 @@ extension Problem {
         detail: "Ask a running server, or run `tideover backup`."
     )
 
-    /// 410: events after the requested cursor were removed, so that the page would have a gap.
+    /// 410: events after the requested cursor were removed, so the page would have a gap.
     static func eventsRemoved(_ name: String) -> Problem {
         Problem(
             "events-removed",
@@ -311,7 +310,7 @@ extension Problem {
         )
     }
 
-    /// 429: so many of this sender's notifications were refused that no more are looked at for now.
+    /// 429: too many of this sender's requests were rejected; this one is not verified.
     static func tooManyRefusals(retryAfter seconds: Int) -> Problem {
         Problem(
             "too-many-refusals",
@@ -322,7 +321,7 @@ extension Problem {
         )
     }
 
-    /// 429: so much of what this sender presents would be kept, and shows no new purchase.
+    /// 429: this sender has stored too many changes without a new purchase.
     static func tooManyChanges(retryAfter seconds: Int) -> Problem {
         Problem(
             "too-many-changes",

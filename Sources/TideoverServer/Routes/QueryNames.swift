@@ -1,14 +1,14 @@
 import TideoverHTTP
 import TideoverJSON
 
-/// The names that the queries of routes may hold: those of the OpenAPI document, so that nothing is
-/// documented that is refused, and nothing read that is not documented.
+/// The permitted query parameters of routes. They are read from the OpenAPI document, so that
+/// documentation and behaviour agree.
 package struct QueryNames: Sendable {
     package static let documented = QueryNames(of: OpenAPIDocument.document)
 
     private let names: [String: [String]]
 
-    /// The names in an OpenAPI document, by method and path.
+    /// Reads the names from an OpenAPI document, by method and path.
     private init(of document: JSONDocument) {
         let shared = document.root["components"]?["parameters"]
         var names: [String: [String]] = [:]
@@ -27,9 +27,9 @@ package struct QueryNames: Sendable {
         self.names = names
     }
 
-    /// What is wrong with the query of a request to a route: a misspelt `environment` would otherwise
-    /// be answered about production. Routes that need no key are called by others, stores and probes,
-    /// who may add what they like.
+    /// Returns a problem for unknown or repeated parameters: a misspelt `environment` would
+    /// otherwise select production. Routes without a key accept any, since stores and probes call
+    /// them.
     func objection(to request: Request, of route: Route) -> Problem? {
         guard !request.query.isEmpty, route.need != .nothing else { return nil }
         let known = self[route]

@@ -1,15 +1,15 @@
 package import TideoverHTTP
 
-/// A place that the service answers at: a method, a path with named parts, and what answers.
+/// A route of the service: a method, a path with named parameters, and a handler.
 package struct Route: Sendable {
     package typealias Respond = @Sendable (Service, Call) async throws -> Response
 
-    /// `GET`, which answers HEAD too, `POST` or `DELETE`.
+    /// `GET`, which also handles HEAD, `POST` or `DELETE`.
     package let method: String
-    /// The path with its variable segments in braces: what logs, metrics and the OpenAPI document
-    /// call the route.
+    /// The path with its parameters in braces; logs, metrics and the OpenAPI document use it as the
+    /// route's name.
     package let template: String
-    /// What whoever calls it must present.
+    /// The authorisation that it requires.
     package let need: Need
     let respond: Respond
     private let parts: [Part]
@@ -30,7 +30,7 @@ package struct Route: Sendable {
         }
     }
 
-    /// The values of the parameters, by name, if the segments of a path fit the template.
+    /// Returns the values of the parameters, by name, if a path's segments match the template.
     func parameters(of segments: [String]) -> [String: String]? {
         guard segments.count == parts.count else { return nil }
         var values: [String: String] = [:]
@@ -43,21 +43,22 @@ package struct Route: Sendable {
         return values
     }
 
-    /// Whether it may change something.
+    /// Whether it may change data.
     package var writes: Bool { method != "GET" }
 
     var allowedMethods: [String] { method == "GET" ? ["GET", "HEAD"] : [method] }
 }
 
-/// One request under way: what was asked, where, and the id under which the log tells of it.
+/// One request in progress, with its route and the id used in the log.
 package struct Call: Sendable {
     let request: Request
     let id: String
-    /// The key that came with it, judged once.
+    /// The request's credential, checked once.
     let presented: Presented
-    /// The route that answers; one of the path where none takes the method, nil where there is none.
+    /// The route of the request. It is one of the path's routes if none accepts the method, and nil
+    /// if no path matches.
     let route: Route?
-    /// What the path answers, where it does not answer the request's method.
+    /// The methods that the path accepts, if it does not accept the request's.
     let otherMethods: [String]
     private let parameters: [String: String]
 
@@ -82,7 +83,7 @@ package struct Call: Sendable {
         otherMethods = others
     }
 
-    /// The value of a parameter that the route's template names.
+    /// Returns the value of a parameter in the route's template.
     subscript(_ parameter: String) -> String {
         guard let value = parameters[parameter] else {
             preconditionFailure("the template of a route names every parameter it uses")
@@ -90,7 +91,7 @@ package struct Call: Sendable {
         return value
     }
 
-    /// The app that the request is about, configured or not: what stands in the path for `{app}`, or in
-    /// the query of a route that is not of one app.
+    /// The app of the request, configured or not: `{app}` in the path, or `app` in the query of a
+    /// route for all apps.
     var appID: String? { parameters["app"] ?? request.queryValue("app") }
 }

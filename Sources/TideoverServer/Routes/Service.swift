@@ -4,71 +4,71 @@ import TideoverJSON
 import TideoverLocks
 public import TideoverStorage
 
-/// Tideover as one function from request to response. It opens no socket and no database: both are
-/// handed in.
+/// Tideover as one function from request to response. It opens no socket and no database; the
+/// caller provides both.
 public struct Service: Sendable {
     let apps: [String: App]
     let storage: any Storage
     let clock: Clock
     let log: Log
     public let version: String
-    /// The keys that open routes.
+    /// The keys that authorise requests.
     let keys: Locked<KeyTable>
     private let random: @Sendable () -> UInt64
-    /// What was refused or not understood, until it is stored.
+    /// The counts of rejected and unknown content, until they are stored.
     let tallies: TallyBook
     let refusals: RefusalLog
     private let writeAheadLogAlarm = Locked(WriteAheadLogAlarm())
-    /// What was counted since the start, for `/metrics`.
+    /// The counters since the start, for `/metrics`.
     let metrics: Metrics
     let readiness: Readiness
-    /// What every notification passes before it is verified.
+    /// Limits the concurrent verification of notifications.
     package let verifications: Gate
-    /// What every report passes before it walks the storage.
+    /// Limits the concurrent reports that read the storage.
     package let longReads: LongReads
-    /// Who sends what is refused again and again.
+    /// Limits senders with repeatedly rejected requests.
     package let budget: RefusalBudget
     let instruments: Instruments
-    /// When notifications arrived.
+    /// The arrival times of notifications.
     let arrivals: ArrivalBook
-    /// Those who ask the stores, of every app and environment that can be asked about.
+    /// The clients for App Store queries, for each app and environment with access.
     let backfillers: [Backfiller]
-    /// Those who keep up with Google Play, of every app and environment that can be asked about.
+    /// The Google Play pollers, for each app and environment with access.
     let upkeeps: [PlayUpkeep]
-    /// What spaces the questions that devices have us ask Google Play, by app.
+    /// The rate limiters for Google Play queries that devices cause, by app.
     let playQuestions: [String: RequestLimiter]
-    /// The requests for consumption information that wait for an answer.
+    /// The App Store's open requests for consumption information.
     let consumption: ConsumptionQueues
-    /// The changes of purchases that are being sent to a store.
+    /// The purchase changes that are being sent to a store.
     private let storeActions: Locked<Set<StoreActionName>>
-    /// Those who read stored evidence again, of every app and environment.
+    /// The replayers of stored evidence, for each app and environment.
     let replayers: [Replayer]
     let copier: DatabaseCopier?
     let sleep: Sleep
-    /// Reads the configuration again; nil for a service without a configuration file.
+    /// Reloads the configuration; nil for a service without a configuration file.
     public let reload: Reload?
 
-    /// A service over a storage, whose keys are read at once.
+    /// Creates a service over a storage, and reads its keys.
     ///
     /// - Parameters:
-    ///   - apps: The apps that it answers for.
-    ///   - storage: Where everything durable is.
+    ///   - apps: The apps that it serves.
+    ///   - storage: The storage of all durable data.
     ///   - version: The version of the program.
     ///   - clock: The time.
-    ///   - log: Where log lines go.
+    ///   - log: Receives log lines.
     ///   - adminKey: A key that is accepted without being stored.
-    ///   - localKey: The key that requests through the server's own socket present.
-    ///   - instruments: What the system reports for `/metrics`.
-    ///   - verifications: How much is verified at once.
-    ///   - clients: The limits of one client's refused notifications.
-    ///   - access: How the stores are asked, by app.
-    ///   - former: The service that this one succeeds: keys and counts go on.
-    ///   - reload: What a request to reload the configuration does.
+    ///   - localKey: The key for requests through the server's own socket.
+    ///   - instruments: The system readings for `/metrics`.
+    ///   - verifications: The limit of concurrent verifications.
+    ///   - clients: The limits of one client's rejected notifications.
+    ///   - access: The access to the stores, by app.
+    ///   - former: The service that this one replaces; keys and counters continue.
+    ///   - reload: Reloads the configuration on request.
     ///   - copier: Copies the database.
-    ///   - sleep: How whatever waits lets time pass.
-    ///   - patience: How long it waits on the spot for a store that wants to be left alone.
-    ///   - random: Bits that nobody can foresee, for new keys.
-    /// - Throws: `StorageError` when the keys, the versions of the policy, or what was kept of an
+    ///   - sleep: Suspends a task for a duration.
+    ///   - patience: The maximum wait for a store that throttles.
+    ///   - random: A cryptographically secure source for new keys.
+    /// - Throws: `StorageError` if the keys, the versions of the policy, or the progress of an
     ///   earlier backfill cannot be read.
     public init(
         apps: [App],
@@ -116,7 +116,7 @@ public struct Service: Sendable {
         self.storage = storage
         self.version = version
         self.random = random
-        // Requests to the former service may still add and revoke keys: both use one table.
+        // Requests to the former service may still add and revoke keys, so both use one table.
         if let former {
             keys = former.keys
         } else {
@@ -150,7 +150,7 @@ public struct Service: Sendable {
             now: clock(),
             succeeding: former?.arrivals
         )
-        // Requests to the former service may still run: both share these.
+        // Requests to the former service may still run, so both share these.
         storeActions = former?.storeActions ?? Locked([])
         consumption = try ConsumptionQueues(
             of: apps,
@@ -215,12 +215,12 @@ public struct Service: Sendable {
         if former != nil { keys.withLock { $0.configure(adminKey) } }
     }
 
-    /// The handler to put on a socket, or to call as it is. It throws nothing.
+    /// The handler for a socket server or for direct calls. It never throws.
     public var handler: Handler {
         { request in await answer(request) }
     }
 
-    /// Stores what has been counted since the last time, and logs what was only counted.
+    /// Stores the counts since the last call, and logs the number of suppressed lines.
     public func flushTallies() async {
         refusals.flush()
         await tallies.flush()
@@ -242,8 +242,8 @@ public struct Service: Sendable {
         log(LogLine(.warning, "write-ahead log is large", detail: "\(bytes) bytes"))
     }
 
-    /// Has what falls due take effect, until cancelled, by the service's clock. `sleep` rests for so long
-    /// and throws when it is cancelled.
+    /// Runs the deadline worker until cancelled, by the service's clock. `sleep` throws on
+    /// cancellation.
     public func meetDeadlines(
         _ pace: DeadlinePace = DeadlinePace(),
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) }
@@ -254,7 +254,7 @@ public struct Service: Sendable {
         }
     }
 
-    /// Does what is due now, batch by batch; false where something could not be done.
+    /// Processes all due deadlines, batch by batch; false if one failed.
     package func meetDueDeadlines(_ pace: DeadlinePace = DeadlinePace()) async -> Bool {
         for worker in consumptionWorkers {
             guard await worker.look() else { return false }
@@ -269,7 +269,7 @@ public struct Service: Sendable {
         }
     }
 
-    /// Pulls the notifications of Google Play of each app that is configured so, until cancelled.
+    /// Pulls the Google Play notifications of each app that is configured to, until cancelled.
     public func pullNotifications() async {
         await withTaskGroup { group in
             for app in apps.values {
@@ -285,7 +285,7 @@ public struct Service: Sendable {
         }
     }
 
-    /// Raises an alarm where notifications should have arrived and none has, until cancelled.
+    /// Raises an alarm if expected notifications do not arrive, until cancelled.
     public func watchForSilence() async {
         await withTaskGroup { group in
             for worker in silenceWorkers { group.addTask { await worker.run(sleep: sleep) } }
@@ -321,26 +321,25 @@ public struct Service: Sendable {
         )
     }
 
-    /// Tells whoever asks `/readyz` from now on that the server is about to stop. Everything else is
-    /// answered as before.
+    /// Makes `/readyz` report that the server is about to stop. Other routes are unaffected.
     public func beginDraining() { readiness.beginDraining() }
 
-    /// Ends reports that run or wait, so that the server does not wait for them when it stops.
+    /// Cancels running and waiting reports, so that they do not delay the server's stop.
     public func endReports() { longReads.stop() }
 
-    /// The ids of the apps with purchases to protect that no public or secret key opens.
+    /// The ids of the apps with real purchases and without a public or secret key.
     public var appsWithoutKey: [String] {
         keys.withLock { keys in
             apps.values.filter { !$0.isRehearsal && !keys.hasKey(for: $0.id) }.map(\.id).sorted()
         }
     }
 
-    /// Whether the admin key handed in was revoked while it was a stored one, and so opens nothing.
+    /// Whether the configured admin key was revoked as a stored key, and so is invalid.
     public var isAdminKeyRevoked: Bool { keys.withLock { $0.isConfiguredKeyRevoked } }
 
     // MARK: Routes
 
-    /// Everything that is answered; the OpenAPI document lists the same.
+    /// All routes; the OpenAPI document lists the same.
     package static let routes: [Route] = [
         Route("GET", "/healthz", needs: .nothing) { service, _ in service.health },
         Route("GET", "/readyz", needs: .nothing) { service, _ in
@@ -446,7 +445,7 @@ public struct Service: Sendable {
                 )
             ).respond(to: call.request)
         },
-        // What gives money back takes an admin key, which the route itself asks for.
+        // Actions that refund money require an admin key, which the route itself checks.
         Route("POST", "/v1/apps/{app}/purchases/{purchase}/actions", needs: .secret) {
             service,
             call in
@@ -506,7 +505,7 @@ public struct Service: Sendable {
             try await service.shadowRoute(call["app"])
                 .respond(to: call.request, customer: call["customer"])
         },
-        // Public keys: whoever holds a pass may check it.
+        // These are public keys; anyone with a pass may verify it.
         Route("GET", "/v1/apps/{app}/pass-keys", needs: .nothing) { service, call in
             PassKeysRoute(app: try service.app(call["app"])).respond()
         },
@@ -537,11 +536,11 @@ public struct Service: Sendable {
         Route("POST", "/v1/apps/{app}/backfill", needs: .admin) { service, call in
             try service.backfillRoute(call).begin(call.request)
         },
-        // The store has no key of ours: its signature speaks.
+        // The store has no API key; its signature authenticates the request.
         Route("POST", "/v1/apps/{app}/notifications/app-store", needs: .nothing) { service, call in
             try await service.ingest(call).respond(to: call.request)
         },
-        // Nor has Pub/Sub: the token that it bears speaks.
+        // Pub/Sub has no API key; its token authenticates the request.
         Route("POST", "/v1/apps/{app}/notifications/google-play", needs: .nothing) {
             service,
             call in
@@ -554,7 +553,7 @@ public struct Service: Sendable {
         Route("POST", "/v1/apps/{app}/imports/revenuecat", needs: .admin) { service, call in
             try await RevenueCatImportRoute(ingest: service.ingest(call)).take(call.request)
         },
-        // Nor has RevenueCat: what its dashboard is set to send speaks.
+        // RevenueCat has no API key; the configured header or signature authenticates the request.
         Route("POST", "/v1/apps/{app}/notifications/revenuecat", needs: .nothing) {
             service,
             call in
@@ -639,7 +638,7 @@ public struct Service: Sendable {
         }
     }
 
-    /// Before anything else is told, such as whether there is an app of that name.
+    /// Checks authorisation first, so that no response reveals whether an app exists.
     private func authorise(_ call: Call, _ route: Route) throws(Problem) {
         guard route.need != .nothing else { return }
         let isRehearsal = call.appID.flatMap { apps[$0]?.isRehearsal } ?? false
@@ -742,7 +741,7 @@ public struct Service: Sendable {
         .json(["status": "ok", "version": .string(version), "time": .string(clock().rfc3339)])
     }
 
-    /// The app that a report was asked about, else all that the key opens, in the order of their ids.
+    /// Returns the requested app of a report, or all apps that the key permits, by id.
     private func reportedApps(_ call: Call) throws -> [App] {
         if let id = call.appID { return [try app(id)] }
         guard case .key(let grant, _) = call.presented else { return [] }
@@ -754,7 +753,7 @@ public struct Service: Sendable {
         return app
     }
 
-    /// The log, with the request's id on every line.
+    /// Returns the log, with the request's id on every line.
     private func log(of call: Call) -> Log {
         { line in
             var line = line

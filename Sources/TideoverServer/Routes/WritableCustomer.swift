@@ -2,13 +2,13 @@ import TideoverCore
 import TideoverHTTP
 
 extension CustomerID {
-    /// How many bytes of UTF-8 an id has at most under which something is kept. Stores and relays give
-    /// shorter ones; what is stored under a longer one stays readable.
+    /// The maximum length of a new id in bytes of UTF-8. Ids of stores and relays are shorter; data
+    /// stored under a longer id stays readable.
     static let longest = 256
 
     var isWritable: Bool { text.utf8.count <= Self.longest }
 
-    /// An id under which something is to be kept.
+    /// Returns an id to store data under.
     ///
     /// - Throws: `bad-customer`.
     static func writable(_ text: String) throws(Problem) -> CustomerID {

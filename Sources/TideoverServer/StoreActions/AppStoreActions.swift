@@ -8,9 +8,9 @@ import TideoverStorage
 extension Backfiller {
     private typealias Operation = @Sendable (AppStoreAPI) async throws -> JSONObject
 
-    /// The request for an action; `identifier` names it towards the store.
+    /// Prepares the request for an action; `identifier` is the request's id at the store.
     ///
-    /// - Throws: `bad-store-action` if the store would not take it.
+    /// - Throws: `bad-store-action` if the store would reject it.
     func call(
         _ action: StoreAction,
         on purchase: ActedPurchase,
@@ -22,8 +22,8 @@ extension Backfiller {
         }
     }
 
-    /// The request for an extension of all subscriptions to a product. The store carries it out
-    /// later and sends notifications about it.
+    /// Prepares the extension of all subscriptions to a product. The store executes it later and
+    /// sends notifications about it.
     func call(_ extend: MassExtensionRequest, identifier: String) async throws -> StoreCall {
         let order = RenewalExtension(
             days: extend.days,
@@ -41,7 +41,7 @@ extension Backfiller {
         return try await call(.massExtensions, operation) {}
     }
 
-    /// The progress of an extension of all subscriptions to a product.
+    /// Returns the progress of an extension of all subscriptions to a product.
     ///
     /// - Throws: ``StoreActionFailure``.
     func massExtension(of product: String, identifier: String) async throws -> MassExtensionStatus {
@@ -98,7 +98,7 @@ extension Backfiller {
         )
     }
 
-    /// Sends one request as soon as the limits allow it, once.
+    /// Sends one request once, as soon as the limits allow.
     func send<Answer: Sendable>(
         _ kind: RequestKind,
         _ operation: @Sendable (AppStoreAPI) async throws -> Answer

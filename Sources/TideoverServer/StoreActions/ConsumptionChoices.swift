@@ -2,16 +2,16 @@ public import TideoverAppStore
 import TideoverCore
 import TideoverStorage
 
-/// Whether and how the App Store's requests for consumption information are answered by themselves.
+/// The automatic answers to the App Store's requests for consumption information.
 public struct ConsumptionChoices: Hashable, Sendable {
-    /// The operator declares that every customer agreed to sending this to Apple.
+    /// Whether the operator declares that every customer consented to sending this to Apple.
     public let customersConsent: Bool
     /// Whether customers can try the content before they buy it.
     public let sampleContentProvided: Bool
-    /// The refund decision to ask for; nil for none.
+    /// The preferred refund decision; nil for none.
     public let refundPreference: ConsumptionInformation.RefundPreference?
 
-    /// Without arguments, nothing is answered.
+    /// Creates the settings; by default nothing is answered.
     public init(
         customersConsent: Bool = false,
         sampleContentProvided: Bool = false,
@@ -24,7 +24,7 @@ public struct ConsumptionChoices: Hashable, Sendable {
 }
 
 extension ConsumptionChoices {
-    /// The answer about a purchase that was delivered to a customer.
+    /// Returns the answer about a purchase that was delivered to a customer.
     func information(
         about transactionId: String,
         in holding: Holding,
@@ -41,8 +41,8 @@ extension ConsumptionChoices {
 }
 
 extension Holding {
-    /// The share of a subscription's period that has passed, of 100,000; nil for a purchase without
-    /// an end.
+    /// Returns the elapsed share of a subscription's period, in parts of 100,000; nil for a
+    /// purchase without an end.
     fileprivate func elapsedShare(of transactionId: String, at now: Instant) -> Int64? {
         let terms = facts.compactMap { fact -> Term? in
             guard case .term(let term) = fact.assertion, term.transactionId == transactionId else {

@@ -3,10 +3,10 @@ import TideoverCore
 import TideoverStorage
 
 extension Ingest {
-    /// Queues a request for consumption information, if the app's policy answers those.
+    /// Queues a request for consumption information, if the app answers those automatically.
     ///
-    /// It is stored before the notification is acknowledged: after a crash in between, the App
-    /// Store sends the notification again.
+    /// It is stored before the notification is acknowledged, so the App Store sends it again after
+    /// a crash.
     func noteConsumption(_ reading: AppStoreReading) async throws(StorageError) {
         guard let queue = consumption[app.id, reading.environment],
             let request = ConsumptionRequest(reading, at: clock())
@@ -27,7 +27,7 @@ extension Ingest {
 }
 
 extension ConsumptionRequest {
-    /// Nil for any other notification, and for a request whose time is over.
+    /// Returns nil for any other notification, and for an expired request.
     fileprivate init?(_ reading: AppStoreReading, at now: Instant) {
         guard reading.notification?.notificationType?.known == .consumptionRequest,
             let transaction = reading.transaction?.transactionId,

@@ -5,9 +5,9 @@ import TideoverStorage
 
 /// A request of the App Store for consumption information, before it decides on a refund.
 struct ConsumptionRequest: Hashable, Sendable {
-    /// The time in which the store takes an answer.
+    /// The time within which the store accepts an answer.
     static let window = Milliseconds.hours(12)
-    /// How long before its end an unanswered request raises an alarm.
+    /// How long before its deadline an unanswered request raises an alarm.
     static let alarm = Milliseconds.hours(2)
 
     let transactionId: String
@@ -34,14 +34,14 @@ struct ConsumptionRequest: Hashable, Sendable {
         transactionId == other.transactionId && requestedAt == other.requestedAt
     }
 
-    /// When there is something to do about it next.
+    /// When the next action is due.
     var dueAt: Instant {
         guard state == .waiting else { return deadline }
         let alarm = isRaised ? deadline : deadline + Milliseconds(-Self.alarm.count)
         return min(nextAt, alarm, deadline)
     }
 
-    /// Schedules another attempt: after a minute, later after ever longer, at most half an hour.
+    /// Schedules another attempt after a minute; the delay doubles up to half an hour.
     mutating func putOff(from now: Instant) {
         attempts += 1
         nextAt = now + Milliseconds.minutes(min(30, 1 << min(attempts - 1, 5)))
@@ -49,7 +49,7 @@ struct ConsumptionRequest: Hashable, Sendable {
 }
 
 extension ConsumptionRequest {
-    /// Reads the form that `text` has; nil for anything else.
+    /// Decodes the form in `text`; nil for any other text.
     init?(_ text: String, in environment: Environment) {
         guard let root = try? JSONDocument(Array(text.utf8), limits: .local).root,
             let transaction = root["transaction"]?.string,
@@ -82,13 +82,13 @@ extension ConsumptionRequest {
     }
 }
 
-/// The requests of the App Store about one app in one environment that wait for an answer.
+/// The App Store's open requests about one app in one environment.
 ///
-/// Each has a numbered place with a bookmark of its own, so that a restart forgets none and two
-/// writes never meet. A settled request keeps its place until its time is over: the same
-/// notification can arrive again.
+/// Each request has a numbered place with its own bookmark, so that restarts lose none and writes
+/// never conflict. A settled request keeps its place until its deadline, because the notification
+/// can arrive again.
 final class ConsumptionQueue: Sendable {
-    /// A store that requests more at once is answered by hand.
+    /// The maximum number of open requests; further ones must be answered by hand.
     static let places = 128
 
     let environment: Environment
@@ -128,12 +128,12 @@ final class ConsumptionQueue: Sendable {
         return true
     }
 
-    /// The waiting and the outdated requests of which something is due.
+    /// Returns the requests with a due action, including expired ones.
     func due(at now: Instant) -> [ConsumptionRequest] {
         requests.withLock { $0.compactMap(\.self).filter { $0.dueAt <= now } }
     }
 
-    /// When something is due next; nil if nothing waits.
+    /// When the next action is due; nil if there is none.
     var nextAt: Instant? {
         requests.withLock { $0.compactMap { $0?.dueAt }.min() }
     }
@@ -151,7 +151,7 @@ final class ConsumptionQueue: Sendable {
         if let place { try await store(place) }
     }
 
-    /// Ends the wait of a transaction that was answered by hand.
+    /// Settles the requests of a transaction that was answered by hand.
     func settle(_ transactionId: String) async throws(StorageError) {
         let waiting = requests.withLock { requests in
             requests.compactMap(\.self).filter {
@@ -171,7 +171,7 @@ final class ConsumptionQueue: Sendable {
     }
 }
 
-/// The queues of all apps and environments whose requests are answered by themselves.
+/// The queues of all apps and environments with automatic answers.
 struct ConsumptionQueues: Sendable {
     private struct Place: Hashable {
         let app: String

@@ -4,8 +4,7 @@ import TideoverStorage
 
 /// Answers the App Store's requests for consumption information about one app in one environment.
 ///
-/// A request that cannot be answered is tried again until its time is over, and raises an alarm
-/// before.
+/// An answer that fails is retried until the deadline, and raises an alarm before it.
 struct ConsumptionWorker: Sendable {
     let queue: ConsumptionQueue
     let backfiller: Backfiller
@@ -14,11 +13,11 @@ struct ConsumptionWorker: Sendable {
     private var storage: any Storage { backfiller.ingest.storage }
     private var clock: Clock { backfiller.timing.clock }
 
-    /// How often it is looked whether something is due.
+    /// The interval of the checks for due actions.
     private static let look = Duration.seconds(1)
     private static let why = "Apple asked for consumption information (appStore.consumption)."
 
-    /// Works until cancelled.
+    /// Runs until cancelled.
     func run(sleep: Sleep) async {
         while !Task.isCancelled {
             await look()
@@ -26,7 +25,7 @@ struct ConsumptionWorker: Sendable {
         }
     }
 
-    /// Does what is due now; false if the storage failed.
+    /// Processes the due actions; false if the storage failed.
     @discardableResult
     func look() async -> Bool {
         do {
@@ -62,7 +61,7 @@ struct ConsumptionWorker: Sendable {
     private func answer(_ request: inout ConsumptionRequest) async throws {
         let now = clock()
         let holding = try storage.holding(request.lineage, app: app.id)
-        // Nobody is known to have it: only the operator can say whether it was delivered.
+        // No owner is known, so only the operator can confirm the delivery.
         guard let owner = holding.owners.owner(at: now) else { return request.putOff(from: now) }
         let information = app.consumption.information(
             about: request.transactionId,

@@ -4,20 +4,20 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Changing purchases on Google Play.
+/// Changes of purchases on Google Play.
 extension PlayUpkeep {
     private typealias Operation = @Sendable (PlayAPI) async throws -> JSONObject
 
-    /// The purchase token that an action names, which is a secret.
+    /// The purchase token of an action, which is a secret.
     private struct Named {
         let kind: PlayRead.Kind
         let token: String
     }
 
-    /// The request for an action.
+    /// Prepares the request for an action.
     ///
-    /// - Throws: `bad-store-action` if the store would not take it; ``StoreActionFailure`` if it
-    ///   has to be asked first and does not answer.
+    /// - Throws: `bad-store-action` if the store would reject it; ``StoreActionFailure`` if a query
+    ///   that it needs fails.
     func call(_ action: StoreAction, on purchase: ActedPurchase) async throws -> StoreCall {
         let named = try await token(of: purchase)
         let operation = try await operation(action, purchase, named)
@@ -82,7 +82,8 @@ extension PlayUpkeep {
         }
     }
 
-    /// The version of the subscription to defer: the store rejects the request if it changed.
+    /// Returns the version of the subscription to defer; the store rejects the request if it
+    /// changed.
     private func etag(of token: String) async throws -> String {
         let answer = try await send(.purchases) { api in try await api.subscription(token) }
         guard let etag = answer.content.etag else {
@@ -111,7 +112,7 @@ extension PlayUpkeep {
         }
     }
 
-    /// The token that the client named, else the newest one that no other replaced.
+    /// Returns the token in the client's request, or the newest token without a replacement.
     private func token(of purchase: ActedPurchase) async throws -> Named {
         let words = PlayLineageWords(purchase.holding.facts)
         let asked = trust.token(purchase.name)
@@ -142,7 +143,7 @@ extension DeferredExpiry {
 }
 
 extension Request {
-    /// The same request with words in the place of a purchase token.
+    /// Returns the request with a placeholder instead of the purchase token.
     fileprivate func hiding(_ token: String) -> Request {
         var request = self
         request.path = path.replacing(PercentEncoding.encode(token), with: "PURCHASE_TOKEN")

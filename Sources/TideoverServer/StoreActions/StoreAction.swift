@@ -25,16 +25,16 @@ enum StoreAction: Hashable, Sendable {
             }
         }
 
-        /// A leaked secret key must not give money back.
+        /// The required authorisation, so that a leaked secret key cannot refund money.
         var need: Need {
             switch self {
-            // Payments that are put off for a year are as good as given back.
+            // Payments deferred for a year are effectively refunded.
             case .revoke, .refund, .postpone: .admin
             case .extend, .accountToken, .consumption, .cancel: .secret
             }
         }
 
-        /// Whether a second execution changes nothing that the first one did not change.
+        /// Whether a second execution changes nothing more than the first.
         var isRepeatable: Bool {
             switch self {
             case .extend, .postpone: false
@@ -42,7 +42,7 @@ enum StoreAction: Hashable, Sendable {
             }
         }
 
-        /// Whether the store answers about the purchase differently afterwards.
+        /// Whether the store's responses about the purchase change.
         var changesPurchase: Bool { self != .consumption }
     }
 
@@ -58,7 +58,8 @@ enum StoreAction: Hashable, Sendable {
         }
     }
 
-    /// All of it in one line. Two actions of one kind with the same line are the same request.
+    /// The complete action in one line. Two actions of one kind with the same line are the same
+    /// request.
     var detail: String {
         switch self {
         case .extend(let days, let reason): "by \(days) days, reason \(reason)"
@@ -75,7 +76,7 @@ enum StoreAction: Hashable, Sendable {
 }
 
 extension ConsumptionInformation {
-    /// All of it in one line.
+    /// The complete information in one line.
     var line: String {
         var parts = ["\(deliveryStatus)"]
         if let consumptionPercentage { parts.append("consumed \(consumptionPercentage) of 100000") }

@@ -9,10 +9,10 @@ struct StoreActionJournal: Sendable {
     let clock: Clock
     let metrics: Metrics
     let log: Log
-    /// The operator's key by name; nil for the server itself.
+    /// The name of the operator's key; nil for the server itself.
     let presenter: String?
 
-    /// What is requested, of which purchase, and why.
+    /// The requested change, its purchase, and the reason.
     struct Subject: Sendable {
         let action: String
         let detail: String
@@ -20,7 +20,7 @@ struct StoreActionJournal: Sendable {
         let why: String
     }
 
-    /// Writes one line; under a name, a line is written once.
+    /// Writes one line; a line with a name is written once.
     ///
     /// - Throws: `StorageError`.
     func write(

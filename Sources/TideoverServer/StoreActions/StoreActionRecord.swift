@@ -3,23 +3,23 @@ import TideoverJSON
 import TideoverSignatures
 import TideoverStorage
 
-/// What became of the request under one idempotency key.
+/// The outcome of the request with one idempotency key.
 struct StoreActionRecord: Hashable, Sendable {
-    /// The digest of the request: the same key with another one is refused.
+    /// The digest of the request; the same key with another digest is rejected.
     let digest: String
     var state: State
-    /// The store's answer as JSON text; nil before it answered.
+    /// The store's response as JSON text; nil before it.
     var answer: String?
 
     enum State: String, Hashable, Sendable {
-        /// It was sent or was about to be: its outcome is unknown.
+        /// It was sent or about to be sent; its outcome is unknown.
         case begun
         case completed
         /// It was not carried out.
         case failed
     }
 
-    /// Reads the form that `text` has; nil for anything else.
+    /// Decodes the form in `text`; nil for any other text.
     init?(_ text: String) {
         guard let root = try? JSONDocument(Array(text.utf8), limits: .local).root,
             let digest = root["digest"]?.string,
@@ -45,9 +45,9 @@ struct StoreActionRecord: Hashable, Sendable {
     }
 }
 
-/// The name of a request to a store, made from its idempotency key.
+/// The name of a store request, derived from its idempotency key.
 struct StoreActionName: Hashable, Sendable {
-    /// In hexadecimal digits.
+    /// The name in hexadecimal digits.
     let id: String
 
     init(_ key: IdempotencyKey?, app: String, _ environment: Environment) {
@@ -58,7 +58,7 @@ struct StoreActionName: Hashable, Sendable {
         id = Hexadecimal.text(SHA256.hash(writer.bytes).prefix(16))
     }
 
-    /// The same as a UUID: the name towards the App Store.
+    /// The name as a UUID, for the App Store.
     var uuid: String {
         var rest = Substring(id)
         let groups = [8, 4, 4, 4, 12].map { length in
@@ -68,10 +68,11 @@ struct StoreActionName: Hashable, Sendable {
         return groups.joined(separator: "-")
     }
 
-    /// The bookmark of its record. It stays: a repetition years later changes nothing either.
+    /// The name of the record's bookmark. It is kept for ever, so that a repetition years later
+    /// changes nothing.
     var bookmark: String { "storeAction:\(id)" }
 
-    /// The name of its audit line with an outcome: each is written once.
+    /// Returns the name of the audit line for an outcome; each is written once.
     func auditName(_ outcome: AuditEntry.StoreChange.Outcome) -> String {
         "storeAction\n\(id)\n\(outcome.rawValue)"
     }

@@ -7,11 +7,11 @@ import TideoverJSON
 /// A change of one purchase as a client requests it.
 struct StoreActionRequest: Hashable, Sendable {
     let action: StoreAction
-    /// In the operator's words.
+    /// The operator's reason.
     let why: String
 
-    /// Reads `{"action": "extend", "days": 7, "why": "..."}`. Unknown members are rejected: a slip
-    /// in `revokes` would move other money than meant.
+    /// Reads `{"action": "extend", "days": 7, "why": "..."}`. Unknown members are rejected: a
+    /// misspelt `revokes` would have a different effect on money.
     init(_ body: [UInt8]) throws(Problem) {
         let fields = try StoreActionFields(body)
         let kinds = StoreAction.Kind.allCases.map { ($0.rawValue, $0) }
@@ -27,7 +27,7 @@ struct MassExtensionRequest: Hashable, Sendable {
     let product: String
     let days: Int64
     let reason: RenewalExtension.Reason
-    /// Storefronts by their three letters; all of them if empty.
+    /// The three-letter codes of storefronts; empty for all.
     let storefronts: [String]
     let why: String
 
@@ -41,7 +41,7 @@ struct MassExtensionRequest: Hashable, Sendable {
         why = try fields.why()
     }
 
-    /// All of it in one line.
+    /// The complete request in one line.
     var detail: String {
         let places = storefronts.isEmpty ? "everywhere" : storefronts.joined(separator: " ")
         return "\(product) by \(days) days, reason \(reason), \(places)"
@@ -171,7 +171,7 @@ struct StoreActionFields {
         return text
     }
 
-    /// One of several words.
+    /// Returns one of several values by name.
     func choice<Value>(_ name: String, _ choices: [(String, Value)]) throws(Problem) -> Value {
         guard let word = root[name]?.string, let found = choices.first(where: { $0.0 == word })
         else {

@@ -9,8 +9,8 @@ import TideoverStorage
 /// Answers `POST /v1/apps/{app}/purchases/{purchase}/actions`, `POST /v1/apps/{app}/extensions` and
 /// `GET /v1/apps/{app}/extensions/{id}`: changes that the operator requests from a store.
 ///
-/// A change is recorded before it is sent and after the store answered. One idempotency key names
-/// one change, which is carried out once.
+/// A change is recorded before it is sent and after the store answered. One idempotency key
+/// identifies one change, which is executed once.
 struct StoreActionsRoute: Sendable {
     let app: App
     let storage: any Storage
@@ -19,11 +19,11 @@ struct StoreActionsRoute: Sendable {
     let metrics: Metrics
     let backfillers: [Backfiller]
     let upkeeps: [PlayUpkeep]
-    /// Those that automatic answers wait in.
+    /// The queues of automatic answers.
     let consumption: ConsumptionQueues
     /// The names of the changes that are being sent.
     let underWay: Locked<Set<StoreActionName>>
-    /// The name of the key that was presented.
+    /// The name of the request's key.
     let presenter: String
 
     func act(_ call: Call) async throws -> Response {
@@ -63,7 +63,7 @@ struct StoreActionsRoute: Sendable {
             detail: wanted.detail,
             why: wanted.why
         )
-        // The store takes an order under one identifier once.
+        // The store accepts an order with the same identifier once.
         let request = Pending(subject, true, environment)
         return try await respond(to: call.request, request) { name in
             try await backfiller.call(wanted, identifier: name.uuid)
@@ -95,7 +95,7 @@ struct StoreActionsRoute: Sendable {
 
     private static let headers: Headers = ["Cache-Control": "private, no-store"]
 
-    // MARK: Finding
+    // MARK: Lookup
 
     private func find(
         _ name: String,
@@ -149,10 +149,10 @@ struct StoreActionsRoute: Sendable {
     }
 }
 
-// MARK: - Carrying it out
+// MARK: - Execution
 
 extension StoreActionsRoute {
-    /// A change that is requested.
+    /// A requested change.
     private struct Pending: Sendable {
         let subject: StoreActionJournal.Subject
         let isRepeatable: Bool
@@ -181,7 +181,7 @@ extension StoreActionsRoute {
 
     private typealias Prepare = (StoreActionName) async throws -> StoreCall
 
-    /// The response to a request, and what became of the change.
+    /// The response to a request, and the outcome of the change.
     private struct Answered {
         let response: Response
         let outcome: AuditEntry.StoreChange.Outcome
@@ -209,7 +209,7 @@ extension StoreActionsRoute {
         return try await asProblem(pending) { try await carryOut(call, name, pending) }
     }
 
-    /// The answer to a request that was carried out before; nil if it can be carried out now.
+    /// Returns the response to a request that was already executed; nil if it can be executed now.
     private func known(
         _ name: StoreActionName,
         _ pending: Pending
@@ -226,7 +226,7 @@ extension StoreActionsRoute {
                 sentence: "The request was sent before, and no answer to it is stored."
             ).problem(isRepeatable: false, at: clock())
         case .completed:
-            // Writes the line that a crash may have left out.
+            // Writes the line that a crash may have omitted.
             try await write(.completed, name, pending)
             return answered(.completed, pending, isRepeated: true, answer: record.answer)
         }
@@ -258,7 +258,7 @@ extension StoreActionsRoute {
         return answered(.completed, pending, draft: call.draft, answer: record.answer)
     }
 
-    /// The change is carried out: if the store cannot be asked now, the schedule asks it later.
+    /// Queries the store about the changed purchase; if that fails, the schedule queries it later.
     private func refresh(_ call: StoreCall, _ pending: Pending) async {
         do {
             try await call.refresh()
@@ -315,7 +315,7 @@ extension StoreActionsRoute {
         try await journal(pending).write(outcome, of: pending.subject, code: code, name: line)
     }
 
-    // MARK: Answering
+    // MARK: Response
 
     private func answered(
         _ outcome: AuditEntry.StoreChange.Outcome,

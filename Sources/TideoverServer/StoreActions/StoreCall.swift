@@ -5,15 +5,15 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// A change that a store can carry out, before it is sent.
+/// A prepared change that can be sent to a store.
 struct StoreCall: Sendable {
     /// The request to the store, without authorization and without a purchase token.
     let draft: Request
-    /// Sends the request and returns the store's answer.
+    /// Sends the request and returns the store's response.
     ///
     /// - Throws: ``StoreActionFailure``, `StorageError` or `CancellationError`.
     let send: @Sendable () async throws -> JSONObject
-    /// Asks the store about the purchase again.
+    /// Queries the store about the purchase again.
     let refresh: @Sendable () async throws -> Void
 
     /// Writes the request as one JSON object.
@@ -35,7 +35,7 @@ struct StoreCall: Sendable {
 
 /// A purchase to change.
 struct ActedPurchase: Sendable {
-    /// The name that the client used.
+    /// The name in the client's request.
     let name: String
     let holding: Holding
     let owner: CustomerID?
@@ -43,14 +43,14 @@ struct ActedPurchase: Sendable {
     var lineage: Lineage { holding.lineage }
 }
 
-/// Why a change was not carried out, or may not have been.
+/// The reason why a change failed, or may have failed.
 struct StoreActionFailure: Error, Hashable, Sendable {
     let outcome: AuditEntry.StoreChange.Outcome
     let code: String
     let sentence: String
     var retryAt: Instant?
 
-    /// Our own limit of requests is reached.
+    /// Our own rate limit is reached.
     static let busy = StoreActionFailure(
         outcome: .notSent,
         code: "busy",
@@ -101,8 +101,8 @@ extension StoreActionFailure {
 }
 
 extension StoreActionFailure {
-    /// The failure as a response to the client; `isRepeatable` says whether the same request can be
-    /// sent again when its outcome is unknown.
+    /// Returns the failure as a response to the client; `isRepeatable` determines whether a request
+    /// with an unknown outcome may be sent again.
     func problem(isRepeatable: Bool, at now: Instant) -> Problem {
         let wait = retryAt.map { Int(min(max(1, ($0 - now).count / 1000), 3600)) }
         switch outcome {

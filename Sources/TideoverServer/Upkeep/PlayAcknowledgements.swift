@@ -2,10 +2,10 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverStorage
 
-/// Telling the store that what was bought was granted, before it takes it back.
+/// Acknowledges purchases at the store before it refunds them.
 extension PlayUpkeep {
-    /// Acknowledges whatever is stored of a lineage and still waits for it. That it worked is believed
-    /// once the store says so: the token is asked about again.
+    /// Acknowledges the purchases of a lineage that await it. It then queries the token again,
+    /// because only the store's response confirms the acknowledgement.
     ///
     /// - Throws: `StorageError`, or `CancellationError`.
     func acknowledge(_ lineage: Lineage) async throws {
@@ -57,12 +57,12 @@ extension PlayUpkeep {
             return
         }
         count(.acknowledgements, "answered")
-        // Until the store's own word is there, telling it again a while later does no harm.
+        // Until the store confirms it, a repeated acknowledgement later is harmless.
         agenda.toldInVain(of: lineage, at: timing.clock())
         _ = try await ask(purchase.kind, token, about: lineage)
     }
 
-    /// Raises each purchase once that the store is about to take back.
+    /// Raises an alarm once for each purchase that the store will refund soon.
     func tellOfLate() {
         for purchase in agenda.newlyLate(at: timing.clock()) {
             ingest.log(

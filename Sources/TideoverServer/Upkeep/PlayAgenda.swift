@@ -1,19 +1,19 @@
 import TideoverCore
 import TideoverLocks
 
-/// What is to be done about each lineage of Google Play and when: made from the stored facts at the start,
-/// and again for each lineage of which something is committed. Nothing is lost with it.
+/// A queue of the due work for each Google Play lineage. It is built from the stored facts at
+/// startup, and updated for each lineage with a commit. It contains no data of its own.
 final class PlayAgenda: Sendable {
-    /// How often it was tried in vain to tell the store something.
+    /// The failed attempts to acknowledge a purchase.
     struct Tries: Equatable {
         var count = 0
         var lastAt = Instant.distantPast
     }
 
-    /// Purchases of which the store has not been told that they were granted.
+    /// The number of purchases that await acknowledgement.
     struct Reading: Equatable {
         var awaited = 0
-        /// Those among them for which most of the time has gone by.
+        /// Those of them with most of their time passed.
         var late = 0
     }
 
@@ -24,18 +24,18 @@ final class PlayAgenda: Sendable {
 
     private struct State {
         var entries: [Lineage: Entry] = [:]
-        /// Not later than any entry; looked for again when it has passed.
+        /// A lower bound of all entries; computed again when it has passed.
         var earliest = Instant.distantFuture
         var changed: Set<Lineage> = []
         var tries: [Lineage: Tries] = [:]
         var alarmed: Set<PlayToken> = []
-        /// Until when nothing is due: the store wants to be left alone.
+        /// The end of the store's throttling, before which nothing is due.
         var restsUntil = Instant.distantPast
     }
 
     private let state = Locked(State())
 
-    /// Something was committed of a lineage: its plan may be another now.
+    /// Marks a lineage as changed by a commit, so that its plan is computed again.
     func note(_ lineage: Lineage) { state.withLock { _ = $0.changed.insert(lineage) } }
 
     func takeChanged() -> [Lineage] {
@@ -45,8 +45,8 @@ final class PlayAgenda: Sendable {
         }
     }
 
-    /// Takes a lineage's plan in, nothing of it before `notBefore`; `acknowledges` says whether the store
-    /// is told of what was granted.
+    /// Stores a lineage's plan, not due before `notBefore`. `acknowledges` determines whether the
+    /// server acknowledges purchases.
     func put(_ plan: PlayPlan, of lineage: Lineage, notBefore: Instant, acknowledges: Bool) {
         state.withLock { state in
             if plan.acknowledgements.isEmpty { state.tries[lineage] = nil }
@@ -66,7 +66,7 @@ final class PlayAgenda: Sendable {
         }
     }
 
-    /// Leaves a lineage alone until an instant.
+    /// Delays a lineage until an instant.
     func putOff(_ lineage: Lineage, until instant: Instant) {
         state.withLock { state in
             let known = state.entries[lineage]?.acknowledgements ?? []
@@ -75,7 +75,7 @@ final class PlayAgenda: Sendable {
         }
     }
 
-    /// The lineages of which something is due, those due longest first.
+    /// Returns the due lineages, those due longest first.
     func due(at now: Instant, limit: Int) -> [Lineage] {
         state.withLock { state in
             guard now >= max(state.earliest, state.restsUntil) else { return [] }
@@ -88,21 +88,21 @@ final class PlayAgenda: Sendable {
         }
     }
 
-    /// When the next thing is due; nil where nothing is to be done.
+    /// When work is due next; nil if there is none.
     var next: Instant? {
         state.withLock { state in
             state.entries.values.map(\.at).min().map { max($0, state.restsUntil) }
         }
     }
 
-    /// Has nothing fall due before an instant.
+    /// Prevents any work from falling due before an instant.
     func rest(until instant: Instant) {
         state.withLock { $0.restsUntil = max($0.restsUntil, instant) }
     }
 
     func isResting(at now: Instant) -> Bool { state.withLock { now < $0.restsUntil } }
 
-    // MARK: Telling the store
+    // MARK: Acknowledgements
 
     func mayTell(of lineage: Lineage, at now: Instant) -> Bool {
         state.withLock { now >= $0.tries[lineage, default: Tries()].next }
@@ -117,7 +117,7 @@ final class PlayAgenda: Sendable {
         }
     }
 
-    /// Those that are late, each once.
+    /// Returns the acknowledgements that became late, each once.
     func newlyLate(at now: Instant) -> [PlayPlan.Acknowledgement] {
         state.withLock { state in
             guard state.entries.values.contains(where: { !$0.acknowledgements.isEmpty }) else {
@@ -143,7 +143,7 @@ extension PlayAgenda.Tries {
     private static let shortest = Milliseconds.minutes(1)
     private static let longest = Milliseconds.hours(1)
 
-    /// When it is tried next: ever later, and never given up.
+    /// When the next attempt is due. The intervals grow, and attempts never stop.
     fileprivate var next: Instant {
         guard count > 0 else { return .distantPast }
         let doubled = Milliseconds(Self.shortest.count << min(count - 1, 10))

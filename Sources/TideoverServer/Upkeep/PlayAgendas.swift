@@ -2,7 +2,7 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverStorage
 
-/// The agendas of every app and environment in which Google Play can be asked.
+/// The agendas of all apps and environments with access to Google Play.
 struct PlayAgendas: Sendable {
     private struct Place: Hashable {
         let app: String
@@ -25,7 +25,7 @@ struct PlayAgendas: Sendable {
         agendas[Place(app: app, environment: environment)]
     }
 
-    /// Has the lineages looked at again of which something was committed.
+    /// Marks the lineages of a commit, so that their plans are computed again.
     func note(_ intake: Intake) {
         guard let agenda = self[intake.app, intake.environment] else { return }
         for lineage in Set(intake.facts.map(\.lineage)) where lineage.store == .googlePlay {
@@ -35,7 +35,7 @@ struct PlayAgendas: Sendable {
 }
 
 extension App {
-    /// Whether Google Play tells of purchases in an environment, and can be asked about them.
+    /// Returns whether Google Play has purchases in an environment and can be queried about them.
     fileprivate func canAskGooglePlay(in environment: Environment) -> Bool {
         guard let trust = googlePlay, trust.api != nil else { return false }
         return trust.identity.environments.contains(environment)

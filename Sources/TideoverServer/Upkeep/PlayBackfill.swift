@@ -2,9 +2,9 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverStorage
 
-/// Asking Google Play for whatever has not arrived by itself: one run at a time.
+/// Queries Google Play for missing notifications, one run at a time.
 extension PlayUpkeep {
-    /// Runs once; nil if a run is under way already.
+    /// Runs once; nil if a run is in progress.
     func backfill() async -> BackfillReport? {
         guard book.begin() else { return nil }
         do {
@@ -25,7 +25,7 @@ extension PlayUpkeep {
         }
     }
 
-    /// Runs once, behind a run that is under way; nil when cancelled while it waits for that.
+    /// Runs once, after a run in progress; nil if cancelled while waiting.
     func backfillNext() async -> BackfillReport? {
         while true {
             if let report = await backfill() { return report }
@@ -33,17 +33,17 @@ extension PlayUpkeep {
         }
     }
 
-    // MARK: Tokens that live
+    // MARK: Active tokens
 
-    /// How many lineages one run asks about; the next run goes on behind them.
+    /// The maximum number of lineages in one run; the next run continues after them.
     private static let mostLineages = 20_000
     private static let pageLength = 100
-    /// How long a token is not asked about again by a run.
+    /// How long a run does not query a token again.
     private static let restOfLiving = Milliseconds.hours(24)
-    /// How many answers may fail in a row before the store is taken to be down.
+    /// The number of consecutive failures after which the store counts as down.
     private static let mostFailures = 5
 
-    /// Asks about every token that the store can still change, unless it was asked about lately.
+    /// Queries each token that the store can still change, unless it was queried recently.
     private func readLivingTokens() async throws {
         let name = "googlePlay:\(BackfillStep.purchases.rawValue)"
         var last = try bookmarks.text(name).flatMap { $0.isEmpty ? nil : $0 }
@@ -82,8 +82,8 @@ extension PlayUpkeep {
         sentence: "Google Play did not answer several times in a row."
     )
 
-    /// Those of a lineage's tokens that there is anything left to ask about, where the last answer is a day
-    /// old.
+    /// Returns the queries for a lineage's tokens that can still change, if the last response is a
+    /// day old.
     private func livingQuestions(on holding: Holding) throws -> [PlayPlan.Question] {
         let words = PlayLineageWords(holding.facts)
         let confirmed = try bookmarks.instant(Self.confirmed(holding.lineage)) ?? .distantPast
@@ -98,7 +98,7 @@ extension PlayUpkeep {
         }
     }
 
-    /// Whether the store could not be asked.
+    /// Sends queries, and returns whether the store could not be reached.
     private func read(_ questions: [PlayPlan.Question], of holding: Holding) async throws -> Bool {
         let answers = try await ask(questions, about: holding.lineage)
         book.note(.purchases) { sum in
@@ -118,10 +118,10 @@ extension PlayUpkeep {
         return answers.contains(.failed(retryable: true))
     }
 
-    // MARK: At once
+    // MARK: Immediate queries
 
-    /// Asks about one purchase that we know, once, if the store may be asked now and did not answer about
-    /// it lately: somebody waits for it.
+    /// Queries one known purchase once for a waiting caller, if the store may be queried now and
+    /// was not queried recently.
     ///
     /// - Throws: `StorageError`, or `CancellationError`.
     func askAtOnce(about lineage: Lineage) async throws {

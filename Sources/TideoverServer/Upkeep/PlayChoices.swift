@@ -1,11 +1,11 @@
-/// The operator's choices about the upkeep of purchases on Google Play.
+/// The operator's settings for Google Play purchases.
 public struct PlayChoices: Hashable, Sendable {
-    /// Whether the server tells the store that a purchase was granted; if not, the app has to.
+    /// Whether the server acknowledges purchases at the store; if not, the app must.
     public var acknowledges: Bool
-    /// When all tokens that live, and the list of voided orders, are asked for.
+    /// When all active tokens, and the list of voided orders, are queried.
     public var backfill: BackfillSchedule
 
-    /// What is done unless the operator says otherwise.
+    /// Creates the settings; the defaults apply unless the operator changes them.
     public init(acknowledges: Bool = true, backfill: BackfillSchedule = BackfillSchedule()) {
         self.acknowledges = acknowledges
         self.backfill = backfill

@@ -3,14 +3,14 @@ import TideoverGooglePlay
 import TideoverLocks
 import TideoverStorage
 
-/// Purchases that the list of voided orders is expected to name, because a notification announced it,
-/// and for which the list was not read since.
+/// Purchases expected on the list of voided orders because a notification announced it, if the list
+/// was not read since.
 struct PlayExpectedVoids {
     private(set) var lineages: [PlayToken: Lineage] = [:]
     /// When the first of them was announced.
     private(set) var since = Instant.distantFuture
 
-    /// More than that are left to the schedule.
+    /// The maximum number; further ones are left to the schedule.
     private static let most = 1000
 
     mutating func add(_ token: PlayToken, in lineage: Lineage, at announced: Instant) {
@@ -21,10 +21,10 @@ struct PlayExpectedVoids {
 }
 
 extension PlayUpkeep {
-    /// The log line for a list that could not be read.
+    /// The log message for a list that could not be read.
     static let voidUnread = "why an order was voided is not known yet"
 
-    /// The store compares with when it recorded an order, which may be a little before the event.
+    /// The store filters by when it recorded an order, which may be slightly before the event.
     private static let margin = Milliseconds.hours(1)
 
     /// Notes that a notification announced a voided order of a purchase.
@@ -32,8 +32,8 @@ extension PlayUpkeep {
         expectedVoids.withLock { $0.add(token, in: lineage, at: announced) }
     }
 
-    /// Reads one page of the list for all purchases that are expected on it, if the list may be read
-    /// now. Otherwise they wait for the next call.
+    /// Reads one page of the list for all purchases expected on it, if the list may be read now.
+    /// Otherwise they wait for the next call.
     ///
     /// - Throws: `StorageError`, or `CancellationError`.
     func readExpectedVoids() async throws {

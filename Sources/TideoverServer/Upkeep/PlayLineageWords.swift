@@ -1,24 +1,24 @@
 import TideoverCore
 import TideoverGooglePlay
 
-/// What is known of the purchase tokens of one lineage of Google Play: the newest answer about each, and
-/// how asking went.
+/// The state of the purchase tokens of one Google Play lineage: the newest response about each, and
+/// the outcomes of queries.
 struct PlayLineageWords {
-    /// The newest answer about each subscription that was answered about.
+    /// The newest response about each subscription token.
     private(set) var subscriptions: [PlayToken: PlaySubscription] = [:]
-    /// The same of one-time purchases.
+    /// The newest response about each one-time purchase token.
     private(set) var purchases: [PlayToken: PlayPurchase] = [:]
-    /// When each token was asked about first, by our clock.
+    /// When each token was first queried, by our clock.
     private(set) var firstAsked: [PlayToken: Instant] = [:]
-    /// Tokens that another one has taken the place of.
+    /// Tokens that another token has replaced.
     private(set) var replaced: Set<PlayToken> = []
-    /// When the store was asked in vain, by our clock, in order.
+    /// The times of failed queries, by our clock, in order.
     private(set) var failures: [Instant] = []
-    /// Whether the newest question that is kept by itself was asked in vain.
+    /// Whether the newest inquiry failed.
     private(set) var isUnanswered = false
-    /// When each token was last told of by a bare notification.
+    /// When a bare notification last reported each token.
     private(set) var heard: [PlayToken: Instant] = [:]
-    /// When each token was last told of as voided as a whole.
+    /// When each token was last reported as completely voided.
     private(set) var voided: [PlayToken: Instant] = [:]
     private var named: [PlayToken: PlayRead.Kind] = [:]
 
@@ -64,30 +64,31 @@ struct PlayLineageWords {
         named[token] = named[token] ?? kind
     }
 
-    /// Tokens that were told of and never answered about.
+    /// Tokens that were reported and never answered about.
     var unread: [PlayToken: PlayRead.Kind] {
         named.filter { subscriptions[$0.key] == nil && purchases[$0.key] == nil }
     }
 
-    /// Every token that there may be a question about.
+    /// All tokens that may need a query.
     var tokens: Set<PlayToken> {
         Set(named.keys).union(subscriptions.keys).union(purchases.keys)
     }
 
-    /// What to ask for, of a token that is known here.
+    /// Returns the kind of query for a known token.
     func kind(of token: PlayToken) -> PlayRead.Kind? {
         if subscriptions[token] != nil { return .subscription }
         return purchases[token] != nil ? .product : named[token]
     }
 
-    /// By when the store was asked; our own clock tells two questions of one second apart.
+    /// Orders reads by the time of the query; our own clock distinguishes two queries in one
+    /// second.
     private static func isEarlier(_ a: Fact, _ b: Fact) -> Bool {
         (a.assertedAt, a.learnedAt, a.evidence) < (b.assertedAt, b.learnedAt, b.evidence)
     }
 }
 
 extension PlaySubscription {
-    /// Whether it was ever paid for, or a trial begun.
+    /// Whether it was ever paid, or a trial started.
     var isPaid: Bool {
         switch state {
         case .active, .paused, .inGrace, .onHold, .cancelled, .expired: true

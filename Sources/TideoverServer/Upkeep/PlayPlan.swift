@@ -1,47 +1,47 @@
 import TideoverCore
 import TideoverGooglePlay
 
-/// What is to be asked of Google Play about one lineage and when, and what to tell it: decided from the
-/// facts alone, so that it is the same after any restart.
+/// The queries and acknowledgements for one Google Play lineage, and their times. It depends only
+/// on stored data, so it is the same after a restart.
 struct PlayPlan: Equatable {
-    /// A purchase token to ask about, and from when on.
+    /// A purchase token to query, and when.
     struct Question: Equatable {
         let token: PlayToken
         let kind: PlayRead.Kind
         let at: Instant
     }
 
-    /// A purchase of which the store is to be told that it was granted.
+    /// A purchase to acknowledge at the store.
     struct Acknowledgement: Equatable {
         let token: PlayToken
         let kind: PlayRead.Kind
-        /// Any product of the purchase names it.
+        /// Any one of the purchase's products.
         let productId: String
-        /// When the store takes it back unless it has been told.
+        /// When the store refunds it if it is not acknowledged.
         let dueBy: Instant
-        /// How long there was for it.
+        /// The time that was available for it.
         let allowance: Milliseconds
 
-        /// Whether most of the time for it has gone by.
+        /// Returns whether most of the time has passed.
         func isLate(at now: Instant) -> Bool {
             now >= dueBy - min(.days(1), Milliseconds(allowance.count / 3))
         }
     }
 
-    /// By token.
+    /// The queries, by token.
     let questions: [Question]
-    /// By token.
+    /// The acknowledgements, by token.
     let acknowledgements: [Acknowledgement]
 
-    /// The earliest question; nil where there is nothing to ask about any more.
+    /// The earliest query; nil if none remains.
     var nextQuestion: Instant? { questions.map(\.at).min() }
 }
 
-/// What is remembered of asking that states nothing of a purchase, and so is no fact.
+/// Stored information about queries that says nothing about a purchase, and so is not a fact.
 struct PlayMemory: Equatable {
-    /// When an answer last said the same as the one before it.
+    /// When a response last repeated the previous one.
     var confirmedAt: Instant?
-    /// Tokens that the store does not know, or that nobody can ask about, since when.
+    /// Tokens that the store does not know, or that cannot be queried, and since when.
     var settled: [PlayToken: Instant] = [:]
 }
 
@@ -58,7 +58,7 @@ extension PlayPlan {
         acknowledgements = tokens.compactMap { Self.acknowledgement(of: $0, words) }
     }
 
-    // MARK: When to ask
+    // MARK: Queries
 
     private static func question(
         on token: PlayToken,
@@ -68,7 +68,7 @@ extension PlayPlan {
     ) -> Instant? {
         let settledAt = memory.settled[token]
         guard let first = words.firstAsked[token] else {
-            // It was told of, and nobody has asked yet.
+            // The token was reported but never queried.
             guard settledAt == nil else { return nil }
             return rhythm.delayed(.distantPast, by: words.failures, since: .distantPast)
         }
@@ -93,9 +93,10 @@ extension PlayPlan {
         return next.map { rhythm.delayed($0, by: words.failures, since: asked) }
     }
 
-    // MARK: What to acknowledge
+    // MARK: Acknowledgements
 
-    /// Only what was granted can be acknowledged, and renewals need none: the store says so of each.
+    /// Returns the acknowledgement of a token. Only granted purchases can be acknowledged, and
+    /// renewals need none; the store states this for each.
     private static func acknowledgement(
         of token: PlayToken,
         _ words: PlayLineageWords
@@ -130,8 +131,8 @@ extension PlayPlan {
         )
     }
 
-    /// How long the store waits: three days; of a licence tester five minutes; of a prepaid plan shorter
-    /// than a week half its length.
+    /// How long the store waits: three days; for a licence tester five minutes; for a prepaid plan
+    /// shorter than a week half its length.
     /// https://developer.android.com/google/play/billing/integrate#process
     private static func allowance(
         isTest: Bool,

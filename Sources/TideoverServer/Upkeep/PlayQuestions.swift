@@ -2,12 +2,12 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverStorage
 
-/// Asking about purchase tokens, and taking the answers in.
+/// Queries of purchase tokens, and the processing of responses.
 extension PlayUpkeep {
-    /// Asks each question once; one that brings no answer stays open. A store that wants to be left alone is
-    /// waited for on the spot for as long as `patience` says, by default that of all long work.
+    /// Sends each query once; a query without a response stays open. If the store throttles, it
+    /// waits up to `patience`, by default that of all background work.
     ///
-    /// - Throws: `StorageError`, `BackfillStop` where that is too long, or `CancellationError`.
+    /// - Throws: `StorageError`, `BackfillStop` if the wait is too long, or `CancellationError`.
     @discardableResult
     func ask(
         _ questions: [PlayPlan.Question],
@@ -36,7 +36,7 @@ extension PlayUpkeep {
         return answers
     }
 
-    /// Whether a token that a lineage only names was answered about in another.
+    /// Returns whether a token that a lineage only mentions was queried in another lineage.
     private func isKnownElsewhere(_ token: PlayToken, than lineage: Lineage) async throws -> Bool {
         guard let other = try await asking.lineage(of: token), other != lineage else {
             return false
@@ -45,7 +45,7 @@ extension PlayUpkeep {
         return PlayLineageWords(facts).firstAsked[token] != nil
     }
 
-    /// Asks about one token of a lineage, where it is known of any, and takes in what that brings.
+    /// Queries one token, of a lineage if known, and processes the response.
     func ask(
         _ kind: PlayRead.Kind,
         _ token: String,
@@ -70,17 +70,17 @@ extension PlayUpkeep {
         }
     }
 
-    /// What became of a question.
+    /// The outcome of a query.
     enum Answered: Equatable {
-        /// How many facts were new.
+        /// The store answered, with this number of new facts.
         case told(newFacts: Int)
-        /// The store does not know the token, or not any more.
+        /// The store does not know the token, or no longer.
         case unknown
-        /// The question is still open.
+        /// The query is still open.
         case failed(retryable: Bool)
     }
 
-    // MARK: No answer
+    // MARK: Failures
 
     private func unanswered(
         _ failure: PlayAPIFailure,
@@ -92,7 +92,7 @@ extension PlayUpkeep {
             let facts = try ingest.storage.holding(lineage, app: app.id).facts
             return PlayLineageWords(facts).firstAsked[token] != nil
         }
-        // Of one that was never answered about nothing is assumed that a failure could bound.
+        // For a token never answered about, nothing is assumed that a failure could limit.
         if isKnown ?? false || failure.outcome?.isFailure ?? false {
             try await asking.note(failure, lineage)
         }
@@ -103,8 +103,8 @@ extension PlayUpkeep {
         return .unknown
     }
 
-    /// Leaves the store alone if it wants that, the agenda too, and remembers it for a process that comes
-    /// after.
+    /// Pauses queries and the agenda if the store throttles, and stores the end of the pause for a
+    /// later process.
     func pause(after failure: PlayAPIFailure) async throws {
         guard case .throttled = failure.reason else { return }
         let until = failure.retryAt ?? timing.clock() + Self.usualPause
@@ -113,10 +113,10 @@ extension PlayUpkeep {
         try await bookmarks.keep(until, Self.pause)
     }
 
-    /// How long the store is left alone if it does not say for how long: quotas are by the minute.
+    /// The pause if the store states none; quotas are per minute.
     private static let usualPause = Milliseconds.minutes(1)
 
-    /// Asks no more about a token because of a lineage, or not for a good while.
+    /// Stops querying a token of a lineage, at least for a long time.
     private func settle(
         _ token: PlayToken,
         _ lineage: Lineage,
@@ -134,7 +134,7 @@ extension PlayUpkeep {
         )
     }
 
-    // MARK: An answer
+    // MARK: Responses
 
     private func take(
         _ read: PlayRead,
@@ -171,14 +171,14 @@ extension PlayUpkeep {
         return .told(newFacts: try await commit(answers, facts))
     }
 
-    /// What an answer states.
+    /// Returns the facts of a response.
     private func facts(in answers: PlayAnswers) throws(PlayRefusal) -> [Fact] {
         let id = EvidenceID(of: answers.bytes)
         return try trust.reader.read(answers)
             .flatMap { $0.facts(learnedAt: timing.clock(), evidence: id) }
     }
 
-    /// Keeps answers with their facts.
+    /// Stores responses with their facts.
     func commit(_ answers: PlayAnswers, _ facts: [Fact]) async throws -> Int {
         let outcome = try await asking.keep(
             Evidence(of: answers, at: facts.first?.learnedAt ?? timing.clock()),
@@ -189,8 +189,8 @@ extension PlayUpkeep {
         return newFacts
     }
 
-    /// An answer that says what the one before it said adds no fact; only when it was confirmed is
-    /// remembered, and where the store could not be asked before, that it answered.
+    /// Returns whether a response only repeats the previous one. Then it adds no fact: only the
+    /// time is stored, and after a failed query also that the store answered.
     private func isConfirmation(
         _ facts: [Fact],
         of lineage: Lineage,
@@ -213,8 +213,7 @@ extension PlayUpkeep {
 }
 
 extension PlayLineageWords {
-    /// Whether an answer says of its token what the newest answer before it said, and nobody has said
-    /// anything since.
+    /// Returns whether a response repeats the token's newest one, with no notification since.
     fileprivate func repeats(_ fact: Fact) -> Bool {
         switch fact.assertion {
         case .playSubscription(var read):
@@ -225,7 +224,7 @@ extension PlayLineageWords {
         case .playPurchase(var read):
             guard let known = purchases[read.token] else { return false }
             guard (heard[read.token] ?? .distantPast) < known.askedAt else { return false }
-            // Behind a voided order it is news that the purchase still stands.
+            // After a voided order it is new information that the purchase is still valid.
             let doubted = voided[read.token].map { $0 + PlayRhythm.staleness }
             guard doubted ?? .distantPast <= known.askedAt else { return false }
             read.askedAt = known.askedAt

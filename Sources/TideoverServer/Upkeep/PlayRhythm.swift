@@ -1,39 +1,40 @@
 import TideoverCore
 
-/// How often a purchase token is asked about: at each of its boundaries, then ever less often until the
-/// store has decided.
+/// The schedule of queries for a purchase token: at each of its boundaries, then at growing
+/// intervals until the store has decided.
 ///
-/// Every length is at the lineage's pace: a licence tester's month lasts five minutes.
+/// Each length is multiplied by the lineage's pace: a licence tester's month lasts five minutes.
 struct PlayRhythm {
     let pace: Pace
 
-    /// How long before access ends for good the store is asked once more: it may have been bought on.
+    /// How long before a final end the store is queried once more, since the customer may have
+    /// extended the purchase.
     static let lead = Milliseconds.minutes(5)
-    /// How long behind such an end it is asked what came of it.
+    /// How long after such an end it is queried for the result.
     static let settling = Milliseconds.minutes(1)
-    /// From one question to the next, first and at most, while a renewal is tried.
+    /// The first and the longest interval while a renewal is retried.
     static let shortest = Milliseconds.minutes(1)
     static let longest = Milliseconds.hours(1)
-    /// How long a renewal is tried without a word.
+    /// How long the store retries a renewal without a notification.
     static let trying = Milliseconds.hours(48)
-    /// From one question to the next where nothing is expected soon.
+    /// The interval if no change is expected soon.
     static let idle = Milliseconds.hours(24)
-    /// How long behind its end the store knows a token, and a hold lasts at most.
+    /// How long after its end the store knows a token, and the maximum length of a hold.
     static let reach = Milliseconds.days(60)
-    /// How long what has ended is followed: the store may say so a little later.
+    /// How long an ended purchase is still queried, because the store may report the end late.
     static let aftermath = Milliseconds.days(3)
-    /// How long behind a voided order an answer may be older than it: a little more than the hour for which
-    /// the rules of standing hold it for old.
+    /// How long after a voided order a response may be older than the order. It is slightly more
+    /// than the hour for which the rules of standing treat it as old.
     static let staleness = Milliseconds.minutes(61)
-    /// How long a token that should live and that the store does not know is let be.
+    /// The interval for an active token that the store does not know.
     static let restOfUnknown = Milliseconds.days(7)
-    /// However fast a lineage lives, it is not asked about more often.
+    /// The shortest interval, whatever the pace.
     static let floor = Milliseconds.seconds(5)
 
     // MARK: Subscriptions
 
-    /// When a subscription is to be asked about next, given what the store said and when it was asked
-    /// last; nil for never again.
+    /// Returns when to query a subscription next, from the store's last response and its time; nil
+    /// for never.
     func next(_ read: PlaySubscription, askedAt: Instant, _ first: Instant) -> Instant? {
         switch read.state {
         case .expired, .pendingCancelled: nil
@@ -60,7 +61,8 @@ struct PlayRhythm {
         return askedAt + wait(askedAt - end, atMost: isTrying ? Self.longest : Self.idle)
     }
 
-    /// At the end of the pause, and once a day before: the customer may resume at any time.
+    /// Returns the end of the pause, or a day later if earlier: the customer may resume at any
+    /// time.
     private func resumption(
         of read: PlaySubscription,
         _ askedAt: Instant,
@@ -74,12 +76,12 @@ struct PlayRhythm {
         return askedAt + wait(askedAt - end, atMost: Self.idle)
     }
 
-    /// Once a day, as long as a hold can last.
+    /// Returns a day later, as long as a hold can last.
     private func following(_ askedAt: Instant, since start: Instant) -> Instant? {
         askedAt < start + pace.scale(Self.reach) ? askedAt + scaled(Self.idle) : nil
     }
 
-    /// What waits for a payment, or is not understood.
+    /// Returns the next query of a purchase that awaits payment or is not understood.
     private func waiting(_ askedAt: Instant, since start: Instant) -> Instant? {
         guard askedAt < start + pace.scale(Self.reach) else { return nil }
         return askedAt + max(scaled(Self.longest), wait(askedAt - start, atMost: Self.idle))
@@ -91,8 +93,9 @@ struct PlayRhythm {
 
     // MARK: One-time purchases
 
-    /// The same of a one-time purchase: once it is paid, only a refund is left to hear of. One that was told
-    /// of as voided, and is still read as paid, is asked about until it is clear which of the two is old.
+    /// Returns when to query a one-time purchase next. Once it is paid, only a refund can follow. A
+    /// purchase reported as voided and still read as paid is queried until it is clear which is
+    /// outdated.
     func next(
         _ read: PlayPurchase,
         askedAt: Instant,
@@ -113,9 +116,9 @@ struct PlayRhythm {
         return askedAt + wait(askedAt - voidedAt, atMost: Self.idle)
     }
 
-    // MARK: Waiting
+    // MARK: Intervals
 
-    /// As long again as has gone by.
+    /// Returns an interval as long as the time already passed.
     private func wait(_ gone: Milliseconds, atMost longest: Milliseconds) -> Milliseconds {
         let shortest = scaled(Self.shortest)
         return max(shortest, min(gone, scaled(longest)))
@@ -125,7 +128,7 @@ struct PlayRhythm {
         max(Self.floor, pace.scale(length))
     }
 
-    /// A question, put off for longer each time that it was asked in vain since the last answer.
+    /// Delays a query for longer after each failure since the last response.
     func delayed(_ at: Instant, by failures: [Instant], since answered: Instant) -> Instant {
         let vain = failures.filter { $0 > answered }
         guard let last = vain.last else { return at }
@@ -135,7 +138,7 @@ struct PlayRhythm {
 }
 
 extension PlayItem {
-    /// Whether it is to be renewed at its expiry.
+    /// Whether it renews at its expiry.
     fileprivate var renews: Bool {
         guard case .autoRenewing(isOn: true) = plan else { return false }
         return !isRemovedAtExpiry

@@ -2,14 +2,14 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverStorage
 
-/// Purchase tokens as the store takes them. They are secrets: no table holds them, no fact and no line of
-/// the log; they stand in the evidence alone, and are looked for there when the store is to be asked.
+/// Finds purchase tokens in evidence. Tokens are secrets: no table, fact or log line contains them,
+/// only the evidence. They are read from it when the store is queried.
 struct PlayTokens {
     let app: App
     let storage: any Storage
     let trust: PlayTrust
 
-    /// Those of the tokens of a lineage that some evidence of it names; it blocks its thread.
+    /// Returns those tokens of a lineage that its evidence contains; it blocks its thread.
     ///
     /// - Throws: `StorageError`.
     func find(_ wanted: Set<PlayToken>, in facts: [Fact]) throws -> [PlayToken: String] {
@@ -29,7 +29,7 @@ struct PlayTokens {
         return found
     }
 
-    /// What cannot be read holds none.
+    /// Returns the tokens in evidence; none if it is unreadable.
     private static func tokens(in piece: Evidence) -> [String] {
         switch piece.source {
         case .playNotification: (try? PlayDelivery(piece.bytes).purchaseTokens) ?? []
@@ -40,7 +40,7 @@ struct PlayTokens {
 }
 
 extension Fact {
-    /// The purchase tokens of Google Play that it names.
+    /// The purchase tokens of Google Play that the fact names.
     fileprivate var playTokens: Set<PlayToken> {
         switch assertion {
         case .playSubscription(let read): Set([read.token, read.replaces].compactMap(\.self))

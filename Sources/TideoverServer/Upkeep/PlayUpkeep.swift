@@ -3,12 +3,11 @@ import TideoverGooglePlay
 import TideoverLocks
 import TideoverStorage
 
-/// Keeps what is known of the purchases on Google Play of one app in one environment as the store knows
-/// it: asks about each token at its boundaries, tells the store of what was granted, and asks for
-/// whatever has not arrived by itself.
+/// Keeps the Google Play purchases of one app in one environment up to date. It queries each token
+/// at its boundaries, acknowledges granted purchases, and queries for missing notifications.
 ///
-/// All that an answer brings goes through the one door. What is to be asked follows from what is stored:
-/// interrupted anywhere, it is asked again.
+/// All responses are committed like notifications. The queries follow from the stored facts, so an
+/// interrupted query is sent again.
 final class PlayUpkeep: Sendable {
     let app: App
     let environment: Environment
@@ -22,12 +21,12 @@ final class PlayUpkeep: Sendable {
     let book: BackfillBook
     let expectedVoids = Locked(PlayExpectedVoids())
 
-    /// What knows where tokens belong.
+    /// The client that queries the store and finds the lineages of tokens.
     var asking: PlayAsking { PlayAsking(ingest: ingest, trust: trust) }
 
-    /// Nil where Google Play cannot be asked about the app.
+    /// Returns nil if Google Play cannot be queried about the app.
     ///
-    /// - Throws: `StorageError` when it cannot be read whether the store wants to be left alone.
+    /// - Throws: `StorageError` if the end of the store's throttling cannot be read.
     init?(
         _ environment: Environment,
         _ agenda: PlayAgenda,
@@ -51,7 +50,7 @@ final class PlayUpkeep: Sendable {
         ingest.metrics.expectUpkeep(of: ingest.app, environment)
         let pausedUntil = try bookmarks.instant(Self.pause)
         if let pausedUntil { agenda.rest(until: pausedUntil) }
-        // Google's quotas do not tell licence testers from others.
+        // Google's quotas are shared by licence testers and other customers.
         limiter = RequestLimiter(
             environment: .production,
             timing: timing,
@@ -59,12 +58,13 @@ final class PlayUpkeep: Sendable {
         )
     }
 
-    /// The bookmark that says until when the store is left alone.
+    /// The name of the bookmark for the end of the store's throttling.
     static let pause = "googlePlay:pause"
 
     // MARK: Plans
 
-    /// What is to be done about a lineage, by what is stored; it blocks its thread.
+    /// Returns the queries and acknowledgements for a lineage, from its stored facts; it blocks its
+    /// thread.
     func plan(for holding: Holding) throws(StorageError) -> PlayPlan {
         let words = PlayLineageWords(holding.facts)
         let history = LineageHistory(
@@ -86,17 +86,17 @@ final class PlayUpkeep: Sendable {
         return memory
     }
 
-    /// The bookmark that says when an answer about a lineage last told nothing new.
+    /// The name of the bookmark for the last response that confirmed a lineage without a new fact.
     static func confirmed(_ lineage: Lineage) -> String { "googlePlay:confirmed:\(lineage.key)" }
 
-    /// The bookmark that says since when a token is not asked about because of a lineage.
+    /// The name of the bookmark for when a token of a lineage was given up.
     static func settled(_ token: PlayToken, _ lineage: Lineage) -> String {
         "googlePlay:settled:\(lineage.key):\(token.id)"
     }
 
-    // MARK: Tending
+    // MARK: Work
 
-    /// Puts every lineage on the agenda.
+    /// Adds every lineage to the agenda.
     ///
     /// - Throws: `StorageError`, or `CancellationError`.
     func begin() async throws {
@@ -110,7 +110,7 @@ final class PlayUpkeep: Sendable {
         }
     }
 
-    /// Does what is due; false where there was nothing to do.
+    /// Does the work that is due; false if there was none.
     ///
     /// - Throws: `StorageError`, or `CancellationError`.
     func look() async throws -> Bool {
@@ -120,7 +120,7 @@ final class PlayUpkeep: Sendable {
                 try schedule(try ingest.storage.holding(lineage, app: app.id))
             }
         } catch {
-            // They are still to be looked at.
+            // They must be examined again.
             for lineage in changed { agenda.note(lineage) }
             throw error
         }
@@ -129,7 +129,7 @@ final class PlayUpkeep: Sendable {
         let due = agenda.due(at: timing.clock(), limit: Self.batch)
         for lineage in due {
             try Task.checkCancellation()
-            // What is due stays so.
+            // Due lineages remain due.
             guard !agenda.isResting(at: timing.clock()) else { return false }
             do {
                 try await tend(lineage)
@@ -143,12 +143,12 @@ final class PlayUpkeep: Sendable {
         return !due.isEmpty
     }
 
-    /// How many lineages are tended to in one go.
+    /// The number of lineages processed in one call.
     private static let batch = 100
-    /// How long a lineage is left alone that the storage failed.
+    /// How long a lineage waits after a storage failure.
     private static let rest = Milliseconds.minutes(1)
 
-    /// Asks what is due about a lineage, and tells the store what it is to be told.
+    /// Sends the due queries about a lineage, and acknowledges its purchases.
     func tend(_ lineage: Lineage) async throws {
         let now = timing.clock()
         let plan = try plan(for: try ingest.storage.holding(lineage, app: app.id))

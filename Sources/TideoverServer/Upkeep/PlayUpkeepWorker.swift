@@ -1,13 +1,13 @@
 import TideoverCore
 import TideoverStorage
 
-/// Has one upkeep do what is due, until cancelled.
+/// Runs the due work of one upkeep until cancelled.
 struct PlayUpkeepWorker: Sendable {
     let upkeep: PlayUpkeep
 
-    /// How often it is looked whether something is due.
+    /// The interval of the checks for due work.
     private static let look = Duration.seconds(1)
-    /// How long it rests when the storage has failed.
+    /// The pause after a storage failure.
     private static let rest = Duration.seconds(10)
 
     func run() async {

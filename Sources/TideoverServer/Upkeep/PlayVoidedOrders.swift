@@ -2,18 +2,18 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverStorage
 
-/// Orders that the store has voided. What that means for access, an answer about the token tells; the list
-/// itself tells the reason, and of one-time purchases that they were taken back.
+/// Orders that the store has voided. A query of the token determines access. The list provides the
+/// reason, and the revocation of one-time purchases.
 extension PlayUpkeep {
-    /// How far two windows overlap: the store compares with when it took note of an order, which may be
-    /// later than it lists.
+    /// The overlap of two windows. The store filters by when it recorded an order, which may be
+    /// later than the date it lists.
     private static let overlap = Milliseconds.hours(24)
-    /// What is left out at the far end of the store's reach: clocks differ.
+    /// The margin at the start of the store's range, for clock differences.
     private static let margin = Milliseconds.hours(1)
     private static let mostPages = 100
     private static let voids = "googlePlay:voidedPurchases"
 
-    /// Reads what was voided since the last walk, and a day before that.
+    /// Reads the orders voided since the last walk, and a day before it.
     func readVoidedPurchases() async throws {
         let begun = timing.clock()
         let earliest = begun - VoidedPurchaseFilter.reach + Self.margin
@@ -26,7 +26,7 @@ extension PlayUpkeep {
             isWhole = try await api.walkVoidedPurchases(filter, atMost: Self.mostPages) { page in
                 count(.voidedPurchases, "answered")
                 try await take(page)
-                // Of the next page.
+                // For the next page.
                 if page.content.nextPageToken != nil {
                     try await limiter.admit(.voidedPurchases)
                 }
@@ -47,7 +47,7 @@ extension PlayUpkeep {
         book.note(.voidedPurchases) { $0.until = begun }
     }
 
-    /// First each token is asked about, then what the list says of it is kept.
+    /// Queries each token, then stores the list's entries.
     private func take(_ answer: PlayAnswer<VoidedPurchasesPage>) async throws {
         var chains: [PlayToken: Lineage] = [:]
         var sum = BackfillReport.Sum(pages: 1)
@@ -63,7 +63,7 @@ extension PlayUpkeep {
                     continue
                 }
             } else if !isUsual {
-                // Whose environment nobody knows is asked about once.
+                // An unknown token is queried by one environment only.
                 continue
             }
             sum.newFacts += try await ask(about: order, chains[token])
@@ -81,7 +81,7 @@ extension PlayUpkeep {
         )
     }
 
-    /// Whether what is not known of any environment is taken to belong to this one.
+    /// Whether unknown purchases are assumed to belong to this environment.
     private var isUsual: Bool {
         environment == .production || !trust.identity.environments.contains(.production)
     }
@@ -98,7 +98,8 @@ extension PlayUpkeep {
         }
     }
 
-    /// Asks what is left of the purchase. Of one never heard of, the list does not say what it is.
+    /// Queries the current state of the purchase. For an unknown purchase the list does not state
+    /// the kind.
     private func ask(about order: VoidedPurchase, _ lineage: Lineage?) async throws -> Int {
         let token = trust.token(order.purchaseToken)
         let known = try lineage.flatMap {
@@ -109,7 +110,7 @@ extension PlayUpkeep {
             case .told(let newFacts): return newFacts
             case .unknown: continue
             case .failed:
-                // Read again with the next run, since this one does not come to its end.
+                // The run stops here, and the next run reads the entry again.
                 throw BackfillStop(
                     code: "unreachable",
                     sentence: "Google Play could not be asked about a voided order."
@@ -119,7 +120,7 @@ extension PlayUpkeep {
         return 0
     }
 
-    /// Keeps the page where it says something new of purchases that we know, and that are meant.
+    /// Stores the page if it contains new facts about known purchases that are selected.
     func keep(
         _ answer: PlayAnswer<VoidedPurchasesPage>,
         _ chains: [PlayToken: Lineage],

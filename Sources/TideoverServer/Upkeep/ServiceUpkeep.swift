@@ -1,9 +1,9 @@
 package import TideoverCore
 
-/// Keeping up with Google Play.
+/// Polling of Google Play.
 extension Service {
-    /// Asks about each purchase on Google Play at its boundaries, tells the store of what was granted, and
-    /// asks by schedule for what has not arrived by itself, until cancelled.
+    /// Queries each Google Play purchase at its boundaries, acknowledges granted purchases, and
+    /// queries by schedule for missing notifications, until cancelled.
     public func keepUp() async {
         await withTaskGroup { group in
             for upkeep in upkeeps {
@@ -13,7 +13,7 @@ extension Service {
         }
     }
 
-    /// Does what is due now; false where it could not be done.
+    /// Does the work that is due now; false if it failed.
     package func keepUpNow() async -> Bool {
         do {
             for upkeep in upkeeps {
@@ -31,7 +31,7 @@ extension Service {
 }
 
 extension Service {
-    /// When something falls due next by the stored facts; nil where nothing does.
+    /// When work is due next, by the stored facts; nil if none is.
     package var nextUpkeep: Instant? {
         (upkeeps.compactMap(\.agenda.next) + consumptionWorkers.compactMap(\.queue.nextAt)).min()
     }

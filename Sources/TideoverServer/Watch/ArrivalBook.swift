@@ -2,9 +2,10 @@ import TideoverCore
 import TideoverLocks
 import TideoverStorage
 
-/// When notifications arrived, by app, environment and store: the last of any kind, and the latest tests.
+/// The arrival times of notifications, by app, environment and store: the last one, and the latest
+/// tests.
 final class ArrivalBook: Sendable {
-    /// Names one app in one environment of one store.
+    /// One app in one environment of one store.
     struct Place: Hashable, Sendable {
         let app: String
         let environment: Environment
@@ -13,7 +14,7 @@ final class ArrivalBook: Sendable {
 
     /// A test notification that arrived.
     struct Test: Hashable, Sendable {
-        /// The App Store's `notificationUUID`, or Pub/Sub's id of the message.
+        /// The App Store's `notificationUUID`, or Pub/Sub's message id.
         let id: String
         let signedAt: Instant
         let arrivedAt: Instant
@@ -23,14 +24,14 @@ final class ArrivalBook: Sendable {
         var silence: Silence
         /// Newest last.
         var tests: [Test] = []
-        /// The latest push of Google's that was not ours.
+        /// The latest push of Google that was not for this app.
         var misdirected: MisdirectedPush?
     }
 
     private static let mostTests = 32
     private let pages: Locked<[Place: Page]>
 
-    /// Every environment of every app in each store that it sells on, with what was kept of it.
+    /// Creates an entry for each app, environment and store, from the stored state.
     ///
     /// - Throws: `StorageError`.
     init(
@@ -57,7 +58,7 @@ final class ArrivalBook: Sendable {
         self.pages = Locked(pages)
     }
 
-    /// In the order of apps, environments and stores.
+    /// The places in the order of apps, environments and stores.
     var places: [Place] {
         pages.withLock {
             $0.keys.sorted {
@@ -69,8 +70,7 @@ final class ArrivalBook: Sendable {
 
     func page(_ place: Place) -> Page? { pages.withLock { $0[place] } }
 
-    /// Notes that a notification arrived and was believed, a repeated one too; true if that ends a silence
-    /// that was raised.
+    /// Records an accepted notification, new or repeated; returns true if it ends an alarm.
     func heard(at now: Instant, in place: Place, test: Test? = nil) -> Bool {
         pages.withLock { pages in
             if let test {
@@ -81,12 +81,12 @@ final class ArrivalBook: Sendable {
         }
     }
 
-    /// Notes a push that Google signed for somebody else, or that bore no token at all.
+    /// Records a push that Google signed for another audience or sender, or that had no token.
     func note(_ push: MisdirectedPush, in place: Place) {
         pages.withLock { $0[place]?.misdirected = push }
     }
 
-    /// Notes that a silence was raised, unless something has arrived meanwhile.
+    /// Records an alarm, unless a notification has arrived meanwhile.
     func raise(at now: Instant, in place: Place, unheardSince: Instant) -> Bool {
         pages.withLock { pages in
             guard let silence = pages[place]?.silence, silence.raisedAt == nil,

@@ -1,10 +1,10 @@
 import TideoverLocks
 
-/// How much of one kind of work may be under way and how much may wait for it.
+/// The limits on concurrent and waiting work of one kind.
 public struct WorkLimits: Hashable, Sendable {
-    /// How many may work at the same time.
+    /// The maximum number of concurrent tasks.
     public var running: Int
-    /// How many more may wait; further ones are turned away.
+    /// The maximum number of waiting tasks; further ones are rejected.
     public var waiting: Int
 
     public init(running: Int = 2, waiting: Int = 256) {
@@ -14,32 +14,33 @@ public struct WorkLimits: Hashable, Sendable {
     }
 }
 
-/// The order at a gate: who is inside, and who waits, first come first served.
+/// The state of a gate: the number of running tasks and the queue of waiting ones, in order of
+/// arrival.
 ///
-/// Each of the functions tells what happened and answers what the shell around it must do.
+/// Each function records an event and returns the action for the caller.
 package struct GateOrder<Visitor> {
     package let limits: WorkLimits
     package private(set) var running = 0
-    /// Those who wait, by ticket; tickets rise.
+    /// The waiting tasks, by increasing ticket.
     package private(set) var waiting: [(ticket: Int, visitor: Visitor)] = []
 
     package init(_ limits: WorkLimits) { self.limits = limits }
 
-    /// Whether the one who arrives is inside at once.
+    /// Records an arrival, and returns whether it may run at once.
     package mutating func enter() -> Bool {
         guard running < limits.running else { return false }
         running += 1
         return true
     }
 
-    /// The one who found no place inside waits; false when the queue is full, too.
+    /// Adds a task to the queue; false if the queue is full.
     package mutating func wait(_ visitor: Visitor, ticket: Int) -> Bool {
         guard waiting.count < limits.waiting else { return false }
         waiting.append((ticket, visitor))
         return true
     }
 
-    /// Somebody has left: who takes the place, if anybody waits.
+    /// Records that a task ended, and returns the next one to run.
     package mutating func leave() -> Visitor? {
         precondition(running > 0, "only who is inside can leave")
         guard !waiting.isEmpty else {
@@ -49,17 +50,16 @@ package struct GateOrder<Visitor> {
         return waiting.removeFirst().visitor
     }
 
-    /// Somebody gives up waiting; nil when he waits no longer.
+    /// Removes a waiting task; nil if it no longer waits.
     package mutating func giveUp(ticket: Int) -> Visitor? {
         guard let index = waiting.firstIndex(where: { $0.ticket == ticket }) else { return nil }
         return waiting.remove(at: index).visitor
     }
 }
 
-/// Lets a bounded number of tasks work at the same time and a bounded number wait, without keeping a
-/// thread for any that waits.
+/// Limits the number of tasks that run and that wait, without occupying a thread for waiting tasks.
 package final class Gate: Sendable {
-    /// Thrown to whoever finds the queue full.
+    /// Thrown if the queue is full.
     package struct Full: Error {}
 
     private typealias Visitor = CheckedContinuation<Void, any Error>
@@ -76,17 +76,17 @@ package final class Gate: Sendable {
         state = Locked(State(order: GateOrder(limits)))
     }
 
-    /// Runs `work` once there is a place for it.
+    /// Runs `work` once there is capacity for it.
     ///
-    /// - Throws: `Full` when too many wait, `CancellationError` when cancelled while waiting, and
-    ///   what `work` throws.
+    /// - Throws: `Full` if the queue is full, `CancellationError` if cancelled while waiting, and
+    ///   the errors of `work`.
     package func pass<Answer>(_ work: () async throws -> Answer) async throws -> Answer {
         try await enter()
         defer { leave() }
         return try await work()
     }
 
-    /// What the gate is doing now, and how many it has turned away since its start.
+    /// The current numbers of running and waiting tasks, and of those rejected since the start.
     package var reading: (running: Int, waiting: Int, turnedAway: Int) {
         state.withLock { ($0.order.running, $0.order.waiting.count, $0.turnedAway) }
     }
@@ -123,11 +123,11 @@ package final class Gate: Sendable {
         }
     }
 
-    /// Nil when the visitor now waits. A place may have become free since the ticket was drawn.
+    /// Returns nil if the task now waits. Capacity may have become free since the ticket was taken.
     private func admit(_ visitor: Visitor, _ ticket: Int) -> Admission? {
         state.withLock { state in
-            // Under the lock: a cancellation that came before is seen here, one that comes later
-            // finds the ticket in the queue.
+            // Under the lock: an earlier cancellation is seen here, and a later one finds the
+            // ticket in the queue.
             if Task.isCancelled { return .cancelled }
             if state.order.enter() { return .inside }
             if state.order.wait(visitor, ticket: ticket) { return nil }

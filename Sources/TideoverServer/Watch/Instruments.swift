@@ -1,19 +1,19 @@
 public import TideoverCore
 import TideoverHTTP
 
-/// What the service is watched with, handed in by whoever runs it.
+/// The system readings for monitoring, which the service's caller provides.
 public struct Instruments: Sendable {
-    /// Nanoseconds by a clock that never goes back, since any instant.
+    /// A monotonic clock in nanoseconds, with any origin.
     public var uptime: @Sendable () -> Int64
-    /// A new id for a request, of letters and digits.
+    /// Returns a new request id of letters and digits.
     public var requestID: @Sendable () -> String
-    /// What the operating system says of the process; nil where nobody asks it.
+    /// The operating system's reading of the process; nil if not available.
     public var process: @Sendable () -> ProcessReading?
-    /// What the socket server has counted; nil while there is none.
+    /// The socket server's counters; nil while there is none.
     public var sockets: @Sendable () -> SocketReading?
-    /// How many lines of the log were dropped because writing them stalled.
+    /// The number of log lines dropped because writing stalled.
     public var droppedLogLines: @Sendable () -> Int
-    /// Bytes of the database's write-ahead log; nil where there is none.
+    /// The size of the database's write-ahead log in bytes; nil if there is none.
     public var writeAheadLogBytes: @Sendable () -> Int64?
 
     public init(
@@ -32,26 +32,26 @@ public struct Instruments: Sendable {
         self.writeAheadLogBytes = writeAheadLogBytes
     }
 
-    /// The clock of Swift's own runtime, from the first time it was asked.
+    /// The monotonic clock of the Swift runtime, starting at its first use.
     public static let runtimeClock: @Sendable () -> Int64 = {
         let elapsed = origin.duration(to: .now).components
         return elapsed.seconds * 1_000_000_000 + elapsed.attoseconds / 1_000_000_000
     }
 
-    /// Sixteen random hexadecimal digits.
+    /// Returns sixteen random hexadecimal digits.
     public static let randomID: @Sendable () -> String = { randomRequestID() }
 
     private static let origin = ContinuousClock.now
 }
 
-/// What the operating system says of the process.
+/// The operating system's reading of the process.
 public struct ProcessReading: Hashable, Sendable {
     public var startedAt: Instant
     public var residentBytes: Int64
     public var openFileDescriptors: Int64
-    /// How many may be open.
+    /// The maximum number of open file descriptors.
     public var mostFileDescriptors: Int64
-    /// Processor time of all threads, in user and system.
+    /// The processor time of all threads, in user and system mode.
     public var processorMilliseconds: Int64
 
     public init(
@@ -69,25 +69,25 @@ public struct ProcessReading: Hashable, Sendable {
     }
 }
 
-/// What a socket server has counted since its start.
+/// The counters of a socket server since its start.
 public struct SocketReading: Hashable, Sendable {
     /// Connections open now.
     public var connectionsOpen = 0
-    /// Connections taken from the listener.
+    /// Connections accepted from the listener.
     public var connectionsTaken = 0
-    /// Connections closed at once: their address had too many, or memory was short.
+    /// Connections closed at once, because their address had too many or memory was short.
     public var connectionsRefused = 0
     /// Connections closed to make room for new ones.
     public var connectionsEvicted = 0
-    /// Connections closed because the client was too slow or silent for too long.
+    /// Connections closed because the client was too slow or idle for too long.
     public var connectionsTimedOut = 0
     /// Requests answered without suspending.
     public var answeredAtOnce = 0
-    /// Requests that waited for something.
+    /// Requests that suspended.
     public var suspended = 0
-    /// Requests refused before any route, for their form or a limit.
+    /// Requests rejected before routing, for their form or a limit.
     public var requestsRefused = 0
-    /// Requests given up because their client had gone.
+    /// Requests abandoned because their client disconnected.
     public var clientsGone = 0
 
     public init() {}

@@ -1,15 +1,16 @@
 import TideoverLocks
 import TideoverStorage
 
-/// Counts derivations from more purchases than a customer plausibly has, and warns of them.
+/// Counts derivations from implausibly many purchases of one customer, and logs a warning.
 ///
-/// Such a customer is still answered, and nothing that a store tells is refused: what this costs is
-/// the time of the one writer. A person who is meant to have so many purchases does not exist, so
-/// that the app most likely gives many people one id or one account token.
+/// Such a customer is still answered, and no notification is rejected; the cost is time of the
+/// single writer. No person has so many purchases, so the app probably gives many people the same
+/// id or account token.
 struct LargeCustomers: Sendable {
-    /// How many purchases may take part in one derivation before it is noted; settled ones do not.
+    /// The maximum number of purchases in one derivation without a warning; settled ones do not
+    /// count.
     static let mostPurchases = 20_000
-    /// How long no second warning of one app follows.
+    /// The minimum time between two warnings about one app.
     private static let rest: Int64 = 3_600_000_000_000
 
     private let metrics: Metrics

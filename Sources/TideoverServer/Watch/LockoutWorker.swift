@@ -1,10 +1,10 @@
 import TideoverCore
 import TideoverStorage
 
-/// Raises an alarm when it has become known that we denied customers what the store vouched for.
+/// Raises an alarm when it becomes known that we denied access that the store granted.
 ///
-/// It looks at purchases of which something was learned since its last look, which it remembers across
-/// restarts: what became known is raised once.
+/// It examines purchases with new facts since its last check. The time of that check is stored, so
+/// each lockout raises one alarm.
 struct LockoutWorker: Sendable {
     let app: App
     let environment: Environment
@@ -13,7 +13,7 @@ struct LockoutWorker: Sendable {
     let metrics: Metrics
     let log: Log
 
-    /// How often it looks: each time all facts are read.
+    /// The interval of the checks; each reads all facts.
     static let interval = Duration.seconds(3_600)
     private static let lastLook = "lockouts"
 
@@ -21,7 +21,7 @@ struct LockoutWorker: Sendable {
         Bookmarks(app: app.id, environment: environment, storage: storage)
     }
 
-    /// Works until cancelled, which `sleep` tells by throwing.
+    /// Runs until cancelled; `sleep` throws on cancellation.
     func run(sleep: Sleep) async {
         while !Task.isCancelled {
             await look()
@@ -41,7 +41,7 @@ struct LockoutWorker: Sendable {
 
     private func judge() async throws {
         let now = clock()
-        // What was known before anybody looked is in the report.
+        // Lockouts known before the first check are only in the report.
         let since = try bookmarks.instant(Self.lastLook) ?? now
         if since < now {
             let (app, environment, storage) = (app, environment, storage)
@@ -82,7 +82,7 @@ struct LockoutWorker: Sendable {
 }
 
 extension Service {
-    /// Raises an alarm where it becomes known that customers were locked out, until cancelled.
+    /// Raises an alarm when lockouts of customers become known, until cancelled.
     public func watchForLockouts(
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) }
     ) async {

@@ -1,19 +1,19 @@
 import TideoverHTTP
 import TideoverLocks
 
-/// Tells work on a thread of its own whether anybody still waits for it.
+/// Stops a long read on its own thread when the result is no longer needed.
 package final class LongRead: Sendable {
     private let isUnwanted = Locked(false)
-    /// Whether the server stops; nil for work that has another end.
+    /// Whether the server is stopping; nil for work with another end.
     private let isStopping: Locked<Bool>?
 
     fileprivate init(until isStopping: Locked<Bool>? = nil) {
         self.isStopping = isStopping
     }
 
-    /// To be called between customers or pages.
+    /// Checks for cancellation; call it between customers or pages.
     ///
-    /// - Throws: `CancellationError` once whoever asked has gone or the server stops.
+    /// - Throws: `CancellationError` once the caller has gone or the server stops.
     package func goOn() throws(CancellationError) {
         if let isStopping, isStopping.withLock({ $0 }) { throw CancellationError() }
         guard !isUnwanted.withLock({ $0 }) else { throw CancellationError() }
@@ -22,12 +22,12 @@ package final class LongRead: Sendable {
     fileprivate func stop() { isUnwanted.withLock { $0 = true } }
 }
 
-/// Runs work that walks the storage on a thread of its own, which stands back for all others.
+/// Runs work that reads the whole storage on a thread of its own with low priority.
 ///
-/// Swift's pool has as many threads as there are processors: as many walks would keep every
-/// notification and read waiting until one of them ended.
+/// Swift's pool has as many threads as there are processors. That many long reads would block all
+/// notifications and requests until one of them ended.
 ///
-/// - Throws: what `work` throws, or `NoThread`.
+/// - Throws: the errors of `work`, or `NoThread`.
 package func onQuietThread<Answer: Sendable>(
     _ work: @escaping @Sendable (LongRead) throws -> Answer
 ) async throws -> Answer {
@@ -50,17 +50,17 @@ private func onQuietThread<Answer: Sendable>(
     }
 }
 
-/// The system has no thread left.
+/// The system cannot create a thread.
 package struct NoThread: Error {}
 
-/// Lets one report at a time walk the storage for each app, and a few wait.
+/// Allows one report at a time to read the storage for each app, with a short queue.
 package struct LongReads: Sendable {
     package static let limits = WorkLimits(running: 1, waiting: 4)
 
     private let gates: [String: Gate]
     private let isStopping: Locked<Bool>
 
-    /// Those of a former service go on: one report of an app runs at a time, whoever began it.
+    /// Shares the gates of the former service, so that one report of an app runs at a time in both.
     init(apps: [String], succeeding former: LongReads? = nil) {
         gates = Dictionary(
             uniqueKeysWithValues: apps.map { ($0, former?.gates[$0] ?? Gate(Self.limits)) }
@@ -75,10 +75,10 @@ package struct LongReads: Sendable {
         return gate
     }
 
-    /// Ends what runs and whatever begins later, because the server stops.
+    /// Cancels current and future reads, because the server stops.
     func stop() { isStopping.withLock { $0 = true } }
 
-    /// - Throws: `reports-busy`, `CancellationError`, or what `work` throws.
+    /// - Throws: `reports-busy`, `CancellationError`, or the errors of `work`.
     func read<Answer: Sendable>(
         of app: String,
         _ work: @escaping @Sendable (LongRead) throws -> Answer

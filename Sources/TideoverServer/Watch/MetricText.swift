@@ -7,7 +7,7 @@ struct MetricText {
 
     enum Kind: String { case counter, gauge, histogram }
 
-    /// One family with its series; one without series is left out.
+    /// Writes one family with its series; nothing if there are none.
     mutating func family(
         _ name: String,
         _ kind: Kind,
@@ -19,7 +19,7 @@ struct MetricText {
         for one in series { sample(name, one.labels, Self.number(one.value)) }
     }
 
-    /// One family with one series without labels.
+    /// Writes one family with one series without labels.
     mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
         family(name, kind, help, [([], value)])
     }

@@ -2,10 +2,10 @@ import TideoverCore
 import TideoverLocks
 import TideoverStorage
 
-/// A counter with its labels: every series of a family has one value for each label.
+/// A counter with its labels: each series of a family has one value for each label.
 ///
-/// Labels have values from lists that we know: routes, codes, configured apps. What a client or a
-/// store chose is never one, so the number of series is bounded.
+/// Label values come from known lists: routes, codes, configured apps. Values that a client or a
+/// store chooses are never labels, so the number of series is bounded.
 struct CounterFamily: Hashable, Sendable {
     let name: String
     let help: String
@@ -157,16 +157,16 @@ struct CounterFamily: Hashable, Sendable {
     ]
 }
 
-/// How long things took, counted in buckets that never change.
+/// A distribution of durations in fixed buckets.
 struct Histogram: Hashable, Sendable {
-    /// Upper bounds, as nanoseconds and as they are written, in seconds.
+    /// The upper bounds in nanoseconds, and their text in seconds.
     static let bounds: [(nanoseconds: Int64, text: String)] = [
         (100_000, "0.0001"), (500_000, "0.0005"), (1_000_000, "0.001"), (2_500_000, "0.0025"),
         (5_000_000, "0.005"), (10_000_000, "0.01"), (25_000_000, "0.025"), (50_000_000, "0.05"),
         (100_000_000, "0.1"), (250_000_000, "0.25"), (1_000_000_000, "1"), (5_000_000_000, "5"),
     ]
 
-    /// One for each bound, and one for what lies beyond all.
+    /// One count for each bound, and one for larger values.
     private(set) var buckets = [Int](repeating: 0, count: bounds.count + 1)
     private(set) var nanoseconds: Int64 = 0
 
@@ -179,12 +179,12 @@ struct Histogram: Hashable, Sendable {
     }
 }
 
-/// What was counted since the process started.
+/// The counters since the process started.
 final class Metrics: Sendable {
     struct Reading: Sendable {
-        /// By family, then by the values of its labels.
+        /// The counts by family, then by label values.
         var counters: [CounterFamily: [[String]: Int]] = [:]
-        /// By route template.
+        /// The durations by route template.
         var requestDurations: [String: Histogram] = [:]
         var commitDurations = Histogram()
     }
@@ -214,7 +214,7 @@ final class Metrics: Sendable {
         state.withLock { $0.commitDurations.add(nanoseconds: nanoseconds) }
     }
 
-    /// Begins the series that are sure to come at nought, so that the first event is an increase.
+    /// Initialises known series to zero, so that the first event is an increase.
     func expect(_ app: App) {
         for outcome in ["committed", "duplicate", "refused", "failed"] {
             count(.notifications, app.id, outcome, by: 0)
@@ -252,7 +252,7 @@ final class Metrics: Sendable {
         count(.untrustedForwarding, by: 0)
     }
 
-    /// The same for an app whose store can be asked.
+    /// Does the same for an app that can query the App Store.
     func expectBackfill(of app: App, _ environment: Environment) {
         for outcome in ["completed", "stopped"] {
             count(.backfills, app.id, environment.rawValue, outcome, by: 0)
@@ -270,7 +270,7 @@ final class Metrics: Sendable {
         }
     }
 
-    /// The same for an app whose purchases on Google Play can be asked about.
+    /// Does the same for an app that can query Google Play.
     func expectUpkeep(of app: App, _ environment: Environment) {
         for outcome in ["completed", "stopped"] {
             count(.backfills, app.id, environment.rawValue, outcome, by: 0)

@@ -2,7 +2,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverStorage
 
-/// Answers `GET /metrics`: what was counted, and what the server is doing at this instant.
+/// Answers `GET /metrics`: the counters, and the current state of the server.
 struct MetricsRoute {
     private let service: Service
     private var text = MetricText()
@@ -100,7 +100,7 @@ struct MetricsRoute {
         )
     }
 
-    /// Reports that walk the storage, one at a time for each app.
+    /// Writes the reports in progress; one at a time reads the storage for each app.
     private mutating func reports() {
         let readings = service.apps.keys.sorted().map { id in
             (labels: [("app", id)], reading: service.longReads[id].reading)
@@ -125,10 +125,10 @@ struct MetricsRoute {
         )
     }
 
-    /// How many are counted at most: a scrape is to stay a quick look.
+    /// The maximum count, which keeps a scrape fast.
     private static let mostDue = 10_000
 
-    /// Left out while the storage cannot be read.
+    /// Writes nothing while the storage cannot be read.
     private mutating func deadlines() {
         let now = service.clock()
         var counts: [(labels: [(String, String)], value: Double)] = []
@@ -163,7 +163,7 @@ struct MetricsRoute {
         )
     }
 
-    /// Left out while the storage cannot be read.
+    /// Writes nothing while the storage cannot be read.
     private mutating func unclaimed() {
         var counts: [(labels: [(String, String)], value: Double)] = []
         for (id, app) in service.apps.sorted(by: { $0.key < $1.key }) {

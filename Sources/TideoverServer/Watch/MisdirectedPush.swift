@@ -1,13 +1,13 @@
 import TideoverCore
 import TideoverGooglePlay
 
-/// A push that came to an app's address and was not believed to be of its push subscription: it tells how
-/// that is configured.
+/// A push to an app's URL that failed verification as its push subscription; it shows how the
+/// subscription is configured.
 struct MisdirectedPush: Hashable, Sendable {
     let at: Instant
-    /// The name of the refusal.
+    /// The code of the rejection.
     let reason: String
-    /// What its token says, if Google signed it.
+    /// The content of its token, if Google signed it.
     let audience: String?
     let email: String?
 

@@ -2,7 +2,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSignatures
 
-/// Answers `GET /openapi.json`: what the service answers, described in OpenAPI 3.1.
+/// Answers `GET /openapi.json`: a description of the service in OpenAPI 3.1.
 /// https://spec.openapis.org/oas/v3.1.0
 enum OpenAPIDocument {
     static func respond(to request: Request) -> Response {
@@ -10,7 +10,7 @@ enum OpenAPIDocument {
         return .json(bytes: bytes, headers: ["ETag": tag.description])
     }
 
-    /// The document as read back. It is written here, so that it can be read.
+    /// The parsed document.
     static let document: JSONDocument = {
         guard let document = try? JSONDocument(bytes) else {
             preconditionFailure("the OpenAPI document is JSON")

@@ -3,28 +3,28 @@ import TideoverJSON
 import TideoverLocks
 import TideoverStorage
 
-/// What is known about being ready, and when it must be found out again.
+/// The state of the readiness check, and when it must be repeated.
 ///
-/// Times are nanoseconds by a clock that never goes back.
+/// Times are nanoseconds of a monotonic clock.
 package struct ReadinessState {
-    /// How long a finding holds, so that asking often writes no more than once a second.
+    /// How long a result is valid, so that requests cause at most one write a second.
     package static let freshness: Int64 = 1_000_000_000
-    /// How long a check may take before its silence counts as failure.
+    /// How long a check may take before it counts as failed.
     package static let patience: Int64 = 5_000_000_000
 
-    /// Whether the server is about to stop: then whatever is found out counts no more.
+    /// Whether the server is about to stop; then results are ignored.
     package private(set) var isDraining = false
     private var finding: (isReady: Bool, at: Int64)?
     private var checkBegan: Int64?
 
     package init() {}
 
-    /// What whoever is asked does.
+    /// The action for a readiness request.
     package enum Asked: Hashable { case answer(isReady: Bool), check }
 
     package mutating func asked(at now: Int64) -> Asked {
         if let checkBegan {
-            // Before there was any finding nobody can say that we are ready.
+            // Without any result the server is not known to be ready.
             let isPatient = now - checkBegan < Self.patience
             return .answer(isReady: isPatient && finding?.isReady == true)
         }
@@ -37,7 +37,7 @@ package struct ReadinessState {
 
     package mutating func beginDraining() { isDraining = true }
 
-    /// A commit failed for a reason that the next one meets too: not ready until a check succeeds.
+    /// Records a failed commit that is likely to fail again: not ready until a check succeeds.
     package mutating func commitFailed(at now: Int64) { finding = (false, now) }
 
     package mutating func checked(isReady: Bool, at now: Int64) {
@@ -46,15 +46,15 @@ package struct ReadinessState {
     }
 }
 
-/// Answers `GET /readyz`: whether the storage takes a write and can be read, found out at most once
-/// a second, by one request at a time; and that nobody is to send any more, before the server stops.
+/// Answers `GET /readyz`: whether the storage can be written and read, checked at most once a
+/// second by one request at a time. It also reports that the server is about to stop.
 final class Readiness: Sendable {
     private let storage: any Storage
     private let uptime: @Sendable () -> Int64
     private let log: Log
     private let state: Locked<ReadinessState>
 
-    /// No app can have this id: what is counted here stays out of every app's counts.
+    /// No app can have this id, so the checks are not part of any app's counts.
     private static let place = "_readiness"
     private static let check = Tally(environment: nil, kind: "readiness", name: "checks")
 
@@ -70,7 +70,7 @@ final class Readiness: Sendable {
         self.log = log
     }
 
-    /// From now on nobody is to send any more.
+    /// Reports from now on that the server is about to stop.
     func beginDraining() { state.withLock { $0.beginDraining() } }
 
     func respond() async throws -> Response {

@@ -1,15 +1,15 @@
 public import TideoverHTTP
 import TideoverLocks
 
-/// How much of the service one client may use.
+/// The limits on one client.
 public struct ClientLimits: Hashable, Sendable {
-    /// Who is believed about the address of a client.
+    /// The proxies trusted to report a client's address.
     public var trustedProxies: TrustedProxies
-    /// How many of a client's notifications for one app are verified and refused in a minute,
-    /// before no more are verified; 0 is no limit.
+    /// The number of notifications rejected in a minute, for one client and app, after which none
+    /// is verified; 0 disables the limit.
     public var refusalsPerMinute: Int
 
-    /// Limits for a server that faces the internet, unless told otherwise.
+    /// Creates limits suitable for a server on the internet.
     public init(trustedProxies: TrustedProxies = TrustedProxies(), refusalsPerMinute: Int = 60) {
         precondition((0...60_000).contains(refusalsPerMinute), "a refusal takes a while to forget")
         self.trustedProxies = trustedProxies
@@ -17,23 +17,23 @@ public struct ClientLimits: Hashable, Sendable {
     }
 }
 
-/// A client that sends signed data, with its own budget of refusals and of changes without a new
+/// A client that sends signed data, with its own budget of rejections and of changes without a new
 /// purchase.
 ///
-/// Many clients can share an address, so the budget is separate for each app, each kind of request and
-/// each API key: what one client sends does not use up the budget of another.
+/// Many clients can share an address. The budget is therefore separate for each app, each kind of
+/// request and each API key.
 package struct Sender: Hashable, Sendable {
     package enum Purpose: Hashable, Sendable {
         case notification
         case reconcile
-        /// To have something kept that shows no new purchase.
+        /// A change that is stored without a new purchase.
         case change
     }
 
     package let app: String
     package let network: IPNetwork
     package let purpose: Purpose
-    /// The digest of the API key that the request presents; nil if it presents none.
+    /// The digest of the request's API key; nil if it has none.
     package let key: [UInt8]?
 
     package init(
@@ -49,13 +49,13 @@ package struct Sender: Hashable, Sendable {
     }
 }
 
-/// What each sender has used up of his refusals: a bucket of tokens that fills by and by, kept as
-/// the instant at which it is full again. One that is full is as good as forgotten.
+/// The budget that each sender has used: a token bucket, stored as the instant at which it is full
+/// again. A sender with a full bucket need not be remembered.
 ///
-/// Times are nanoseconds by a clock that never goes back.
+/// Times are nanoseconds of a monotonic clock.
 package struct RefusalLedger {
-    /// How many senders are remembered at most. Those of whom nothing was heard for longest are
-    /// forgotten first, thousands at a time.
+    /// The maximum number of senders remembered. The least recently active ones are forgotten
+    /// first, thousands at a time.
     package static let mostSenders = 2 * generation
     private static let generation = 8_192
     private static let minute: Int64 = 60_000_000_000
@@ -64,15 +64,15 @@ package struct RefusalLedger {
     private var recent: [Sender: Int64] = [:]
     private var older: [Sender: Int64] = [:]
 
-    /// A ledger in which a bucket has this many tokens, at least one, and fills in a minute.
+    /// Creates a ledger with buckets of `perMinute` tokens, at least one, which refill in a minute.
     package init(perMinute: Int) {
         price = Self.minute / Int64(perMinute)
     }
 
-    /// How many senders are remembered.
+    /// The number of senders remembered.
     package var count: Int { recent.count + older.count }
 
-    /// How long a sender must wait until one more may be verified; nil if it may be now.
+    /// Returns how long a sender must wait for its next verification; nil if none.
     package mutating func wait(of sender: Sender, at now: Int64) -> Int64? {
         guard let full = recent[sender] ?? older[sender] else { return nil }
         let wait = full + price - Self.minute - now
@@ -81,7 +81,7 @@ package struct RefusalLedger {
         return wait
     }
 
-    /// One more of a sender's notifications was refused.
+    /// Charges a sender for a rejected notification.
     package mutating func charge(_ sender: Sender, at now: Int64) {
         let full = recent[sender] ?? older[sender] ?? now
         remember(sender, max(full, now) + price)
@@ -97,13 +97,13 @@ package struct RefusalLedger {
     }
 }
 
-/// Limits the work for senders of refused signed data. Beyond the budget only data
-/// under a certificate chain that was verified before is looked at, one request at a time: it costs
-/// one signature, and a sender that shares its address with an attacker is still accepted.
-/// What is accepted costs a sender nothing.
+/// Limits the work for senders of rejected signed data. Beyond the budget only data under a
+/// certificate chain that was verified before is verified, one request at a time. That costs one
+/// signature check, and a sender that shares its address with an attacker is still accepted.
+/// Accepted data is not charged.
 package final class RefusalBudget: Sendable {
-    /// Admits the requests of senders beyond their budget. There is room for as many as a server has
-    /// connections, so that those of an attacker keep nobody out who shares its address.
+    /// Admits the requests of senders beyond their budget. Its queue is as long as a server has
+    /// connections, so that an attacker cannot exclude others with its address.
     package let probation = Gate(WorkLimits(running: 1, waiting: 1_024))
     private let limits: ClientLimits
     private let uptime: @Sendable () -> Int64
@@ -128,11 +128,11 @@ package final class RefusalBudget: Sendable {
         ledger = perMinute > 0 ? Locked(RefusalLedger(perMinute: perMinute)) : nil
     }
 
-    /// How many senders are remembered.
+    /// The number of senders remembered.
     var senders: Int { ledger?.withLock { $0.count } ?? 0 }
 
-    /// Who a request is to be charged to; nil if nobody, because the address, a proxy's or the
-    /// machine's own, stands for many.
+    /// Returns the sender to charge for a request; nil if its address is shared by many, like a
+    /// proxy's or the machine's own.
     func sender(of request: Request, to app: String, for purpose: Sender.Purpose) -> Sender? {
         noteForwarding(of: request)
         guard ledger != nil, let address = limits.trustedProxies.client(of: request),
@@ -147,15 +147,15 @@ package final class RefusalBudget: Sendable {
         )
     }
 
-    /// The network that a request came from, by the address that trusted proxies name; nil where no socket
-    /// was involved.
+    /// Returns the network of a request, from the address that trusted proxies report; nil for a
+    /// request without a socket.
     func network(of request: Request) -> String? {
         limits.trustedProxies.client(of: request).map { "\(IPNetwork(around: $0))" }
     }
 
-    /// Counts `X-Forwarded-For` from a peer that is no trusted proxy, and warns once an hour: either
-    /// `server.trustedProxies` lacks the operator's own proxy, and all clients share its budget, or a
-    /// client claims an address.
+    /// Counts `X-Forwarded-For` from an untrusted peer, and warns once an hour. Either
+    /// `server.trustedProxies` lacks the operator's own proxy, and all its clients share a budget,
+    /// or a client forges its address.
     private func noteForwarding(of request: Request) {
         guard request.headers["X-Forwarded-For"] != nil,
             let peer = request.peer.flatMap({ IPAddress($0) }),
@@ -180,7 +180,8 @@ package final class RefusalBudget: Sendable {
         )
     }
 
-    /// `too-many-refusals` while a sender is beyond its budget, else nil.
+    /// Returns `too-many-refusals` or `too-many-changes` while a sender is beyond its budget, else
+    /// nil.
     func objection(to sender: Sender?) -> Problem? {
         guard let sender,
             let wait = ledger?.withLock({ $0.wait(of: sender, at: uptime()) })
@@ -190,18 +191,18 @@ package final class RefusalBudget: Sendable {
             ? .tooManyChanges(retryAfter: seconds) : .tooManyRefusals(retryAfter: seconds)
     }
 
-    /// Runs the verification of a request: behind `gate`, or on probation while the sender is beyond its
-    /// budget. `verify` is given the problem to answer unless the request is under a known chain and
-    /// holds; nil within the budget.
+    /// Verifies a request: behind `gate`, or with limited concurrency while the sender is beyond
+    /// its budget. `verify` receives the problem to throw unless the request is valid and under a
+    /// known chain; nil within the budget.
     ///
-    /// - Throws: what `verify` throws; within the budget `Gate.Full`.
+    /// - Throws: the errors of `verify`; within the budget also `Gate.Full`.
     func pass<Value: Sendable>(
         _ sender: Sender?,
         through gate: Gate,
         _ verify: @Sendable (_ objection: Problem?) async throws -> Value
     ) async throws -> Value {
         guard let objection = objection(to: sender) else {
-            // Others of the same sender may be refused while this one waits.
+            // Others of the same sender may be rejected while this request waits.
             return try await gate.pass { try await verify(self.objection(to: sender)) }
         }
         do {
@@ -216,11 +217,12 @@ package final class RefusalBudget: Sendable {
         ledger?.withLock { $0.charge(sender, at: uptime()) }
     }
 
-    /// What one change without a new purchase may store before it counts as two.
+    /// The number of bytes that one change without a new purchase may store before it counts as
+    /// two.
     package static let bytesOfChange = 4_096
 
-    /// Charges a sender for what is stored: once for each `bytesOfChange` begun, beyond the number of
-    /// times that it was charged before.
+    /// Charges a sender for stored bytes: once for each `bytesOfChange` begun, minus the charges
+    /// already made.
     func charge(_ sender: Sender?, storing bytes: Int, chargedBefore: Int = 0) {
         let changes = max(1, (bytes + Self.bytesOfChange - 1) / Self.bytesOfChange)
         for _ in 0..<max(0, changes - chargedBefore) { charge(sender) }

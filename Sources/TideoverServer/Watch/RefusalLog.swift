@@ -1,11 +1,11 @@
 import TideoverLocks
 
-/// Holds back log lines of refused requests: of one kind only a few between two flushes, and then
-/// one line that says how many more there were. A flood of forged notifications must not become a
-/// flood of lines.
+/// Limits the log lines of rejected requests: a few of each kind between two flushes, then one line
+/// with the number of further ones. A flood of forged notifications must not become a flood of
+/// lines.
 final class RefusalLog: Sendable {
     private let log: Log
-    /// How often since the last flush, by app and code; both are from fixed lists.
+    /// The counts since the last flush, by app and code; both come from fixed lists.
     private let open = Locked<[String: [String: Int64]]>([:])
     private static let mostLines: Int64 = 5
 
@@ -13,7 +13,7 @@ final class RefusalLog: Sendable {
         self.log = log
     }
 
-    /// Counts a refusal; whether its line is still to be written.
+    /// Counts a rejection, and returns whether its line is to be written.
     func admits(_ code: String, app: String?) -> Bool {
         let count = open.withLock { open in
             open[app ?? "", default: [:]][code, default: 0] += 1

@@ -1,15 +1,16 @@
 package import TideoverCore
 package import TideoverStorage
 
-/// Since when no notification of one store for one app in one environment has arrived, and whether that was raised.
+/// The period without notifications of one store for one app in one environment, and whether it
+/// raised an alarm.
 package struct Silence: Hashable, Sendable {
-    /// Since when the server, this process or one before it, listens.
+    /// Since when the server, this process or an earlier one, accepts notifications.
     package var since: Instant
-    /// Since when this process listens: while none runs, nothing can arrive.
+    /// When this process started; none can arrive while no process runs.
     package let startedAt: Instant
-    /// When the last notification arrived that was believed; nil before the first.
+    /// When the last accepted notification arrived; nil before the first.
     package var lastArrivedAt: Instant?
-    /// When the silence was found to be one that should not be; nil while it is not.
+    /// When the alarm was raised; nil while there is none.
     package var raisedAt: Instant?
 
     package init(
@@ -24,15 +25,16 @@ package struct Silence: Hashable, Sendable {
         self.raisedAt = raisedAt
     }
 
-    /// How long nothing has arrived; as long as somebody listens, where nothing ever did.
+    /// Returns how long nothing has arrived, or how long the server has accepted notifications if
+    /// none ever arrived.
     package func length(at now: Instant) -> Milliseconds {
         max(.zero, now - (lastArrivedAt ?? since))
     }
 
-    /// The instant after which the store owed something that we would have heard.
+    /// The instant since which a due notification would have been received.
     package var unheardSince: Instant { max(startedAt, lastArrivedAt ?? startedAt) }
 
-    /// Notes that a notification arrived; true if that ends a silence that was raised.
+    /// Records an arrival; returns true if it ends an alarm.
     package mutating func heard(at now: Instant) -> Bool {
         lastArrivedAt = max(lastArrivedAt ?? now, now)
         defer { raisedAt = nil }
@@ -41,8 +43,9 @@ package struct Silence: Hashable, Sendable {
 }
 
 extension Holding {
-    /// The ends of periods after `instant` that the store was to renew: of each it owes a word, that
-    /// it renewed, failed or ended. Only what was known by then of the renewal itself takes that back.
+    /// Returns the ends of renewing periods after `instant`. The store must send a notification for
+    /// each: renewed, failed or ended. Only facts about the renewal that were known by `instant`
+    /// cancel it.
     package func renewalsDue(after instant: Instant) -> [Instant] {
         if lineage.store == .googlePlay { return playRenewalsDue(after: instant) }
         guard lineage.store == .appStore, lineage.ownership == .purchased else { return [] }
@@ -50,7 +53,7 @@ extension Holding {
         var revoked: Set<TermKey> = []
         var heardStarts: [Instant] = []
         var outlook: Outlook?
-        // In the order of their assertion: the newest word comes last.
+        // Facts are in the order of assertion, so the newest is last.
         for fact in facts {
             switch fact.assertion {
             case .term(let term):
@@ -72,12 +75,12 @@ extension Holding {
         }
     }
 
-    /// The same of Google Play, from the answers that are known of it. Of a payment that fails it says
-    /// nothing for up to two days, so that a word is owed by then.
+    /// Returns the same for Google Play, from its known responses. A failed payment is reported
+    /// only after up to two days, so the notification is due by then.
     private func playRenewalsDue(after instant: Instant) -> [Instant] {
         var ends: [Instant: Instant] = [:]
         var newest: PlaySubscription?
-        // In the order of their assertion: the newest answer comes last.
+        // Facts are in the order of assertion, so the newest response is last.
         for fact in facts {
             guard case .playSubscription(let read) = fact.assertion else { continue }
             newest = read
@@ -98,7 +101,7 @@ extension Holding {
 }
 
 extension PlaySubscription {
-    /// What the store is to renew at its expiry.
+    /// The items that renew at their expiry.
     fileprivate var renewingItems: [PlayItem] {
         guard state == .active || state == .inGrace else { return [] }
         return items.filter { $0.plan == .autoRenewing(isOn: true) }

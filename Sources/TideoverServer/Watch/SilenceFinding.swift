@@ -1,18 +1,18 @@
 import TideoverCore
 
-/// What asking the store found after its notifications had failed to come.
+/// The result of querying the store after its notifications stopped.
 struct SilenceFinding: Hashable {
     enum Word: String, CaseIterable, Hashable, Sendable {
-        /// The store has told of something that never arrived: its notifications go astray.
+        /// The store has content that never arrived, so its notifications are lost.
         case missed
-        /// Everything it has to tell was known.
+        /// All content of the store was known.
         case nothing
-        /// It did not answer everything.
+        /// The store did not answer all queries.
         case unknown
     }
 
     let word: Word
-    /// For people; no id and nothing that the store wrote is in it.
+    /// A readable sentence without ids and without text from the store.
     let sentence: String
 
     init(_ report: BackfillReport) {

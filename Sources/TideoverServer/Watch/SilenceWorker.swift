@@ -1,12 +1,11 @@
 import TideoverCore
 import TideoverStorage
 
-/// Raises an alarm when a renewal fell due and for so long no notification of any kind has arrived:
-/// nothing else tells that the store's messages go astray. Then the store is asked, once for each silence,
-/// for what did not arrive.
+/// Raises an alarm if a renewal is due and no notification of any kind has arrived for the
+/// configured time. Nothing else reveals that the store's messages do not arrive. It then queries
+/// the store once for each gap.
 ///
-/// What it knows is kept in the storage, so that a silence is raised once, however often the server is
-/// started.
+/// Its state is stored, so that each gap raises one alarm, however often the server restarts.
 struct SilenceWorker: Sendable {
     let app: App
     let environment: Environment
@@ -15,12 +14,12 @@ struct SilenceWorker: Sendable {
     let storage: any Storage
     let clock: Clock
     let log: Log
-    /// Who asks the store; nil where it cannot be asked.
+    /// The client that queries the store; nil if it cannot be queried.
     let backfiller: Backfiller?
 
-    /// How often it looks; what it keeps is at most so old.
+    /// The interval of the checks, and the maximum age of the stored state.
     static let interval = Duration.seconds(60)
-    /// How long it does not look through the lineages again after it found none that is due.
+    /// How long it does not read the lineages again after it found none due.
     private static let rest = Milliseconds.hours(1)
 
     private var place: ArrivalBook.Place {
@@ -30,31 +29,31 @@ struct SilenceWorker: Sendable {
         Bookmarks(app: app.id, environment: environment, storage: storage)
     }
 
-    /// What one look leaves for the next.
+    /// The state between two checks.
     struct Memory: Hashable {
-        /// What was kept last.
+        /// The last stored state.
         var kept: Silence?
-        /// Before this instant no renewal that is owed can be overdue.
+        /// The instant before which no known renewal can be overdue.
         var nextWalk = Instant.distantPast
-        /// What that was found under.
+        /// The start of the gap that `nextWalk` was computed for.
         var walkedSince: Instant?
     }
 
-    /// Works until cancelled, which `sleep` tells by throwing.
+    /// Runs until cancelled; `sleep` throws on cancellation.
     func run(sleep: Sleep) async {
         var memory = Memory()
         while !Task.isCancelled {
             await look(&memory)
             do { try await sleep(Self.interval) } catch { break }
         }
-        // What arrived since the last look is kept too.
+        // Store the arrivals since the last check.
         await look(&memory)
     }
 
     private func look(_ memory: inout Memory) async {
         do {
             let isRaised = try await judge(&memory)
-            // Before the store is asked: a server that ends meanwhile does not ask for this silence again.
+            // Store before the query, so that a restarted server does not query for this gap again.
             try await keep(&memory)
             if isRaised { await askStore() }
         } catch {
@@ -73,7 +72,7 @@ struct SilenceWorker: Sendable {
         }
     }
 
-    /// Whether a silence was raised now.
+    /// Returns whether an alarm was raised now.
     private func judge(_ memory: inout Memory) async throws -> Bool {
         let now = clock()
         guard app.silence > .zero, let silence = book.page(place)?.silence,
@@ -104,7 +103,7 @@ struct SilenceWorker: Sendable {
         return true
     }
 
-    /// Asks the store for what did not arrive, and tells what that found.
+    /// Queries the store for missing notifications, and logs the result.
     private func askStore() async {
         guard let backfiller, let report = await backfiller.runNext() else { return }
         let finding = SilenceFinding(report)
@@ -149,7 +148,7 @@ struct SilenceWorker: Sendable {
 }
 
 extension ArrivalBook {
-    /// Notes an arrival, and tells where it ends a silence that was raised.
+    /// Records an arrival, and logs the end of an alarm.
     func note(_ arrival: Instant, in place: Place, test: Test?, telling log: Log) {
         guard heard(at: arrival, in: place, test: test) else { return }
         log(
@@ -166,7 +165,7 @@ extension ArrivalBook {
 }
 
 extension Store {
-    /// For people.
+    /// The readable name.
     var name: String {
         switch self {
         case .appStore: "the App Store"

@@ -1,8 +1,8 @@
 import TideoverCore
 import TideoverLocks
 
-/// Compares the dates of Google Play's responses with our clock. Facts of reads are dated by them, so
-/// a wrong date moves what is answered.
+/// Compares the dates of Google Play's responses with our clock. Reads are dated by these, so a
+/// wrong date changes answers.
 final class StoreClockWatch: Sendable {
     private let app: String
     private let metrics: Metrics
@@ -11,7 +11,7 @@ final class StoreClockWatch: Sendable {
     /// When the last line was logged, in nanoseconds of uptime.
     private let loggedAt = Locked<Int64?>(nil)
 
-    /// From one line to the next, in nanoseconds.
+    /// The minimum time between two lines, in nanoseconds.
     private static let rest: Int64 = 600_000_000_000
 
     init(
@@ -26,8 +26,8 @@ final class StoreClockWatch: Sendable {
         self.uptime = uptime
     }
 
-    /// Counts a response whose date differs by more than `Ingest.clockTolerance`, and logs it at most
-    /// once in ten minutes.
+    /// Counts a response with a date that differs by more than `Ingest.clockTolerance`, and logs it
+    /// at most once in ten minutes.
     func note(_ exchange: StoreExchange) {
         guard let skew = exchange.skew, abs(skew.count) > Ingest.clockTolerance.count else {
             return

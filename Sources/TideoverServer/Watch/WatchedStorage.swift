@@ -1,15 +1,15 @@
 import TideoverCore
 import TideoverStorage
 
-/// A storage whose commits and failures are counted, and whose commits are told of.
+/// A storage that counts commits and failures, and reports each commit.
 struct WatchedStorage: Storage {
     private let storage: any Storage
     private let metrics: Metrics
     private let uptime: @Sendable () -> Int64
     private let large: LargeCustomers
-    /// Is told what was committed.
+    /// Receives each committed intake.
     private let told: @Sendable (Intake) -> Void
-    /// Is called when a commit failed for a reason that the next one meets too.
+    /// Called when a commit failed for a reason that the next one is likely to share.
     private let failed: @Sendable () -> Void
 
     init(
@@ -357,7 +357,7 @@ extension CommitOutcome {
 }
 
 extension StorageError.Reason {
-    /// Whether the next write meets it too, unless something is repaired.
+    /// Whether the next write will fail too, unless the cause is fixed.
     fileprivate var isLasting: Bool {
         switch self {
         case .full, .readOnly, .notPermitted, .missingFolder, .corrupt, .notAStorage, .locked,

@@ -2,7 +2,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverLocks
 
-/// Every request, watched: an id, an answer whatever happens, counts, and a line in the log.
+/// Handles every request: assigns an id, responds even after an error, counts, and logs a line.
 extension Service {
     func answer(_ request: Request) async -> Response {
         let begun = instruments.uptime()
@@ -32,7 +32,7 @@ extension Service {
         return response
     }
 
-    /// Whoever sends what must be refused cannot make us write a line each time.
+    /// Limits the log lines of rejected requests, so that a client cannot cause a line each time.
     private func isWorthALine(_ line: LogLine) -> Bool {
         guard let code = line.code, let status = line.status, (400..<500).contains(status) else {
             return true
@@ -57,20 +57,21 @@ extension Service {
 }
 
 extension Call {
-    /// What stands for a path that no template fits.
+    /// The template name of a path without a route.
     static let noRoute = "none"
 
     var template: String { route?.template ?? Self.noRoute }
     var method: String { Self.known(method: request.method) }
 
-    /// The method if HTTP has it: what a client makes up reaches neither log nor metrics.
+    /// Returns the method if HTTP defines it, else `other`, so that no client's text reaches log or
+    /// metrics.
     static func known(method: String) -> String {
         let known = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
         return known.contains(method) ? method : "other"
     }
 
-    /// What the log tells of an answered request: of the path, the query and the header fields only
-    /// what is configured or one of our own words.
+    /// Returns the log line of a request. Of the path, query and header fields it contains only
+    /// configured or predefined values.
     fileprivate func line(
         status: Int,
         code: String?,

@@ -1,8 +1,8 @@
-/// Decides when the size of the write-ahead log is worth a warning: at a bound, and again each time
-/// it has doubled since.
+/// Decides when the size of the write-ahead log deserves a warning: at a limit, and each time it
+/// has doubled since.
 ///
-/// A log is copied into the database at 16 MiB, and made to begin anew at 64 MiB; it grows beyond that
-/// while a reader holds it open or copying fails. It then takes disk space and slows reads down.
+/// The log is copied into the database at 16 MiB and restarted at 64 MiB. It grows beyond that
+/// while a reader holds it open or copying fails. It then uses disk space and slows reads.
 package struct WriteAheadLogAlarm {
     package static let boundBytes: Int64 = 256 << 20
 
@@ -10,7 +10,7 @@ package struct WriteAheadLogAlarm {
 
     package init() {}
 
-    /// Whether to warn of a log of this size.
+    /// Records the size, and returns whether to warn.
     package mutating func observed(bytes: Int64) -> Bool {
         if bytes < Self.boundBytes { nextWarning = Self.boundBytes }
         guard bytes >= nextWarning else { return false }
