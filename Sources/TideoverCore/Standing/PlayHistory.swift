@@ -1,6 +1,6 @@
-/// A subscription on Google Play: the purchase tokens of one chain, and what was said of each.
+/// A subscription on Google Play: the purchase tokens of one chain, each with its observations.
 ///
-/// A class, as the records of its tokens are: every situation refers to them.
+/// A class, like the records of its tokens, because every situation refers to them.
 final class PlayHistory: Sendable {
     /// Ordered by when they began.
     let tokens: [PlayTokenRecord]
