@@ -1,13 +1,13 @@
 extension LineageHistory {
-    /// Every instant at which the answer may change, in no order.
+    /// Returns every instant at which the answer may change, in no particular order.
     public func boundaries(policy: Policy) -> [Instant] {
         var found: [Instant] = []
         for record in terms + unseen { add(boundariesOf: record, policy, before: nil, to: &found) }
         return found + otherBoundaries(policy: policy)
     }
 
-    /// The boundaries without those that ask about a term which governs no more: what follows a
-    /// term's end concerns the answer only until another one counts.
+    /// Returns the boundaries without those of terms that no longer govern. An instant after a
+    /// term's end matters only until another term counts.
     func changes(policy: Policy) -> [Instant] {
         var found: [Instant] = []
         for (position, record) in terms.enumerated() {
@@ -25,7 +25,7 @@ extension LineageHistory {
             + receipts
     }
 
-    /// `left` is when the term ceases to govern, where that is known.
+    /// Adds the boundaries of a term. `left` is when the term stops governing, if known.
     private func add(
         boundariesOf record: TermRecord,
         _ policy: Policy,

@@ -1,19 +1,19 @@
-// A poorer word completes what is known of a thing, and erases none of it. A receipt has no price, no
-// storefront and no offer but the introductory one; what was signed years ago lacks what was added
-// since. Of what two words both state, the newer one counts.
+// A less detailed observation adds to the known data and erases none of it. A receipt has no price,
+// no storefront and only the introductory offer. Data signed years ago lacks fields that were added
+// since. If two observations state the same field, the newer one counts.
 
 extension Term {
-    /// The term as this word has it; what it leaves open is as an older word on the same term said.
+    /// Returns this term with missing fields taken from an older observation of the same term.
     package func completed(by older: Term) -> Term {
         guard self != older else { return self }
         var term = self
         term.webOrderLineItemId = webOrderLineItemId ?? older.webOrderLineItemId
         if plan.unrecognisedValue != nil { term.plan = older.plan }
-        // What is bought for ever has no end to be left open.
+        // A permanent purchase has no end to fill in.
         if term.plan != .nonConsumable { term.end = end ?? older.end }
         term.offer = offer.map { $0.completed(by: older.offer) } ?? older.offer
         term.price = price ?? older.price
-        // Nobody takes an upgrade back, and receipts have no flag for it.
+        // An upgrade is never undone, and receipts have no flag for it.
         term.isUpgraded = isUpgraded || older.isUpgraded
         if origin == .unstated { term.origin = older.origin }
         term.group = group ?? older.group
@@ -26,8 +26,9 @@ extension Term {
 }
 
 extension Offer {
-    /// The offer that a term was sold with does not change. A receipt takes every free trial for the
-    /// introductory offer, so that a word which names another kind knows better.
+    /// Returns this offer with missing fields taken from an older one. The offer of a sold term
+    /// does not change. A receipt reports every free trial as the introductory offer, so another
+    /// kind wins.
     func completed(by older: Offer?) -> Offer {
         guard let older, self != older else { return self }
         let (better, other) =
@@ -53,23 +54,24 @@ extension Offer.Kind {
 }
 
 extension Offer.Discount? {
-    /// Nil for a word that this version does not know.
+    /// Nil for a value that this version does not recognise.
     fileprivate var known: Offer.Discount? {
         flatMap { $0.unrecognisedValue == nil ? $0 : nil }
     }
 }
 
 extension Outlook {
-    /// The outlook as this word has it; what it leaves open is as an older word on the same term said.
-    /// Flags of failure, their reasons and their dates have rules of their own: to be silent of one of
-    /// them can mean that it is over.
+    /// Returns this outlook with missing fields taken from an older observation of the same term.
+    ///
+    /// Failure flags, their reasons and their dates have their own rules, because a missing one can
+    /// mean that the failure is over.
     package func completed(by older: Outlook) -> Outlook {
         guard self != older else { return self }
         var outlook = self
         outlook.productId = productId ?? older.productId
         outlook.renewsInto = renewsInto ?? older.renewsInto
         outlook.willRenew = willRenew ?? older.willRenew
-        // What is known of another next product is nothing about this one.
+        // Data about another next product does not apply to this one.
         if outlook.renewsInto == older.renewsInto {
             outlook.renewalPrice = renewalPrice ?? older.renewalPrice
             outlook.billing = billing ?? older.billing
@@ -82,7 +84,8 @@ extension Outlook {
 }
 
 extension Word<Term> {
-    /// The same word, completed by the others of its rank on the term; `words` are sorted oldest first.
+    /// Returns this observation completed by the others of its rank on the term. Requires `words`
+    /// sorted oldest first.
     func completed(by words: [Word<Term>]) -> Word<Term> {
         guard words.count > 1 else { return self }
         let term = words.reversed().lazy.filter { $0 !== self && $0.rank == self.rank }
@@ -92,7 +95,7 @@ extension Word<Term> {
 }
 
 extension TermDraft {
-    /// Completes each outlook by those of its rank before it.
+    /// Completes each outlook with the earlier ones of its rank.
     mutating func completeOutlooks() {
         for position in outlooks.indices.dropFirst() {
             let word = outlooks[position]

@@ -1,4 +1,4 @@
-/// What an answer was decided on.
+/// The basis of a standing.
 enum Ground {
     case term(Situation)
     case item(PlaySituation)
@@ -10,7 +10,7 @@ enum Ground {
         }
     }
 
-    /// The term or the period that governs.
+    /// The governing term or period.
     var term: TermRecord? {
         switch self {
         case .term(let now): now.term
@@ -20,7 +20,7 @@ enum Ground {
 }
 
 extension LineageHistory {
-    /// The answer for this lineage at an instant: pure, total, no clock.
+    /// Returns the standing of this lineage at an instant. Pure and total; reads no clock.
     public func standing(at instant: Instant, policy: Policy) -> Standing {
         guard play != nil else {
             return Situation.decide(self, at: instant, policy: policy).standing
@@ -35,13 +35,13 @@ extension LineageHistory {
         return best.standing
     }
 
-    /// The term that governs at an instant, seen or told of.
+    /// Returns the governing term at an instant, seen or unseen.
     func governingTerm(at instant: Instant) -> TermRecord? {
         guard play != nil else { return governingBoughtTerm(at: instant) }
         return decision(at: instant, policy: Policy(), where: { _ in true })?.ground.term
     }
 
-    /// The best answer of those that are meant, and what it was decided on; nil if none is.
+    /// Returns the best standing that matches, with its basis; nil if none matches.
     func decision(
         at instant: Instant,
         policy: Policy,
@@ -50,9 +50,10 @@ extension LineageHistory {
         best(of: candidates(at: instant, policy: policy), at: instant, where: isMeant)
     }
 
-    /// The answers at an instant of which one is the best.
+    /// The candidate standings at an instant; one of them is the best.
     private struct Candidates {
-        /// That of the governing term, where there is one or no subscription on Google Play is known.
+        /// The standing of the governing term, if there is one or no subscription on Google Play is
+        /// known.
         let byTerm: (standing: Standing, now: Situation)?
         let items: [PlayHistory.Candidate]
     }
@@ -81,8 +82,8 @@ extension LineageHistory {
         return (read.standing, .item(read.now))
     }
 
-    /// Whether a relay's term says something where the store's own reads say nothing: before the
-    /// first of them, or of a time after the last.
+    /// Whether a relay's term covers a time that the store's reads do not: before the first read,
+    /// or after the last.
     private func isFilled(
         _ read: Standing,
         by told: Standing,
@@ -99,7 +100,7 @@ extension LineageHistory {
 // MARK: - For an entitlement
 
 extension LineageHistory {
-    /// The standing of this lineage for one entitlement.
+    /// Returns the standing of this lineage for one entitlement.
     public func standing(
         of entitlement: String,
         at instant: Instant,
@@ -123,7 +124,7 @@ extension LineageHistory {
         return narrowed(standing, to: entitlement, at: instant, catalogue, policy)
     }
 
-    /// What the lineage's own answer at an instant says of one entitlement.
+    /// Returns the lineage's own standing at an instant, narrowed to one entitlement.
     func narrowed(
         _ standing: Standing,
         to entitlement: String,
@@ -142,7 +143,7 @@ extension LineageHistory {
             ? notEntitled(standing) : standing
     }
 
-    /// What the standing for an entitlement was decided on.
+    /// Returns the basis of the standing for an entitlement.
     func ground(
         for entitlement: String,
         at instant: Instant,
@@ -161,7 +162,7 @@ extension LineageHistory {
             .ground
     }
 
-    /// The answer where what runs unlocks something else: what an earlier term did.
+    /// Returns the standing from an earlier term if the current one unlocks another entitlement.
     private func former(
         of standing: Standing,
         _ entitlement: String,
@@ -178,7 +179,7 @@ extension LineageHistory {
             guard isUnlisted(present, in: catalogue) else { return standing }
             return unlistedStanding(present, entitlement, Policy())
         }
-        // A change of product that is only assumed denies nothing for certain.
+        // An assumed change of product never denies access with confidence `confirmed`.
         if present.access, present.confidence == .presumed {
             standing.confidence = .presumed
             standing.asksStore = present.asksStore
@@ -192,7 +193,8 @@ extension LineageHistory {
         return standing
     }
 
-    /// Whether the catalogue lacks what a standing is about, which could unlock anything.
+    /// Whether the catalogue lacks the product of a standing. Such a product may unlock any
+    /// entitlement.
     private func isUnlisted(_ standing: Standing, in catalogue: Catalogue) -> Bool {
         guard standing.grantedEntitlement == nil, standing.state != .never,
             let product = standing.productId, !product.isEmpty, catalogue[product] == nil
@@ -200,8 +202,8 @@ extension LineageHistory {
         return !inertProducts.contains(product)
     }
 
-    /// The answer where the catalogue lacks the product: what the policy gives while it runs, else
-    /// nothing for certain.
+    /// Returns the standing for a product that the catalogue lacks. The policy decides while it
+    /// runs; otherwise there is no access, with confidence unknown.
     private func unlistedStanding(
         _ standing: Standing,
         _ entitlement: String,
@@ -234,7 +236,7 @@ extension LineageHistory {
         )
     }
 
-    /// Whether nothing was paid and what is waited for unlocks something else.
+    /// Whether nothing was paid and the pending purchase unlocks another entitlement.
     private func isAboutAnotherProduct(
         _ standing: Standing,
         _ entitlement: String,
@@ -267,7 +269,8 @@ extension LineageHistory {
 }
 
 extension TermRecord {
-    /// Consumables are used up, and an unknown kind of product must never grant.
+    /// Whether the product can unlock an entitlement. Consumables are used up, and an unknown kind
+    /// of product must never grant.
     var unlocksAnything: Bool {
         switch term.plan {
         case .autoRenewable, .nonRenewing, .nonConsumable: true

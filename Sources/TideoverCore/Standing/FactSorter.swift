@@ -1,4 +1,4 @@
-/// Gathers facts by what they speak of, then binds words to terms.
+/// Collects facts by subject, then binds observations to terms.
 ///
 /// Grants and one-time purchases on Google Play become terms too.
 struct FactSorter {
@@ -11,9 +11,9 @@ struct FactSorter {
     var grants: [Word<Grant>] = []
     var pendings: [Word<PendingPurchase>] = []
     var purchases = PlayPurchases()
-    /// Notifications by which the subscription is active.
+    /// Notifications that report an active subscription.
     private var activeNotices: Set<EvidenceID> = []
-    /// When receipts were made that list the purchase, each with all of its renewals until then.
+    /// When receipts that list the purchase were made. Each lists all its renewals until then.
     var receipts: Set<Instant> = []
 
     init(catalogue: Versioned<Catalogue>) {
@@ -27,7 +27,7 @@ struct FactSorter {
             if fact.source == .appReceipt, fact.rank == .store { receipts.insert(fact.assertedAt) }
         case .outlook(let outlook): outlooks.append(Word(outlook, of: fact))
         case .condition(let condition):
-            // A word that we do not know must not displace an older one that we do.
+            // An unrecognised value must not displace an older recognised one.
             guard let known = condition.known else { return }
             conditions.append(Word(known, of: fact))
             if known.status == .active, fact.source == .appStoreNotification {
@@ -44,7 +44,7 @@ struct FactSorter {
         }
     }
 
-    /// The seen and the unseen terms, each with the words that speak of it.
+    /// Returns the seen and the unseen terms, each with its observations.
     mutating func records() -> (seen: [TermRecord], unseen: [TermRecord]) {
         grants.sort(by: Word.isOlder)
         terms += grants.map { Word($0.value.term, like: $0) }
@@ -80,7 +80,7 @@ struct FactSorter {
 
     private func seenTerms(_ names: TermNames) -> [TermDraft] {
         let records = groupedTerms(names).map { key, words in
-            // Words are sorted oldest first, so the last of the highest rank is the newest.
+            // Observations are sorted oldest first, so the last of the highest rank is the newest.
             let newest = words.reduce(words[0]) { $1.rank >= $0.rank ? $1 : $0 }
             let complete = newest.completed(by: words)
             let first = words[0].assertedAt
@@ -108,7 +108,8 @@ struct FactSorter {
         }
     }
 
-    /// The words on each term, oldest first, by the first of them: nearly in the order of their starts.
+    /// Groups observations by term, oldest first. Groups follow their first observation, which is
+    /// nearly the order of term starts.
     private func groupedTerms(_ names: TermNames) -> [(key: TermKey, words: [Word<Term>])] {
         var places: [TermKey: Int] = [:]
         var groups: [(key: TermKey, words: [Word<Term>])] = []
@@ -124,8 +125,8 @@ struct FactSorter {
         return groups
     }
 
-    /// Non-renewing purchases last as long as the catalogue says; without a word on that they
-    /// last no time at all, because nothing vouches for more.
+    /// Returns the end of a term. Non-renewing purchases last as long as the catalogue states.
+    /// Without a length they end at once, because nothing supports more.
     private func end(of term: Term) -> Instant? {
         switch term.plan {
         case .nonConsumable: term.end
@@ -156,8 +157,8 @@ struct FactSorter {
         }
     }
 
-    /// An upgrade happened when the successor began or when the store first said so, whichever was
-    /// earlier: the first successor we know of may only be a renewal of the one we lack.
+    /// Dates each upgrade at the successor's start or at the store's first report, whichever is
+    /// earlier. The first known successor may be only a renewal of a missing one.
     private func findUpgrades(in records: inout [TermDraft], _ names: TermNames) {
         var said: [TermKey: Instant] = [:]
         for word in terms.reversed() where word.value.isUpgraded {
@@ -178,8 +179,8 @@ struct FactSorter {
 
     // MARK: Binding
 
-    /// Gives each outlook to the term it speaks of; those that name an end we know nothing of make
-    /// unseen terms, which are returned.
+    /// Binds each outlook to its term. Outlooks that name an unknown end create unseen terms, which
+    /// are returned.
     private func bindOutlooks(
         to records: inout [TermDraft],
         _ ends: EndIndex,
@@ -246,10 +247,12 @@ struct FactSorter {
         case nothing
     }
 
-    /// What a word speaks of: the term that ends at its renewal date; without one, the newest term
-    /// asserted by then. A failing word without a known end binds to the newest term that was over by
-    /// then or near its end, because the store announces a failure up to a day ahead. If it names an
-    /// end and no known term was running, it binds to an unseen term.
+    /// Returns the term that an observation concerns.
+    ///
+    /// With a renewal date, this is the term that ends then; without one, the newest term asserted
+    /// by then. A failure without a known end binds to the newest term over by then or near its
+    /// end. The store announces a failure up to a day ahead. If it names an end and no known term
+    /// was running, it binds to an unseen term.
     private func target(
         renewalDate: Instant?,
         assertedAt: Instant,
@@ -302,17 +305,17 @@ struct FactSorter {
 
     // MARK: Pace
 
-    /// The smallest ratio of actual to nominal length among plain terms. Stores either run in real
-    /// time or many times faster, so a term cut a little short says nothing about pace.
+    /// Returns the smallest ratio of actual to nominal length among plain terms. Stores run in real
+    /// time or many times faster, so a slightly short term is no evidence of pace.
     func pace(of terms: [TermRecord], isShared: Bool) -> Pace {
         let graces = terms.filter { $0.firstFailure != nil }.compactMap { record in
             record.end.flatMap { end in record.graceEnd.map { (end: end, graceEnd: $0) } }
         }
         return terms.reduce(.real) { slowest, record in
             let start = record.term.start
-            // A recovery in grace ends when the cycle does: it began late, and is short for that.
+            // A recovery in grace ends with the cycle: it began late, and is short for that reason.
             let isRecovery = graces.contains { $0.end < start && start <= $0.graceEnd }
-            // A share begins when it is given, and ends with the period that it is a share of.
+            // A share begins when it is given, and ends with the shared period.
             let isJoined = isShared && !terms.contains { $0.end == start }
             guard let end = record.end, record.upgradedAt == nil, record.entitlement == nil,
                 !isRecovery, !isJoined, let nominal = nominalLength(of: record.term)
@@ -321,7 +324,8 @@ struct FactSorter {
         }
     }
 
-    /// What is paid by the month for a longer commitment has the product's period for the whole.
+    /// Returns the nominal length of a term. For a monthly-paid commitment, the product's period is
+    /// the whole commitment.
     private func nominalLength(of term: Term) -> Milliseconds? {
         if let period = term.offer?.period { return period.length(from: term.start) }
         guard let whole = length(of: term)?.length(from: term.start) else { return nil }
@@ -331,7 +335,7 @@ struct FactSorter {
 
     // MARK: Pending
 
-    /// How long each purchase that was told of as pending waited: until it was over, lapsed, or was
+    /// Returns how long each reported pending purchase waited: until it ended, lapsed, or was
     /// bought.
     func pendingSpans(_ records: [TermRecord]) -> [PendingSpan] {
         let words = pendings.sorted(by: Word.isOlder)
@@ -365,9 +369,11 @@ struct FactSorter {
     /// The longest billing grace period that the App Store offers.
     private static let longestGrace = Milliseconds.days(28)
 
-    /// A recovery in grace keeps the old cycle: the new term's purchase date is the old end. It counts
-    /// from its first report, so that the billing issue remains in the history; never before the old
-    /// end, never after grace, or the longest grace if none was stated.
+    /// Moves the effective start of recoveries in grace.
+    ///
+    /// A recovery keeps the old cycle: the new term's purchase date is the old end. It counts from
+    /// its first report, so that the billing issue remains in the history. It never counts before
+    /// the old end, nor after grace (or the longest grace if none was stated).
     private func moveEffectiveStarts(of records: inout [TermDraft], _ ends: EndIndex) {
         for position in records.indices {
             let start = records[position].term.start
@@ -382,9 +388,9 @@ struct FactSorter {
     }
 }
 
-/// Finds the term that ends nearest to an instant without looking through all of them.
+/// Finds the term that ends nearest to an instant, without a full search.
 private struct EndIndex {
-    /// By their ends.
+    /// Ordered by end.
     private var terms: [(end: Instant, position: Int)] = []
 
     init() {}
@@ -401,7 +407,7 @@ private struct EndIndex {
         terms.insert((end, position), at: terms.endOfPrefix { $0.end <= end })
     }
 
-    /// Nil when none ends within the tolerance; of equally near ones the first.
+    /// Returns nil when none ends within the tolerance; of equally near ones the first.
     func nearest(to instant: Instant) -> Int? {
         let first = terms.endOfPrefix { $0.end < instant - LineageHistory.sameEnd }
         return terms[first...].prefix { $0.end <= instant + LineageHistory.sameEnd }.lazy
@@ -410,7 +416,7 @@ private struct EndIndex {
     }
 }
 
-/// Finds terms by the ends that they had before an extension moved them.
+/// Finds terms by their ends before an extension.
 private struct FormerEnds {
     private let own: EndIndex
     private let lower: EndIndex
@@ -421,14 +427,15 @@ private struct FormerEnds {
         lower = EndIndex(terms.flatMap { at, record in record.lowerEnds.map { ($0, at) } })
     }
 
-    /// A word of the store names no end that only a relay states.
+    /// Returns the nearest term. A store observation never refers to an end that only a relay
+    /// states.
     func nearest(to instant: Instant, named rank: Rank) -> Int? {
         own.nearest(to: instant) ?? (rank < .store ? lower.nearest(to: instant) : nil)
     }
 }
 
 extension TermDraft {
-    /// Sorts the ends that its words state and that are not its own.
+    /// Sorts the ends that its observations state and that differ from its own.
     fileprivate mutating func takeEnds(of words: [Word<Term>], rank: Rank) {
         for word in words {
             guard let stated = word.value.end, stated != end else { continue }
@@ -438,7 +445,8 @@ extension TermDraft {
     }
 }
 
-/// Two words on one transaction name the same term, even if only one of them knows the period's id.
+/// Resolves two observations of one transaction to the same term, even if only one has the period's
+/// ID.
 struct TermNames {
     private var byTransaction: [String: TermKey] = [:]
 

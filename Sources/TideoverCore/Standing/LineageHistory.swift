@@ -1,22 +1,22 @@
-/// The facts of one lineage, sorted into what the rules of standing ask for.
+/// The facts of one lineage, arranged for the rules of standing.
 ///
-/// A set of facts makes the same history in whatever order they are given, however often.
+/// The same set of facts produces the same history in any order and with any repetition.
 ///
-/// A class: every situation and every answer refers to its history, which is too large to be copied.
+/// A class, because every situation and every answer refers to its history, which is large to copy.
 public final class LineageHistory: Sendable {
     public let lineage: Lineage
-    /// Terms we have seen, by purchase date: what the rules on terms decide on.
+    /// Terms we have seen, by purchase date. The rules on terms use these.
     let terms: [TermRecord]
-    /// Terms that only a later outlook tells of, by when it did.
+    /// Terms that only a later outlook reports, by when it did.
     let unseen: [TermRecord]
     /// Whether any outlook or condition was asserted.
     let hasWords: Bool
     /// The subscription on Google Play; nil for every other lineage.
     let play: PlayHistory?
-    /// Purchases that waited for approval or payment, by when they were told of.
+    /// Purchases that waited for approval or payment, by when they were reported.
     let pending: [PendingSpan]
     let inquiries: InquiryLog
-    /// When receipts were made that list the purchase, oldest first.
+    /// When receipts that list the purchase were made, oldest first.
     let receipts: [Instant]
     let announcements: Announcements
     /// The products whose newest term unlocks nothing.
@@ -28,7 +28,8 @@ public final class LineageHistory: Sendable {
     /// How far apart the parts of one envelope are signed.
     static let sameEnvelope = Milliseconds.minutes(1)
 
-    /// Lengths that no store states come from the catalogue in effect when a term began.
+    /// Creates a history. Lengths that no store states come from the catalogue in effect when a
+    /// term began.
     public init(
         lineage: Lineage,
         facts: some Sequence<Fact>,
@@ -66,7 +67,7 @@ public final class LineageHistory: Sendable {
         self.pace = pace
     }
 
-    /// Every term that a store or a relay told of by itself.
+    /// Every term that a store or a relay reported directly.
     var seenTerms: [TermRecord] { play.map { terms + $0.periods } ?? terms }
 
     func isPending(at instant: Instant) -> Bool {
@@ -79,7 +80,7 @@ struct PendingSpan: Sendable {
     let id: String
     let productId: String
     let since: Instant
-    /// The first instant it did not wait any more; nil where no end is known.
+    /// The first instant it no longer waited; nil if no end is known.
     let until: Instant?
 
     func isOpen(at instant: Instant) -> Bool {
@@ -87,14 +88,14 @@ struct PendingSpan: Sendable {
     }
 }
 
-/// Renewals that were announced before they began, found without looking through all terms.
+/// Renewals that were announced before they began, found without a full search.
 struct Announcements: Sendable {
-    /// By when they begin.
+    /// Ordered by when they begin.
     private let entries: [(start: Instant, told: Instant)]
-    /// The first instant at which an entry or any after it was told of.
+    /// The first instant at which an entry, or any after it, was reported.
     private let firstTold: [Instant]
 
-    /// `terms` are in the order of their starts.
+    /// Creates the index. Requires `terms` ordered by start.
     init(_ terms: [TermRecord]) {
         entries = terms.lazy.filter {
             $0.firstTold < $0.term.start && $0.term.origin != .purchase
@@ -106,8 +107,8 @@ struct Announcements: Sendable {
         }.reversed()
     }
 
-    /// The start of the first renewal after an instant that was told of by then, and not before
-    /// another one.
+    /// Returns the start of the first renewal after `instant` that was reported between `since` and
+    /// `instant`.
     func next(after instant: Instant, toldSince since: Instant) -> Instant? {
         var position = entries.endOfPrefix { $0.start <= instant }
         while position < entries.count, firstTold[position] <= instant {
@@ -119,7 +120,7 @@ struct Announcements: Sendable {
     }
 }
 
-/// When the store was asked, and whether it answered.
+/// When the store was queried, and whether it answered.
 struct InquiryLog: Sendable {
     private let entries: [Inquiry.Answer]
 
@@ -127,8 +128,7 @@ struct InquiryLog: Sendable {
         self.entries = entries.sorted { $0.order < $1.order }
     }
 
-    /// Whether the newest question asked by an instant got no answer, and is not older than
-    /// `start`.
+    /// Whether the newest request by an instant failed and is not older than `start`.
     func isUnanswered(at instant: Instant, since start: Instant) -> Bool {
         let asked = entries.endOfPrefix { $0.at <= instant }
         guard let newest = entries[..<asked].last else { return false }
@@ -139,12 +139,12 @@ struct InquiryLog: Sendable {
 }
 
 extension Inquiry {
-    /// A question by when it was asked.
+    /// A request to the store, with when it was sent.
     struct Answer: Sendable {
         let at: Instant
         let isFailure: Bool
 
-        /// A read is an answer too.
+        /// A read also counts as an answer.
         init?(_ fact: Fact) {
             switch fact.assertion {
             case .inquiry(let inquiry):
@@ -154,7 +154,7 @@ extension Inquiry {
             }
         }
 
-        /// Of two at one instant the answer counts.
+        /// Orders answers; of two at one instant a success counts.
         fileprivate var order: (Instant, Int) { (at, isFailure ? 0 : 1) }
     }
 }

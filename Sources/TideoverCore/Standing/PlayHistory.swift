@@ -1,10 +1,10 @@
-/// A subscription on Google Play: the purchase tokens of one chain, and what was said of each.
+/// A subscription on Google Play: the purchase tokens of one chain, each with its observations.
 ///
-/// A class, as the records of its tokens are: every situation refers to them.
+/// A class, like the records of its tokens, because every situation refers to them.
 final class PlayHistory: Sendable {
-    /// By when they began.
+    /// Ordered by when they began.
     let tokens: [PlayTokenRecord]
-    /// The periods paid for, by when they began.
+    /// The paid periods, ordered by when they began.
     let periods: [TermRecord]
     let pending: [PendingSpan]
 
@@ -18,12 +18,12 @@ final class PlayHistory: Sendable {
 /// One purchase token of a chain.
 final class PlayTokenRecord: Sendable {
     let token: PlayToken
-    /// The first instant anything is said of.
+    /// The first instant that any observation covers.
     let begun: Instant
-    /// The first instant another token had taken its place, for ever.
+    /// The first instant at which another token had permanently replaced it.
     let retiredFrom: Instant?
     let items: [PlayItemRecord]
-    /// By when they were told of.
+    /// Ordered by when they were reported.
     let voids: [Word<PlayVoidedOrder>]
 
     init(
@@ -49,11 +49,11 @@ final class PlayTokenRecord: Sendable {
     }
 }
 
-/// One product of a token, by what was said of it in turn.
+/// One product of a token, with its observations in order.
 struct PlayItemRecord: Sendable {
-    /// As the store names it.
+    /// The product ID that the store uses.
     let productId: String
-    /// By when they count.
+    /// Ordered by when they count.
     var statements: [PlayStatement]
 
     func statement(at instant: Instant) -> PlayStatement? {
@@ -61,46 +61,46 @@ struct PlayItemRecord: Sendable {
     }
 }
 
-/// What one read, or one bare notification, says of one product of a token.
+/// What one read, or one bare notification, reports about one product of a token.
 struct PlayStatement: Sendable {
-    /// The first instant it counts: when it was said, or earlier where it tells of a time that
-    /// nothing said before covers.
+    /// The first instant it counts: when it was asserted, or earlier if it covers time that no
+    /// earlier statement covers.
     var from: Instant
     let source: Source
     var state: PlaySubscription.State
-    /// When it expires, or when this was said where nothing states that. Behind a failed payment or a
-    /// pause, an end moved without a payment stays where access ended.
+    /// When it expires; when it was asserted if nothing states an expiry. Behind a failed payment
+    /// or a pause, an end that moved without a payment stays where access ended.
     var expiry: Instant
-    /// Whether it states an end behind a failed payment or a pause and names no payment since. No time
-    /// before it was said is paid by it.
+    /// Whether it states an end behind a failed payment or a pause and names no later payment. It
+    /// pays for no time before it was asserted.
     private(set) var provesNoPayment = false
-    /// The end of the period paid for; in grace the expiry moves and this does not.
+    /// The end of the paid period. In grace the expiry moves and this does not.
     var periodEnd: Instant?
-    /// What stated it, where something else did.
+    /// The evidence for `periodEnd`, if it is another observation.
     var periodEvidence: EvidenceID?
-    /// The end of the base plan's grace, where period and plan are known.
+    /// The end of the base plan's grace, if period and plan are known.
     var graceUntil: Instant?
-    /// Since when the payment has been failing, where that lies before this was said.
+    /// When the payment began to fail, if that is before this was asserted.
     var failedFrom: Instant?
     /// When the hold began; nil in any other state.
     var heldFrom: Instant?
-    /// The positions of its period and of the one before among the history's.
+    /// The indices of its period and of the previous one among the history's periods.
     var period: Int?
     var formerPeriod: Int?
 
-    /// What was said, which never changes.
+    /// The reported content, which never changes.
     ///
-    /// A class: a statement is copied into each situation.
+    /// A class, because a statement is copied into each situation.
     final class Source: Sendable {
-        /// When it was said, by the store's clock.
+        /// When it was asserted, by the store's clock.
         let said: Instant
         let rank: Rank
         let evidence: EvidenceID
-        /// What else it rests on: a bare notification only says what changed.
+        /// Its other evidence: a bare notification reports only the change.
         let basis: [EvidenceID]
-        /// Nil once the product is no part of the subscription any more.
+        /// Nil once the product is no longer part of the subscription.
         let item: PlayItem?
-        /// As the catalogue names it.
+        /// The product ID that the catalogue uses.
         let productId: String
         let startedAt: Instant?
         let resumesAt: Instant?
@@ -141,11 +141,11 @@ struct PlayStatement: Sendable {
     /// Whether only a payment brings access back.
     private var awaitsPayment: Bool { state == .onHold || state == .paused || provesNoPayment }
 
-    /// When access stopped that the state does not give: at the expiry, or where the store says so before,
-    /// at its word.
+    /// When access stopped, in a state without access: at the expiry, or earlier if the store
+    /// reported so.
     var stoppedAt: Instant { min(expiry, said) }
 
-    /// When access ends that it states.
+    /// When the access that it states ends.
     private var accessEnd: Instant {
         switch state {
         case .active, .inGrace, .cancelled: expiry
@@ -153,12 +153,13 @@ struct PlayStatement: Sendable {
         }
     }
 
-    /// Whether the first payment was not made by then.
+    /// Whether the first payment was outstanding at that time.
     var isUnpaid: Bool { state == .pending || state == .pendingCancelled }
 
-    /// Leaves the end where it was, unless there was a payment: Google moves the expiry to the end of the
-    /// account hold when the hold ends unpaid. A payment has another order than the last one named
-    /// before, or the state is active.
+    /// Keeps the earlier end unless there was a payment.
+    ///
+    /// Google moves the expiry to the end of the account hold when the hold ends unpaid. A payment
+    /// shows as a new order ID or as an active state.
     mutating func keepEnd(of last: PlayStatement, paidBy order: String?) {
         guard state == .expired || state == .cancelled, let item,
             !item.plan.isPrepaid
@@ -177,11 +178,11 @@ struct PlayStatement: Sendable {
 }
 
 extension PlayHistory {
-    /// An answer for one product, and what it was decided on.
+    /// A standing for one product, with the situation that decided it.
     typealias Candidate = (standing: Standing, now: PlaySituation)
 
-    /// The answers of everything that is alive at an instant; where nothing is, those of the token
-    /// that was replaced last.
+    /// Returns the standings of every live token at an instant. If none is live, returns those of
+    /// the token that was replaced last.
     func candidates(
         at instant: Instant,
         in history: LineageHistory,
@@ -200,7 +201,7 @@ extension PlayHistory {
         return alive.isEmpty ? goneCandidates(at: instant, in: history, policy) : alive
     }
 
-    /// The answers where nothing is alive: not yet, or replaced from another chain.
+    /// Returns the standings when no token is live: not yet begun, or replaced from another chain.
     private func goneCandidates(
         at instant: Instant,
         in history: LineageHistory,
@@ -209,7 +210,7 @@ extension PlayHistory {
         let token = lastRetired(by: instant)
         let statements = token?.items.compactMap { $0.statement(at: instant) } ?? []
         guard !statements.isEmpty else {
-            // A token of which no product was ever named says no more than no token.
+            // A token without a named product is equivalent to no token.
             let now = PlaySituation(history, self, instant, policy, nil, nil)
             return [(PlayRule.standing(now), now)]
         }
@@ -219,7 +220,7 @@ extension PlayHistory {
         }
     }
 
-    /// The best of the answers that are meant; nil if none is.
+    /// Returns the best of the candidates that match; nil if none matches.
     static func best(
         of candidates: [Candidate],
         where isMeant: (Standing) -> Bool
@@ -232,8 +233,8 @@ extension PlayHistory {
         return best.map { candidates[$0] }
     }
 
-    /// Of two tokens that are both over the later one decides. Of what was replaced the first product
-    /// does.
+    /// Whether a candidate wins. Of two ended tokens the later one wins; of replaced products the
+    /// first one wins.
     private static func isPreferred(_ candidate: Candidate, to best: Candidate) -> Bool {
         guard candidate.now.statement != nil else { return false }
         let isLater = candidate.now.token?.token != best.now.token?.token
@@ -256,7 +257,7 @@ extension PlayHistory {
         return last
     }
 
-    /// When the store last said anything by an instant, in the order of its clock.
+    /// Returns when the store last reported anything by an instant, by its clock.
     func lastSaid(by instant: Instant) -> Instant? {
         var last: Instant?
         for token in tokens {

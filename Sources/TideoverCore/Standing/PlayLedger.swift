@@ -1,12 +1,11 @@
-/// Writes down what was said of each product of each token: from when it counts, and which periods
-/// were paid for.
+/// Builds the statements and the paid periods of each product of each token.
 struct PlayLedger {
     private let catalogue: Versioned<Catalogue>
     private let pace: Pace
     private var periods: [TermDraft] = []
-    /// How many periods that nobody told us of may lie between two reads.
+    /// The largest number of unreported periods that may lie between two reads.
     private static let longestGap: Int64 = 60
-    /// No grace that a developer can choose is longer.
+    /// The longest grace that a developer can choose.
     private static let longestGrace = Period(days: 30)
 
     init(catalogue: Versioned<Catalogue>, pace: Pace) {
@@ -14,7 +13,7 @@ struct PlayLedger {
         self.pace = pace
     }
 
-    /// The history of the tokens written down, whose periods are put in order.
+    /// Returns the history of the tokens, with the periods in order.
     func history(of tokens: [PlayTokenRecord]) -> PlayHistory {
         let order = periods.indices.sorted { a, b in
             (periods[a].term.start, periods[a].key) < (periods[b].term.start, periods[b].key)
@@ -94,13 +93,14 @@ struct PlayLedger {
         return isFirst ? leading(statements) : statements
     }
 
-    /// The date of a response has whole seconds; an expiry has fractions of them.
+    /// The precision of a response's date, in whole seconds. An expiry has fractions of a second.
     private static let datePrecision = Milliseconds(1_000)
 
     /// Whether the renewal of one product of several failed although the purchase is active.
     ///
-    /// The state is that of the whole purchase, active while any product of it is paid for. For a
-    /// product in grace Google moves the expiry by a day at a time and names no new order.
+    /// The state describes the whole purchase, which is active while any product of it is paid. For
+    /// a product in grace Google moves the expiry by a day at a time and names no new order.
+    ///
     /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#SubscriptionState
     private func isUnpaidBesideOthers(
         _ statement: PlayStatement,
@@ -122,8 +122,8 @@ struct PlayLedger {
             && statement.expiry <= statement.said + pace.scale(.days(1)) + Self.datePrecision
     }
 
-    /// Whether a read tells that the renewal failed which was due by the read before: then no bare
-    /// notification between the two says when the period ended.
+    /// Whether a read reports that the renewal due after the previous read failed. No bare
+    /// notification between the two then states when the period ended.
     private func failed(_ statement: PlayStatement, after read: PlayStatement) -> Bool {
         guard statement.rank == .store, statement.isFailing, let item = statement.item,
             let end = read.periodEnd
@@ -132,7 +132,7 @@ struct PlayLedger {
         return end <= statement.expiry && statement.expiry <= length(of: grace, from: end)
     }
 
-    /// Before the first read its content counts from when the subscription began.
+    /// Extends the first read back to the start of the subscription.
     private func leading(_ statements: [PlayStatement]) -> [PlayStatement] {
         guard let first = statements.first,
             var read = statements.first(where: { $0.rank == .store && !$0.isUnpaid }),
@@ -143,11 +143,11 @@ struct PlayLedger {
         return [read] + statements
     }
 
-    /// When a statement begins to count: when it was said, or at the start of what it tells of
-    /// where nothing said before covers that time.
+    /// Returns when a statement begins to count: when it was asserted, or at the start of the time
+    /// that it covers, if no earlier statement covers that time.
     ///
-    /// A recovery in grace that nobody read in time counts from the last expiry that grace was read to
-    /// have: no read says when it was paid, and access is the same either way.
+    /// A recovery in grace that was not read in time counts from the last expiry that was read in
+    /// grace. No read reports when it was paid, and access is the same either way.
     private func begin(of statement: PlayStatement, after last: PlayStatement?) -> Instant {
         guard let last, let item = statement.item else { return statement.said }
         if last.state == .pending, !statement.isUnpaid, let start = statement.startedAt {
@@ -161,16 +161,16 @@ struct PlayLedger {
         return min(statement.said, max(last.said, last.expiry, start))
     }
 
-    /// When the hold began that a statement tells of; nil if it tells of none. A hold that lasts longer than
-    /// one can has begun later than was thought, behind a pause that nobody heard of: then at the store's
-    /// word.
+    /// Returns when the hold began; nil if the statement reports none. A hold longer than the
+    /// maximum began later, after an unreported pause; it then starts when the store reported it.
     private func holdStart(of statement: PlayStatement, after last: PlayStatement?) -> Instant? {
         guard statement.state == .onHold else { return nil }
         let start = statedHoldStart(of: statement, after: last)
         return statement.said < start + pace.scale(PlaySituation.hold) ? start : statement.said
     }
 
-    /// A hold begins when grace ends, or when a pause does whose end could not be paid.
+    /// Returns when the hold began: at the end of grace, or at the end of a pause that was not
+    /// paid.
     private func statedHoldStart(
         of statement: PlayStatement,
         after last: PlayStatement?
@@ -183,9 +183,11 @@ struct PlayLedger {
         }
     }
 
-    /// The start of what a statement tells of: the end of the period before, where the expiry has
-    /// kept its cadence or the payment failed then, else the start of its own period. After a hold
-    /// or a pause a new cadence begins.
+    /// Returns the start of the time that a statement covers.
+    ///
+    /// This is the end of the previous period if the expiry kept its cadence or the payment failed
+    /// then. Otherwise it is the start of the statement's own period. A hold or a pause starts a
+    /// new cadence.
     private func silentStart(
         of statement: PlayStatement,
         _ item: PlayItem,
@@ -200,7 +202,7 @@ struct PlayLedger {
         return statement.expiry <= length(of: grace, from: end) ? end : nil
     }
 
-    /// Whether whole periods lie between two expiries, to a day.
+    /// Whether a whole number of periods lies between two expiries, to within a day.
     private func isOnCadence(
         _ statement: PlayStatement,
         _ item: PlayItem,
@@ -215,7 +217,7 @@ struct PlayLedger {
         }
     }
 
-    /// The latest start from which a period ends by then: months end on different days.
+    /// Returns the latest start from which a period ends by `end`. Months end on different days.
     private func start(of item: PlayItem, endingAt end: Instant) -> Instant? {
         guard let period = catalogue.value(at: end).product(of: item)?.period else { return nil }
         var start = end - period
@@ -233,7 +235,7 @@ struct PlayLedger {
 
     // MARK: Periods
 
-    /// Parts what was said of a product into periods paid for, each with the words on it.
+    /// Splits the statements on a product into paid periods, each with its observations.
     private mutating func findPeriods(
         of item: inout PlayItemRecord,
         _ token: PlayToken,
@@ -294,8 +296,9 @@ struct PlayLedger {
         }
     }
 
-    /// Another order is another period; a later expiry of the same one is an extension. Where no
-    /// order is named, an expiry that moved on at its end is a renewal, unless that was grace.
+    /// Whether a statement starts a new period. Another order is another period; a later expiry of
+    /// the same order is an extension. Without an order, an expiry that moved at its end is a
+    /// renewal, except in grace.
     private func isNewPeriod(
         _ statement: PlayStatement,
         _ item: PlayItem,
@@ -337,7 +340,8 @@ struct PlayLedger {
 }
 
 extension PlayStatement {
-    /// In grace the expiry moves: what ended the period was said before.
+    /// Sets the end of the period. In grace the expiry moves, so the end comes from the earlier
+    /// statement.
     fileprivate mutating func place(after last: PlayStatement?, _ grace: Period?) {
         guard isFailing else {
             periodEnd = expiry
@@ -389,14 +393,14 @@ extension PlayTokenRecord {
 }
 
 extension PlayItem.Plan {
-    /// Whether time is paid ahead and nothing renews by itself.
+    /// Whether time is paid in advance and does not renew automatically.
     var isPrepaid: Bool {
         if case .prepaid = self { true } else { false }
     }
 }
 
 extension PlayItem {
-    /// The discount that its phase stands for.
+    /// The discount of the current phase.
     fileprivate var offer: Offer? {
         switch phase {
         case .freeTrial:
@@ -408,7 +412,7 @@ extension PlayItem {
 }
 
 extension TermDraft {
-    /// A period that a read told of.
+    /// Creates the draft of a period that a read reported.
     fileprivate init(_ word: Word<Term>, told statement: PlayStatement) {
         self.init(
             key: word.value.key,
@@ -421,7 +425,7 @@ extension TermDraft {
         )
     }
 
-    /// Takes in what one more statement says of the period: as the App Store would have said it.
+    /// Adds one more statement on the period, in the terms of the App Store.
     fileprivate mutating func note(
         _ statement: PlayStatement,
         _ item: PlayItem,
@@ -452,15 +456,15 @@ extension TermDraft {
         conditions.append(Word(condition, like: saying.word))
     }
 
-    /// Whether a statement tells only that it is over, behind a payment that failed or because another
-    /// purchase took its place: then its expiry is not that of the period that was paid for.
+    /// Whether a statement reports only the end, after a failed payment or a replacement. Its
+    /// expiry is then not the end of the paid period.
     private func isMerelyOver(by statement: PlayStatement) -> Bool {
         guard statement.state == .expired || statement.state == .cancelled else { return false }
         return statement.cancellation == .replacement
             || outlooks.contains { $0.value.isRetrying ?? false }
     }
 
-    /// Voided orders take the money of a period back; what that means for access reads tell.
+    /// Adds voided orders as revocations. The effect on access comes from reads.
     fileprivate mutating func take(_ voids: [Word<PlayVoidedOrder>]) {
         let own = voids.filter { $0.value.orderId == term.transactionId && !$0.value.isPartial }
         revocations = own.map { word in
@@ -470,7 +474,7 @@ extension TermDraft {
 }
 
 extension PlaySubscription.State {
-    /// The same word as the App Store would say it; nil where that has none.
+    /// The equivalent App Store status; nil if there is none.
     fileprivate var status: Condition.Status? {
         switch self {
         case .active, .cancelled: .active

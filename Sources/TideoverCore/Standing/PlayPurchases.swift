@@ -1,11 +1,11 @@
-/// One-time purchases on Google Play, read as terms of their tokens.
+/// One-time purchases on Google Play, converted to terms of their tokens.
 struct PlayPurchases {
     private var reads: [Word<PlayPurchase>] = []
     private var notices: [Word<PlayNotice>] = []
     var voids: [Word<PlayVoidedOrder>] = []
 
     mutating func add(_ read: PlayPurchase, of fact: Fact) {
-        // A state that we do not know must not displace one that we do.
+        // An unrecognised state must not displace a recognised one.
         guard read.state.unrecognisedValue == nil else { return }
         reads.append(Word(read, of: fact))
     }
@@ -44,7 +44,7 @@ struct PlayPurchases {
         return (terms, taken)
     }
 
-    /// When what a read speaks of was paid; nil if it was not.
+    /// Returns when the purchase that a read reports was paid; nil if it was not.
     private func paid(_ word: Word<PlayPurchase>, among reads: [Word<PlayPurchase>]) -> Instant? {
         switch word.value.state {
         case .purchased: word.value.completedAt ?? word.assertedAt
@@ -93,12 +93,13 @@ struct PlayPurchases {
         )
     }
 
-    /// The same for every word on one product of one purchase.
+    /// Returns one name for all observations of one product of one purchase.
     private static func name(_ token: PlayToken, _ product: String) -> String {
         "\(token.id):\(product)"
     }
 
-    /// The store does not say what kind of one-time product it is; the catalogue does.
+    /// Returns the plan of a one-time product. The kind comes from the catalogue, because the store
+    /// does not report it.
     private static func plan(of product: String, _ catalogue: Catalogue) -> Term.Plan {
         switch catalogue[product]?.kind {
         case .consumable: .consumable
@@ -109,7 +110,7 @@ struct PlayPurchases {
 
     // MARK: Their ends
 
-    /// When each product was first read as used up.
+    /// Returns when each product was first read as consumed.
     private func consumptions(_ reads: [Word<PlayPurchase>]) -> [TermKey: Instant] {
         var found: [TermKey: Instant] = [:]
         for word in reads {
@@ -121,8 +122,9 @@ struct PlayPurchases {
         return found
     }
 
-    /// A read that says cancelled takes back what was paid, from when the order was voided if we
-    /// know when. A voided order takes it back by itself, until a later read says otherwise.
+    /// Returns the revocations. A read with state cancelled revokes the payment, from when the
+    /// order was voided if that is known. A voided order revokes it alone, until a later read
+    /// reports otherwise.
     private func revocations(
         of terms: Set<TermKey>,
         _ token: PlayToken,
@@ -177,7 +179,7 @@ struct PlayPurchases {
 }
 
 extension Word<PlayPurchase> {
-    /// By when the store was asked; our own clock tells two questions of one second apart.
+    /// Orders reads by when the store was queried. Our clock separates two requests of one second.
     static func isAskedEarlier(_ a: Word, _ b: Word) -> Bool {
         (a.assertedAt, a.value.askedAt, a.evidence) < (b.assertedAt, b.value.askedAt, b.evidence)
     }

@@ -106,7 +106,7 @@ struct PlayRule: Sendable {
         },
     ]
 
-    /// The answer of the first rule that applies.
+    /// Returns the standing of the first rule that applies.
     static func standing(_ now: PlaySituation) -> Standing {
         for rule in all {
             if let standing = rule.decide(now) { return standing }

@@ -1,23 +1,23 @@
-/// One product of a Google Play subscription at one instant, in the terms that the rules ask about.
+/// One product of a Google Play subscription at one instant, with the values that the rules read.
 struct PlaySituation {
     let history: LineageHistory
     let play: PlayHistory
     let instant: Instant
     let policy: Policy
-    /// Where nothing is alive, the token that was replaced last, if one was.
+    /// The token, if one is live; otherwise the token that was replaced last, if any.
     let token: PlayTokenRecord?
-    /// What counts now; nil where nothing is alive.
+    /// The statement in effect; nil if nothing is live.
     let statement: PlayStatement?
-    /// What was last said of a product of a token that was replaced.
+    /// The last statement on a product of a replaced token.
     let lastWords: PlayStatement?
 
-    /// After a renewal that failed silently the store goes on trying for this long.
+    /// How long the store keeps trying after a renewal that failed silently.
     static let silentGrace = Milliseconds.hours(48)
-    /// How long grace is assumed to go on past the end that it had when last read.
+    /// How long grace is assumed to continue past the end last read.
     static let graceMargin = Milliseconds.hours(24)
-    /// How long grace is assumed to last where no length and no expiry is known.
+    /// How long grace is assumed to last if no length and no expiry is known.
     static let unstatedGrace = Milliseconds.days(3)
-    /// Grace and hold together last no longer.
+    /// The longest time that grace and hold last together.
     static let hold = Milliseconds.days(60)
 
     init(
@@ -44,11 +44,11 @@ struct PlaySituation {
 
     var expiry: Instant { statement?.expiry ?? .distantPast }
 
-    /// Whether the instant lies in a time of which the statement tells only later.
+    /// Whether the instant lies before the statement that covers it was asserted.
     var isEarlier: Bool { statement.map { instant < $0.said } ?? false }
 
-    /// Whether what was paid for runs: the store's word for an end or a hold counts from when it
-    /// was said, and before that the time was paid.
+    /// Whether the paid time runs. A reported end or hold counts from when the store reported it;
+    /// the time before that was paid.
     var isRunning: Bool {
         guard let statement, instant < expiry else { return false }
         if isFailing { return false }
@@ -56,13 +56,13 @@ struct PlaySituation {
             || isEarlier && !statement.isUnpaid
     }
 
-    /// Whether the store says that the payment has failed, and it has by now.
+    /// Whether the store reports a failed payment that has failed by now.
     private var isFailing: Bool {
         guard let statement, statement.isFailing else { return false }
         return !isEarlier || statement.failedFrom.map { $0 <= instant } ?? false
     }
 
-    /// Whether grace runs by the store's own word.
+    /// Whether the store reports that grace runs.
     var isInGrace: Bool {
         guard instant < expiry, isFailing else { return false }
         return state == .inGrace || isEarlier
@@ -70,7 +70,7 @@ struct PlaySituation {
 
     var isPrepaid: Bool { statement?.item?.plan.isPrepaid ?? false }
 
-    /// Whether it is active and a renewal should have come.
+    /// Whether it is active and a renewal is overdue.
     var awaitsRenewal: Bool { state == .active && instant >= expiry && willRenew == true }
 
     var willRenew: Bool? {
@@ -83,18 +83,18 @@ struct PlaySituation {
         }
     }
 
-    /// What it renews into.
+    /// The product that it renews into.
     var nextProduct: String? {
         guard let statement else { return nil }
         return statement.item?.replacement ?? statement.productId
     }
 
-    /// Whether the store was asked since the expiry, and could not be reached when last asked.
+    /// Whether a request was sent since the expiry and the newest one failed.
     var isUnreachable: Bool {
         history.inquiries.isUnanswered(at: instant, since: expiry)
     }
 
-    /// The period paid for that runs or ran last.
+    /// The paid period that runs or ran last.
     var record: TermRecord? {
         guard let statement, let period = statement.period else { return nil }
         let record = play.periods[period]
@@ -187,8 +187,8 @@ struct PlaySituation {
 
     private var hasFailed: Bool { record?.failure.rank(by: instant) != nil }
 
-    /// Whether a higher price waited for the customer's word in the period that ran last. What is read
-    /// behind its end may leave the price out, or call it off.
+    /// Whether a higher price awaited the customer's consent in the period that ran last. A read
+    /// after its end may omit the price or withdraw it.
     private var awaitedConsent: Bool {
         guard let token, let statement, let product = statement.item?.productId else {
             return false
@@ -199,7 +199,7 @@ struct PlaySituation {
         return states.last { $0 != .cancelled } == .awaitsConsent
     }
 
-    /// Whether the order that was paid last was voided, or the whole purchase revoked.
+    /// Whether the last paid order was voided, or the whole purchase revoked.
     private var isRefunded: Bool {
         guard let token else { return false }
         let order = statement?.item?.orderId
@@ -225,7 +225,7 @@ struct PlaySituation {
         return standing
     }
 
-    /// Access that is assumed while the store is asked.
+    /// Returns a standing with access that is assumed while the store is queried.
     func assumed(
         _ rule: Rule.ID,
         _ state: State,
@@ -244,7 +244,8 @@ struct PlaySituation {
         return standing
     }
 
-    /// What rests on a bare notification is presumed; whatever is not confirmed is asked about.
+    /// Returns a standing. It is presumed if it rests on a bare notification. Any unconfirmed
+    /// standing triggers a query to the store.
     func standing(
         _ rule: Rule.ID,
         _ state: State,

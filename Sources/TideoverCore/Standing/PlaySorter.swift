@@ -1,14 +1,14 @@
-/// Gathers what was said of the purchase tokens of a chain, and puts it in order.
+/// Collects the observations of the purchase tokens of a chain, and orders them.
 struct PlaySorter {
     let catalogue: Versioned<Catalogue>
     private var reads: [PlayToken: [Word<PlaySubscription>]] = [:]
     private var notices: [PlayToken: [HeardNotice]] = [:]
     private var voids: [PlayToken: [Word<PlayVoidedOrder>]] = [:]
     private var replacements: [PlayReplacement] = []
-    /// What devices presented the tokens as; of several words the first.
+    /// The product that devices presented each token for. The first observation wins.
     private var presented: [PlayToken: Word<PlayNotice>] = [:]
 
-    /// A bare notification, and when we first heard it.
+    /// A bare notification, with when it was first received.
     private struct HeardNotice {
         let word: Word<PlayNotice>
         var learnedAt: Instant
@@ -21,7 +21,7 @@ struct PlaySorter {
     mutating func add(_ fact: Fact) {
         switch fact.assertion {
         case .playSubscription(let read):
-            // A state that we do not know must not displace one that we do.
+            // An unrecognised state must not displace a recognised one.
             guard read.state.unrecognisedValue == nil else { return }
             reads[read.token, default: []].append(Word(read, of: fact))
         case .playNotice(let notice):
@@ -35,7 +35,7 @@ struct PlaySorter {
         }
     }
 
-    /// The store may say one thing twice; it is one event.
+    /// Records a notification once. The store may send the same one twice.
     private mutating func hear(_ notice: HeardNotice) {
         var known = notices[notice.word.value.token, default: []]
         let same = known.firstIndex {
@@ -60,7 +60,7 @@ struct PlaySorter {
         if Word.isOlder(notice, known) { presented[notice.value.token] = notice }
     }
 
-    /// The device's word for the product of a token, where it is a subscription.
+    /// Returns the product that a device presented a token for, if it is a subscription.
     private func subscription(presentedAs token: PlayToken, at instant: Instant) -> Word<
         PlayNotice
     >? {
@@ -74,7 +74,7 @@ struct PlaySorter {
 
     // MARK: The history
 
-    /// Nil where nothing of a subscription was said.
+    /// Returns the history; nil if no observation concerns a subscription.
     func history(pace: Pace) -> PlayHistory? {
         let said = Set(reads.keys).union(notices.keys).sorted()
             .map { (token: $0, sayings: sayings(of: $0)) }.filter { !$0.sayings.isEmpty }
@@ -103,8 +103,8 @@ struct PlaySorter {
         return ledger.history(of: records)
     }
 
-    /// Everything said of a token that counts, in the order of the store's clock. A read that was
-    /// begun after we had heard a notification beats it whatever the clocks say.
+    /// Returns the effective observations of a token, ordered by the store's clock. A read that was
+    /// started after a notification arrived beats it, whatever the clocks show.
     private func sayings(of token: PlayToken) -> [PlaySaying] {
         let reads = reads[token, default: []].sorted(by: Word.isAskedEarlier)
         let standing = notices[token, default: []].filter { notice in
@@ -138,7 +138,7 @@ struct PlaySorter {
         catalogue.value(at: instant).product(of: item)?.period
     }
 
-    /// From when each token was replaced: the first instant that the one in its place was itself
+    /// Returns when each token was replaced: the first instant at which its replacement was itself
     /// entitled.
     private func retirements(
         by said: [(token: PlayToken, sayings: [PlaySaying])]
@@ -170,7 +170,8 @@ struct PlaySorter {
         }
     }
 
-    /// What takes another's place may keep its billing date: how short it begins says nothing.
+    /// Returns the paces of first periods. A replacement may keep the old billing date, so a short
+    /// first period is no evidence of pace.
     private func firstPaces(of word: Word<PlaySubscription>) -> [Pace] {
         guard word.value.replaces == nil, let start = word.value.startedAt else { return [] }
         return word.value.items.compactMap { item in
@@ -180,7 +181,8 @@ struct PlaySorter {
         }
     }
 
-    /// Of periods that follow each other; an expiry that moved within one order says nothing.
+    /// Returns the paces of consecutive periods. An expiry that moved within one order is no
+    /// evidence.
     private func laterPaces(_ a: Word<PlaySubscription>, _ b: Word<PlaySubscription>) -> [Pace] {
         b.value.items.compactMap { item in
             guard let before = a.value.items.first(where: { $0.productId == item.productId }),
@@ -200,16 +202,17 @@ struct PlaySorter {
 }
 
 extension Catalogue {
-    /// The id under which the catalogue lists a product of Google Play: `product:base-plan` if it
-    /// has that, else the product's alone.
+    /// Returns the catalogue ID of a Google Play product: `product:base-plan` if the catalogue has
+    /// it, otherwise the product ID alone.
     func id(of item: PlayItem) -> String {
         guard let plan = item.basePlan else { return id(ofAnyPlanOf: item.productId) }
         let full = "\(item.productId):\(plan)"
         return products[full] == nil ? item.productId : full
     }
 
-    /// A notification names no base plan. Where the product is not listed by itself, the base plan
-    /// that gives least is assumed: the fewest entitlements, then the shortest period.
+    /// Returns the catalogue ID for a notification, which names no base plan. If the product is not
+    /// listed alone, assumes the base plan that gives least: fewest entitlements, then shortest
+    /// period.
     private func id(ofAnyPlanOf product: String) -> String {
         guard products[product] == nil else { return product }
         let plans = products.filter { $0.key.hasPrefix("\(product):") }
@@ -220,7 +223,7 @@ extension Catalogue {
 }
 
 extension Product {
-    /// How much a purchase of it gives: entitlements first, then length.
+    /// The value of a purchase of the product: entitlements first, then length.
     fileprivate var worth: Worth {
         let start = Instant(millisecondsSince1970: 0)
         return Worth(
@@ -240,7 +243,7 @@ extension Product {
 }
 
 extension Word<PlaySubscription> {
-    /// By when the store was asked; our own clock tells two questions of one second apart.
+    /// Orders reads by when the store was queried. Our clock separates two requests of one second.
     static func isAskedEarlier(_ a: Word, _ b: Word) -> Bool {
         (a.assertedAt, a.value.askedAt, a.evidence) < (b.assertedAt, b.value.askedAt, b.evidence)
     }
@@ -255,10 +258,10 @@ extension PlayNotice.Kind {
     }
 }
 
-/// What is known of a token once one more thing was said.
+/// The known state of a token after one more observation.
 struct PlaySaying: Sendable {
     private(set) var word: Word<PlayToken>
-    /// What it rests on besides.
+    /// The other evidence that it rests on.
     private(set) var basis: [EvidenceID] = []
     private(set) var state: PlaySubscription.State
     private(set) var items: [PlayItem]
@@ -272,7 +275,8 @@ struct PlaySaying: Sendable {
     var said: Instant { word.assertedAt }
     var isUnpaid: Bool { state == .pending || state == .pendingCancelled }
 
-    /// A read says everything anew; one that lists no product speaks of those listed before.
+    /// Creates the state after a read. A read replaces everything; one that lists no product
+    /// concerns those listed before.
     init(_ read: Word<PlaySubscription>, after previous: PlaySaying?) {
         word = Word(read.value.token, like: read)
         state = read.value.state
@@ -288,8 +292,8 @@ struct PlaySaying: Sendable {
         basis = previous.map { $0.basis + [$0.word.evidence] } ?? []
     }
 
-    /// Removes a start that is not after that of the replaced token. Google does not document the
-    /// `startTime` of a replacement; such a start is the chain's, not that of the change.
+    /// Removes a start that is not after the replaced token's start. Google does not document the
+    /// `startTime` of a replacement; such a start belongs to the chain, not to the change.
     func withoutStart(before starts: [PlayToken: Instant]) -> PlaySaying {
         guard let replaces, let former = starts[replaces], let own = startedAt, own <= former else {
             return self
@@ -299,9 +303,9 @@ struct PlaySaying: Sendable {
         return saying
     }
 
-    /// What a bare notification changes, by the documented effect of its kind; nil where that is
-    /// nothing. Lengths come from the catalogue; a product that it does not name, from what a
-    /// device `presented`.
+    /// Creates the state after a bare notification, by the documented effect of its kind. Nil if
+    /// the kind has no effect. Lengths come from the catalogue. For a product that the catalogue
+    /// lacks, they come from the product that a device `presented`.
     init?(
         _ notice: Word<PlayNotice>,
         after previous: PlaySaying?,
@@ -329,7 +333,7 @@ struct PlaySaying: Sendable {
 }
 
 extension PlayNotice.Kind {
-    /// The state that a notification of this kind announces; nil if it announces none.
+    /// Returns the state that a notification of this kind announces; nil if it announces none.
     fileprivate func state(
         after previous: PlaySubscription.State?
     ) -> PlaySubscription.State? {
@@ -349,10 +353,10 @@ extension PlayNotice.Kind {
 }
 
 extension PlayItem {
-    /// How far from the end of a period the word of its renewal may come.
+    /// How far from the end of a period its renewal may be reported.
     private static let renewalWindow = Milliseconds.days(2)
 
-    /// What a notification's kind does to it; `period` is asked for the length of a renewal.
+    /// Applies a notification's kind. `period` returns the length of a renewal.
     fileprivate mutating func follow(
         _ kind: PlayNotice.Kind,
         at instant: Instant,

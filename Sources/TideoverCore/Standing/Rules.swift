@@ -1,21 +1,21 @@
-/// One rule of standing: of those of its table the first that applies decides.
+/// One rule of standing. In each table the first rule that applies decides.
 public struct Rule: Hashable, Sendable {
     public let id: ID
     public let table: Table
 
-    /// What it says, for whoever asks why.
+    /// A sentence that explains the rule.
     public var sentence: String { id.sentence }
 
-    /// What a rule decides on.
+    /// The subject of a rule.
     public enum Table: String, Hashable, Sendable, CaseIterable {
-        /// The term that governs a lineage: App Store purchases, one-time purchases of either
-        /// store, what only a relay knows, an operator's grants.
+        /// The governing term of a lineage. Covers App Store purchases, one-time purchases of
+        /// either store, purchases that only a relay reports, and an operator's grants.
         case terms
-        /// Each product of a Google Play subscription that no other has replaced.
+        /// Each product of a Google Play subscription that no other product has replaced.
         case playItems
     }
 
-    /// Every rule, each table in the order in which its rules are asked.
+    /// Every rule; each table is in evaluation order.
     public static let all =
         TermRule.all.map { Rule(id: $0.id, table: .terms) }
         + PlayRule.all.map { Rule(id: $0.id, table: .playItems) }
@@ -54,7 +54,7 @@ public struct Rule: Hashable, Sendable {
 }
 
 extension Rule.ID {
-    /// What the rule says, for whoever asks why.
+    /// A sentence that explains the rule.
     public var sentence: String {
         switch self {
         case .noFacts: "Nothing is known of this purchase."
@@ -100,7 +100,7 @@ extension Rule.ID {
     }
 }
 
-/// A rule on the term that governs.
+/// A rule on the governing term.
 struct TermRule: Sendable {
     let id: Rule.ID
     let decide: @Sendable (Situation) -> Standing?
@@ -268,7 +268,7 @@ struct TermRule: Sendable {
 }
 
 extension TermRule {
-    /// The answer of the first rule that applies.
+    /// Returns the standing of the first rule that applies.
     static func standing(_ now: Situation) -> Standing {
         for rule in all {
             if let standing = rule.decide(now) { return standing }

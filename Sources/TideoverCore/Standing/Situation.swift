@@ -1,14 +1,14 @@
-/// A lineage at one instant, in the terms that the rules ask about.
+/// A lineage at one instant, with the values that the rules read.
 struct Situation {
     let history: LineageHistory
     let instant: Instant
     let policy: Policy
-    /// The term that governs: the newest begun by now, or one we have not seen.
+    /// The governing term: the newest one begun by now, or an unseen one.
     let term: TermRecord?
     /// The newest outlook and condition bound to it that were asserted by now.
     let outlook: Word<Outlook>?
     let condition: Word<Condition>?
-    /// Who said by now that its payment failed; nil if nobody did.
+    /// The rank that reported a failed payment by now; nil if none did.
     let failed: Rank?
     /// The revocation in force; nil if there is none.
     let taken: TermRecord.TakenBack?
@@ -36,7 +36,7 @@ struct Situation {
         taken = term?.takenBack(at: instant, pace: history.pace)
     }
 
-    /// The answer at an instant, and what it was decided on.
+    /// Returns the standing at an instant, with the situation that decided it.
     static func decide(
         _ history: LineageHistory,
         at instant: Instant,
@@ -47,8 +47,8 @@ struct Situation {
         return now.covered(instead: standing) ?? (standing, now)
     }
 
-    /// The answer of a transaction signed later that covers the instant, if the governing term gives
-    /// no access. A recovery that keeps the old cycle is paid from the old end on.
+    /// Returns the standing of a later-signed transaction that covers the instant, if the governing
+    /// term gives no access. A recovery that keeps the old cycle is paid from the old end.
     func covered(instead standing: Standing) -> (standing: Standing, now: Situation)? {
         guard !standing.access, let term = history.coveringTerm(at: instant) else { return nil }
         let covered = Situation(history, instant, policy, term)
@@ -58,13 +58,13 @@ struct Situation {
 
     // MARK: What holds now
 
-    /// Whether nothing was ever said of a term.
+    /// Whether no store reported a term, an outlook or a condition.
     var isUnheardOf: Bool { history.terms.isEmpty && !history.hasWords }
 
     /// The newest grace end ever stated for the term.
     var graceEnd: Instant? { term?.graceEnd }
 
-    /// A failing word stands until another term starts.
+    /// A failure lasts until another term starts.
     var hasFailed: Bool { failed != nil }
 
     var isRunning: Bool { term.map { instant < ($0.end ?? .distantFuture) } ?? false }
@@ -77,11 +77,11 @@ struct Situation {
         condition?.value.saysGrace == true
     }
 
-    /// Whether the words in hand let grace go on.
+    /// Whether the current observations keep grace.
     var keepsGrace: Bool { Self.keepsGrace(outlook, condition) }
 
-    /// Grace goes on while the subscription still renews. The store's own condition keeps it up
-    /// although renewal was switched off, if it is not older than the outlook that says so.
+    /// Returns whether grace continues: while the subscription renews. The store's own condition
+    /// also keeps it after renewal was switched off, unless the outlook that reports this is newer.
     static func keepsGrace(
         _ outlook: Word<Outlook>?,
         _ condition: Word<Condition>?
@@ -98,20 +98,21 @@ struct Situation {
         return instant < until
     }
 
-    /// Whether the store was asked since the term ended, and could not be reached when last asked.
+    /// Whether a request was sent since the term ended and the newest one failed.
     var isUnreachable: Bool {
         guard let end = term?.end else { return false }
         return history.inquiries.isUnanswered(at: instant, since: end)
     }
 
-    /// The term is over, nothing failed and no end was stated: a renewal should have come.
+    /// The term is over with no reported failure or lapse: a renewal is overdue.
     var awaitsRenewal: Bool {
         isAutoRenewable && !hasFailed && stillRenews && lapse == nil && !isUpgradedAway
     }
 
-    /// When the newest receipt was made, if it lists no renewal although one was overdue: past the leeway
-    /// and the grace that the catalogue names. A receipt does not say whether a payment failed, so
-    /// what the store has said of the term's end since counts before it.
+    /// When the newest receipt was made, if it lists no overdue renewal.
+    ///
+    /// The receipt must be past the leeway and the grace that the catalogue names. A receipt does
+    /// not report failed payments, so a later store report about the term's end takes precedence.
     var receiptWithoutRenewal: Instant? {
         guard let leewayEnd, let made = history.receipts.last(where: { $0 <= instant }),
             made >= max(leewayEnd, plannedGraceEnd ?? leewayEnd),
@@ -121,7 +122,7 @@ struct Situation {
         return made
     }
 
-    /// Whether the store could still be trying the payment.
+    /// Whether the store may still retry the payment.
     var mayBeRetried: Bool { end(plus: Self.retry).map { instant < $0 } ?? false }
 
     private var isAutoRenewable: Bool { term?.term.plan == .autoRenewable }
@@ -143,7 +144,7 @@ struct Situation {
         return end + history.pace.scale(grace.length(from: end))
     }
 
-    /// A term that we have not seen has no leeway of its own.
+    /// The end of the leeway. An unseen term has no leeway of its own.
     var leewayEnd: Instant? {
         guard let term, let end = term.end else { return nil }
         guard !term.isUnseen else { return end }
@@ -151,7 +152,7 @@ struct Situation {
         return end + min(history.pace.scale(policy.renewalLeeway), fifth)
     }
 
-    /// Until when a renewal that should have come is waited for.
+    /// Until when an overdue renewal is awaited.
     var awaitedUntil: Instant? {
         guard isUnreachable, let unreachable = end(plus: policy.unreachable) else {
             return leewayEnd
@@ -159,7 +160,7 @@ struct Situation {
         return leewayEnd.map { max($0, unreachable) }
     }
 
-    /// When access ended: with the term, with its grace, or where the store's word cut grace short.
+    /// When access ended: with the term, with its grace, or where the store cut grace short.
     var lastAccess: Instant? {
         if let term, term.isUnseen, lapse != nil, let outlook {
             return min(term.end ?? outlook.assertedAt, outlook.assertedAt)
@@ -168,9 +169,9 @@ struct Situation {
         return max(end, min(graceEnd, term.graceCut(by: instant) ?? graceEnd))
     }
 
-    /// The start of a renewal announced before it begins, when the term in between is unseen: from
-    /// the old end until then every word in hand says that it was paid. A renewal announced after the
-    /// old term was revoked counts in the same way.
+    /// The start of a renewal announced before it begins, when the term in between is unseen. Every
+    /// current observation reports the time from the old end until then as paid. A renewal
+    /// announced after the old term was revoked counts in the same way.
     var announcedStart: Instant? {
         guard let term, let end = term.end, min(end, taken?.since ?? end) <= instant else {
             return nil
@@ -193,7 +194,7 @@ struct Situation {
         return offer.kind == .introductory ? .introductory : .offer
     }
 
-    /// Why the store says it lapsed. A reason that we do not know says nothing: it must not revoke.
+    /// The store's reason for the lapse. An unrecognised reason is ignored: it must not revoke.
     var lapse: Outlook.Lapse? {
         guard let lapse = outlook?.value.lapse, lapse.unrecognisedValue == nil else { return nil }
         return lapse
@@ -218,7 +219,7 @@ struct Situation {
         outlook?.value.renewsInto ?? term?.term.productId
     }
 
-    /// Whether the next renewal is expected; what never renews will not.
+    /// Whether the next renewal is expected; false for products that never renew.
     var willRenew: Bool? {
         if term?.term.plan == .nonRenewing || term?.entitlement != nil { return false }
         return outlook?.value.willRenew
@@ -242,7 +243,7 @@ struct Situation {
         )
     }
 
-    /// An answer with access, which a word of a given rank vouches for.
+    /// Returns a standing with access, confirmed by an observation of the given rank.
     func access(
         _ rule: Rule.ID,
         _ state: State,
@@ -278,7 +279,7 @@ struct Situation {
         standing(rule, .expired, reason, until: end, by: rank, asks: asks)
     }
 
-    /// What rests on a word below the store's own is presumed.
+    /// Returns a standing. It is presumed if it rests on an observation below the store's rank.
     func standing(
         _ rule: Rule.ID,
         _ state: State,
@@ -307,7 +308,7 @@ struct Situation {
         )
     }
 
-    /// The answer while a renewal that should have come is waited for.
+    /// Returns the standing while an overdue renewal is awaited.
     func awaiting(_ rule: Rule.ID, until: Instant) -> Standing {
         access(
             rule,
@@ -320,7 +321,7 @@ struct Situation {
         )
     }
 
-    /// The answer where the term is taken back.
+    /// Returns the standing while the term is revoked.
     func revoked() -> Standing? {
         guard let taken, announcedStart == nil else { return nil }
         let isFamily = history.lineage.ownership == .familyShared
@@ -348,8 +349,8 @@ extension Revocation.Cause {
 }
 
 extension LineageHistory {
-    /// The newest term begun by an instant, unless an outlook told later of a term that we have not
-    /// seen and that one is over, taken back or upgraded away.
+    /// Returns the newest term begun by an instant. An unseen term from a later outlook governs
+    /// instead, if the seen one is over, revoked or upgraded away.
     func governingBoughtTerm(at instant: Instant) -> TermRecord? {
         let seen = newestSeen(at: instant)
         guard let told = newestUnseen(at: instant, after: seen) else { return seen }
@@ -358,7 +359,7 @@ extension LineageHistory {
         return isOver || wasLeft(seen, for: told, at: instant) ? told : seen
     }
 
-    /// The term that covers an instant before its effective start.
+    /// Returns the term that covers an instant before its effective start.
     func coveringTerm(at instant: Instant) -> TermRecord? {
         begunTerms(by: instant).last {
             $0.rank == .store && $0.term.start <= instant && instant < $0.effectiveStart
@@ -370,7 +371,7 @@ extension LineageHistory {
         guard let newest = begunTerms(by: instant).last(where: { $0.effectiveStart <= instant })
         else { return nil }
         guard newest.rank < .store else { return newest }
-        // A relay's term governs only where no term of the store's own words runs.
+        // A relay's term governs only where no term of the store's rank runs.
         let running = terms.last {
             $0.rank > newest.rank && $0.effectiveStart <= instant
                 && instant < ($0.end ?? .distantFuture)
@@ -378,8 +379,8 @@ extension LineageHistory {
         return running ?? newest
     }
 
-    /// Every term that may count by an instant, found without looking through all of them: they stand
-    /// in the order of their starts, and none counts from before its own.
+    /// Returns every term that may count by an instant, without a full search. Terms are ordered by
+    /// start, and none counts before its own start.
     private func begunTerms(by instant: Instant) -> ArraySlice<TermRecord> {
         terms[..<terms.endOfPrefix { $0.term.start <= instant + Self.sameEnd }]
     }
@@ -419,10 +420,12 @@ extension LineageHistory {
         return wasLeft(seen, for: record, at: instant)
     }
 
-    /// Whether a term was upgraded away or revoked, and an outlook reports its successor. An outlook of
-    /// another product counts from the start of the term, however late the flag or the refund was
-    /// signed. One of the same product counts only after that: before, it was about this term. One of
-    /// a lower rank, as a relay's, reports no successor of a term that the store took back.
+    /// Whether a term was upgraded away or revoked, and an outlook reports its successor.
+    ///
+    /// An outlook of another product counts from the start of the term, however late the flag or
+    /// the refund was signed. One of the same product counts only after that; before, it concerned
+    /// this term. One of a lower rank, such as a relay's, reports no successor of a term that the
+    /// store revoked.
     private func wasLeft(
         _ seen: TermRecord,
         for told: TermRecord,
@@ -438,7 +441,7 @@ extension LineageHistory {
         }
     }
 
-    /// Whether a term that began after the store spoke of this one started before its end.
+    /// Whether another term, reported after the store reported this one, started before its end.
     private func wasLeft(_ record: TermRecord, since told: Instant, by instant: Instant) -> Bool {
         terms.contains {
             $0.begun > told && $0.effectiveStart <= instant

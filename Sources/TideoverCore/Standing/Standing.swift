@@ -1,32 +1,32 @@
-/// The answer for one lineage at one instant, for the product it is about.
+/// The answer for one lineage and its product at one instant.
 public struct Standing: Hashable, Sendable {
     public var state: State
     public var reason: Reason
-    /// Until when access lasts, or when it ended; nil is for ever where there is access, and
-    /// unknown where there is none.
+    /// When access lasts until, or when it ended. Nil means permanent access, or an unknown end if
+    /// there is no access.
     public var accessUntil: Instant?
     /// When grace ends; nil outside grace.
     public var graceUntil: Instant?
-    /// Nil when the store has said nothing of the term's end.
+    /// Nil if the store reported nothing about the term's end.
     public var willRenew: Bool?
     public var confidence: Confidence
     public var rule: Rule.ID
-    /// Nil where no product is concerned, as for an operator's grant.
+    /// Nil if no product is involved, as for an operator's grant.
     public var productId: String?
-    /// The entitlement that an operator granted; nil for what was sold.
+    /// The entitlement that an operator granted; nil for a sold term.
     public var grantedEntitlement: String?
     /// The lineage that gave this answer; nil when there is none.
     public var lineage: Lineage?
-    /// The trial that runs, if one does.
+    /// The running trial, if any.
     public var trial: Trial?
-    /// Whether a higher price waits for the customer's consent, without which it will not renew.
+    /// Whether a higher price awaits the customer's consent. Without consent it will not renew.
     public var awaitsConsent: Bool
-    /// The end of the commitment that is being paid for by the month, if one is.
+    /// The end of the current commitment with monthly payments, if any.
     public var committedUntil: Instant?
-    /// Whether the store should be asked, because the answer rests on an assumption.
+    /// Whether the store should be queried, because the answer rests on an assumption.
     public var asksStore: Bool
-    /// Whether a product that the catalogue lacks is paid for and runs, so that nothing can say
-    /// what it unlocks.
+    /// Whether a product that the catalogue lacks is paid for and runs. Its entitlements are
+    /// unknown.
     public var hasUnlistedProduct: Bool
 
     public init(
@@ -63,20 +63,20 @@ public struct Standing: Hashable, Sendable {
         self.hasUnlistedProduct = hasUnlistedProduct
     }
 
-    /// Whether the customer may use what this is about.
+    /// Whether the customer has access.
     public var access: Bool { state.givesAccess }
 }
 
-/// The five states every store's words are read into.
+/// The five states that the observations of every store map to.
 public enum State: String, Hashable, Sendable, CaseIterable {
     case active
-    /// A payment failed, access is kept.
+    /// A payment failed; access is kept.
     case grace
     /// Access is suspended but recoverable.
     case hold
     case expired, never
 
-    /// Whether the customer may use what is in this state. The one test of access in the project.
+    /// Whether this state gives access. This is the only test of access in the project.
     public var givesAccess: Bool {
         switch self {
         case .active, .grace: true
@@ -103,12 +103,12 @@ public enum Reason: String, Hashable, Sendable, CaseIterable {
     case unknownProduct
 }
 
-/// How sure an answer is.
+/// How certain an answer is.
 public enum Confidence: String, Hashable, Sendable, CaseIterable {
     case confirmed
-    /// Inside a stated bound we assume, and are asking.
+    /// Assumed within a stated bound, while the store is queried.
     case presumed
-    /// We could not find out.
+    /// The state could not be determined.
     case unknown
 }
 

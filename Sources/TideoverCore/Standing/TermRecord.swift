@@ -1,6 +1,6 @@
-/// Something the store said, with what decides between two words on the same thing.
+/// A store observation, with the fields that decide which of two observations wins.
 ///
-/// A class: words are sorted, bound and looked up again and again, and are too large to be copied.
+/// A class, because observations are sorted, bound and looked up often, and are large to copy.
 final class Word<Value: Hashable & Sendable>: Sendable {
     let value: Value
     let assertedAt: Instant
@@ -16,7 +16,7 @@ final class Word<Value: Hashable & Sendable>: Sendable {
         rank = fact.rank
     }
 
-    /// The same word, read as something else.
+    /// Copies the metadata of another observation onto a new value.
     init<Other>(_ value: Value, like other: Word<Other>) {
         self.value = value
         assertedAt = other.assertedAt
@@ -25,7 +25,8 @@ final class Word<Value: Hashable & Sendable>: Sendable {
         rank = other.rank
     }
 
-    /// The newest word wins; the later parts only make the order total.
+    /// Orders observations oldest first; the newest wins. The later fields only make the order
+    /// total.
     static func isOlder(_ a: Word, _ b: Word) -> Bool {
         (a.assertedAt, a.envelopeSignedAt, a.evidence)
             < (b.assertedAt, b.envelopeSignedAt, b.evidence)
@@ -40,7 +41,8 @@ extension [Word<Condition>] {
     func newest(by instant: Instant) -> Word<Condition>? { newestWord(self, by: instant) }
 }
 
-/// The newest word of the highest rank asserted by an instant; `words` are sorted oldest first.
+/// Returns the newest observation of the highest rank asserted by an instant. Requires `words`
+/// sorted oldest first.
 private func newestWord<Value>(
     _ words: [Word<Value>],
     by instant: Instant,
@@ -54,59 +56,59 @@ private func newestWord<Value>(
     return best
 }
 
-/// A term while what was said of it is gathered.
+/// A term while its observations are collected.
 struct TermDraft: Sendable {
     let key: TermKey
-    /// The newest word of the highest rank, completed by the others of that rank.
+    /// The newest observation of the highest rank, completed by the others of that rank.
     let word: Word<Term>
     /// Nil for a lifetime.
     var end: Instant?
-    /// What an operator granted; nil for what was sold.
+    /// The entitlement that an operator granted; nil for a sold term.
     var entitlement: String?
     /// The first assertion of the term itself.
     let firstAsserted: Instant
-    /// True when only an outlook tells of this term.
+    /// True when only an outlook reports this term.
     let isUnseen: Bool
-    /// The first word that told of this term: its own, or an outlook of it.
+    /// When the term was first reported, by its own observation or by an outlook of it.
     var firstTold: Instant
     /// From when the term counts; its purchase date except after a recovery in grace.
     var effectiveStart: Instant
     /// When the customer upgraded away from it.
     var upgradedAt: Instant?
-    /// Ends that older words of its rank state; the store has moved the end since.
+    /// Ends that older observations of its rank state. The store has moved the end since.
     var formerEnds: Set<Instant> = []
-    /// Ends that only words of a lower rank state, as a relay's.
+    /// Ends that only observations of a lower rank state, such as a relay's.
     var lowerEnds: Set<Instant> = []
-    /// Words bound to this term, oldest first.
+    /// Observations bound to this term, oldest first.
     var outlooks: [Word<Outlook>] = []
     var conditions: [Word<Condition>] = []
     var revocations: [Word<Revocation>] = []
-    /// When refunds of it were taken back.
+    /// When the store reversed refunds of the term.
     var reversals: [Instant] = []
     /// When the term was signed without a revocation.
     var cleanSignings: [Instant] = []
-    /// Those of them in a notification by which the subscription is active.
+    /// The clean signings from notifications that report an active subscription.
     var cleanNotices: [Instant] = []
     /// The billing grace that the catalogue names for its product.
     var plannedGrace: Period?
 
-    /// What the words come to; `settle` finds it once they are all there.
+    /// The payment failure that the observations report. `settle` computes it.
     private(set) var failure = Failure()
-    /// The word that states when grace ends, and its end.
+    /// The observation that states when grace ends, with its end.
     private(set) var grace: Word<Outlook>?
 
     var term: Term { word.value }
     var rank: Rank { word.rank }
 
-    /// Whether the term is over, or near enough to its end for an early billing failure: within a day
-    /// and a fifth of its length.
+    /// Whether the term is over, or close enough to its end for an early billing failure. Close
+    /// means within a day and a fifth of its length.
     func isDue(at instant: Instant) -> Bool {
         guard let end else { return false }
         let fifth = Milliseconds(max(0, (end - term.start).count / 5))
         return end - min(.days(1), fifth) <= instant
     }
 
-    /// Finds what the words come to, so that no rule has to look for it again.
+    /// Computes the failure and the grace once, so that rules need not search again.
     mutating func settle() {
         failure = Failure(of: self)
         grace = end.flatMap { end in
@@ -114,7 +116,7 @@ struct TermDraft: Sendable {
         }
     }
 
-    /// At each word, whether the words by then let grace go on; oldest first.
+    /// At each observation, whether the observations by then keep grace; oldest first.
     fileprivate var graceTurns: [(at: Instant, isKept: Bool)] {
         guard grace != nil else { return [] }
         let said = Set(outlooks.map(\.assertedAt) + conditions.map(\.assertedAt)).sorted()
@@ -128,46 +130,46 @@ struct TermDraft: Sendable {
     }
 }
 
-/// One term with everything said of it, or a term we have not seen that a later outlook tells of.
+/// A term with all its observations, or an unseen term that only a later outlook reports.
 ///
-/// A class, as words are: whatever is decided on a term refers to it.
+/// A class, because every decision on a term refers to it.
 final class TermRecord: Sendable {
     let key: TermKey
-    /// The newest word of the highest rank, completed by the others of that rank.
+    /// The newest observation of the highest rank, completed by the others of that rank.
     let term: Term
     let rank: Rank
     /// Nil for a lifetime.
     let end: Instant?
-    /// What an operator granted; nil for what was sold.
+    /// The entitlement that an operator granted; nil for a sold term.
     let entitlement: String?
     /// The first assertion of the term itself.
     let firstAsserted: Instant
-    /// True when only an outlook tells of this term.
+    /// True when only an outlook reports this term.
     let isUnseen: Bool
-    /// The first word that told of this term: its own, or an outlook of it.
+    /// When the term was first reported, by its own observation or by an outlook of it.
     let firstTold: Instant
     /// From when the term counts; its purchase date except after a recovery in grace.
     let effectiveStart: Instant
     /// When the customer upgraded away from it.
     let upgradedAt: Instant?
-    /// Words bound to this term, oldest first.
+    /// Observations bound to this term, oldest first.
     let outlooks: [Word<Outlook>]
     let conditions: [Word<Condition>]
     let revocations: [Word<Revocation>]
-    /// When refunds of it were taken back.
+    /// When the store reversed refunds of the term.
     let reversals: [Instant]
     /// When the term was signed without a revocation.
     let cleanSignings: [Instant]
-    /// Those of them in a notification by which the subscription is active.
+    /// The clean signings from notifications that report an active subscription.
     let cleanNotices: [Instant]
     /// The billing grace that the catalogue names for its product.
     let plannedGrace: Period?
     let failure: Failure
-    /// The word that states when grace ends, and its end.
+    /// The observation that states when grace ends, with its end.
     let grace: Word<Outlook>?
     private let graceTurns: [(at: Instant, isKept: Bool)]
 
-    /// From a draft that has settled.
+    /// Creates a record from a draft after `settle`.
     init(_ draft: TermDraft) {
         key = draft.key
         term = draft.term
@@ -191,15 +193,15 @@ final class TermRecord: Sendable {
         graceTurns = draft.graceTurns
     }
 
-    /// When the first failing word about this term was asserted, if one was.
+    /// When the first observation of a failure of this term was asserted, if any.
     var firstFailure: Instant? { failure.first }
 
-    /// The newest grace end any outlook of this term stated; a later outlook that omits it does
-    /// not erase it. One that lies before the term's end persists from an earlier failure.
+    /// The newest grace end that any outlook of this term states. A later outlook without one does
+    /// not erase it. A grace end before the term's end persists from an earlier failure.
     var graceEnd: Instant? { grace?.value.graceEnd }
 
-    /// Since when, looking back from an instant, the words have stood against grace without a
-    /// break; nil if they do not.
+    /// Returns the start of the unbroken time up to `instant` in which the observations end grace;
+    /// nil if they keep it.
     func graceCut(by instant: Instant) -> Instant? {
         var cut: Instant?
         for turn in graceTurns where turn.at <= instant {
@@ -213,22 +215,23 @@ final class TermRecord: Sendable {
         outlooks.last { $0.assertedAt <= instant }?.assertedAt
     }
 
-    /// When the store had first spoken of this term or it had begun, whichever came first: words
-    /// older than that are about something before it.
+    /// The start of the term or its first report, whichever is earlier. Older observations concern
+    /// something before the term.
     var begun: Instant { min(term.start, firstTold) }
 
-    /// The revocation in force at an instant.
+    /// Returns the revocation in force at an instant.
     ///
-    /// A revocation acts from its own date. It is undone by a refund reversal, by a later notification
-    /// of an active subscription without it, and by a read without it at least an hour (at the
-    /// lineage's pace) after the last one that carried it: a stale read right after a refund must not
-    /// restore access. The same date does not revoke again.
+    /// A revocation acts from its own date. Three things undo it: a refund reversal, a later
+    /// notification of an active subscription without it, or a later read without it. Such a read
+    /// must come at least an hour (at the lineage's pace) after the last one that carried it. A
+    /// stale read right after a refund must not restore access. The same date does not revoke
+    /// again.
     func revocation(at instant: Instant, pace: Pace) -> Revocation? {
         guard let newest = newestRevocation(at: instant) else { return nil }
         return undone(newest.value, at: instant, pace: pace) == nil ? newest.value : nil
     }
 
-    /// The newest revocation that had taken effect by an instant, undone or not.
+    /// Returns the newest revocation in effect by an instant, undone or not.
     func newestRevocation(at instant: Instant) -> Word<Revocation>? {
         var newest: Word<Revocation>?
         for word in revocations where counts(word, at: instant) {
@@ -238,15 +241,15 @@ final class TermRecord: Sendable {
         return newest
     }
 
-    /// Whether a revocation would be in force at an instant if nothing else were known.
+    /// Whether a revocation is in force at an instant if no other fact is considered.
     func counts(_ word: Word<Revocation>, at instant: Instant) -> Bool {
         word.value.date <= instant && !isUpgrade(word.value)
     }
 
-    /// When a revocation was undone, looking back from an instant.
+    /// Returns when a revocation was undone, by an instant.
     private func undone(_ revocation: Revocation, at instant: Instant, pace: Pace) -> Instant? {
         let reversal = reversals.first { $0 <= instant && $0 >= revocation.date }
-        // Oldest first, as all words are.
+        // Oldest first, like all observations.
         let carried = revocations.filter { $0.value.date == revocation.date }.map(\.assertedAt)
         let wait = pace.scale(.hours(1))
         let notice = cleanNotices.first { notice in
@@ -267,9 +270,11 @@ final class TermRecord: Sendable {
         return cleanSignings.contains { $0 > carried && $0 <= instant }
     }
 
-    /// Since when and why the term is taken back at an instant: by a revocation, or by the store's
-    /// bare word for one, which names no cause and counts while nothing newer undid it. A status in the
-    /// same evidence as a revocation is about that revocation.
+    /// Returns since when and why the term is revoked at an instant.
+    ///
+    /// The source is a revocation, or a bare store status that names no cause. The status counts
+    /// until something newer undoes it. A status in the same evidence as a revocation concerns that
+    /// revocation.
     func takenBack(at instant: Instant, pace: Pace) -> TakenBack? {
         if let revocation = revocation(at: instant, pace: pace) {
             return TakenBack(since: revocation.date, cause: revocation.cause, rank: rank)
@@ -284,7 +289,7 @@ final class TermRecord: Sendable {
     /// A revocation in force.
     struct TakenBack: Sendable {
         let since: Instant
-        /// Nil if the store names none.
+        /// Nil if the store names no cause.
         let cause: Revocation.Cause?
         let rank: Rank
     }
@@ -306,7 +311,8 @@ final class TermRecord: Sendable {
             || lastUndoing(by: instant, pace: pace).map { $0 >= said } ?? false
     }
 
-    /// Old receipts write a cancellation date on an upgrade too: that is no refund.
+    /// Whether this is an upgrade. Old receipts also write a cancellation date on an upgrade, which
+    /// is not a refund.
     private func isUpgrade(_ revocation: Revocation) -> Bool {
         if term.isUpgraded { return true }
         guard let upgradedAt else { return false }
@@ -315,8 +321,8 @@ final class TermRecord: Sendable {
 }
 
 extension Outlook {
-    /// Whether it says that a payment failed. A grace end that merely persists after a recovery
-    /// lies before the recovered term's end and says nothing.
+    /// Whether the outlook reports a failed payment. A grace end that persists after a recovery
+    /// lies before the recovered term's end; it reports no failure.
     func isFailing(termEnd: Instant?) -> Bool {
         if isRetrying == true || lapse == .billingError { return true }
         guard let graceEnd, let end = renewalDate ?? termEnd else { return false }
@@ -325,8 +331,8 @@ extension Outlook {
 }
 
 extension Outlook {
-    /// The outlook for a term whose end was moved since: auto-renew still holds, a failure concerned the
-    /// old end.
+    /// Returns the outlook for a term with a moved end. Auto-renew still applies; a failure
+    /// concerned the old end.
     func withoutFailure(endingAt end: Instant?) -> Outlook {
         var outlook = self
         outlook.renewalDate = end
@@ -338,7 +344,7 @@ extension Outlook {
 }
 
 extension Condition {
-    /// What of it this version knows; nil for nothing.
+    /// The fields that this version recognises; nil if there are none.
     var known: Condition? {
         var known = self
         if status?.unrecognisedValue != nil { known.status = nil }
@@ -360,16 +366,16 @@ extension Condition {
     var saysExpired: Bool { status == .expired || notice == .expired }
 }
 
-/// When a term's payment was said to have failed.
+/// When a term's payment was reported as failed.
 ///
-/// A failing word of a lower rank fills a silence of the store: it counts until the store itself
-/// speaks of the term's end or of what came after.
+/// A failure report of a lower rank counts while the store is silent. It stops counting when the
+/// store reports the term's end or a later time.
 struct Failure: Sendable {
-    /// By the store's own words.
+    /// The first report from the store.
     private var stated: Instant?
-    /// By words of a lower rank.
+    /// The first report of a lower rank.
     private var supposed: Instant?
-    /// When the store first spoke after the term's end.
+    /// When the store first reported after the term's end.
     private var silentUntil: Instant = .distantFuture
 
     init() {}
@@ -407,7 +413,8 @@ struct Failure: Sendable {
         return min(stated ?? supposed, supposed)
     }
 
-    /// Whether it had been said by an instant, and by whom; it stands until another term starts.
+    /// Returns the rank that reported the failure by an instant. The failure lasts until another
+    /// term starts.
     func rank(by instant: Instant) -> Rank? {
         if let stated, stated <= instant { return .store }
         guard let supposed, supposed <= instant, instant < silentUntil else { return nil }
