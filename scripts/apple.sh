@@ -1,9 +1,9 @@
 # shellcheck shell=sh
-# Apple's own library for Python, for the scripts that ask it. Read with `.` after require.sh, not run:
+# Installs Apple's own library for Python, for the scripts that use it. Source it after require.sh:
 #
 #   require_packages "$(missing_for_building) $(missing_for_apple)"
-#   require_apple      from PyPI into .build/compare, once; sets `python`, which finds it; where it cannot be
-#                      had it says so and ends with 75, which is neither good nor bad
+#   require_apple      installs it from PyPI into .build/compare, once, and sets `python`; if that
+#                      is not possible, reports it and exits with 75 (neither passed nor failed)
 
 missing_for_apple() {
     command -v python3 >/dev/null || echo python3

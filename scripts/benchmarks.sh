@@ -1,21 +1,20 @@
 #!/bin/sh
-# Measures Tideover beside what this machine can do at most; what that needs and is missing is
-# installed first.
+# Measures Tideover relative to this machine's maximum, after installing missing packages.
 #
-#   scripts/benchmarks.sh                     everything: some minutes, on a machine left alone
+#   scripts/benchmarks.sh                     everything: some minutes, on an idle machine
 #   scripts/benchmarks.sh in-process http     some of: in-process http durable read scale
 #   scripts/benchmarks.sh --json --rounds 5   further options go to the benchmarks themselves
-#   scripts/benchmarks.sh device              receipts and passes, beside RSA and Ed25519 of OpenSSL
+#   scripts/benchmarks.sh device              receipts and passes, relative to OpenSSL's operations
 #   scripts/benchmarks.sh simulation          a year of subscribers in the simulated stores
 #
-# The report is on standard output, everything else on standard error. The exit code is 0 whatever the
-# figures are: they are reported, not tested. docs/performance.md says what they mean.
+# The report is on standard output, everything else on standard error. The exit code is 0 for all
+# results: they are reported, not tested. docs/performance.md explains them.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=scripts/require.sh
 . "$root/scripts/require.sh"
 
-# What loads the servers, what they are compared with, and what keeps each to its core.
+# The load generator, the comparison, and the command that binds processes to cores.
 missing_for_benchmarks() {
     command -v wrk >/dev/null || echo wrk
     command -v openssl >/dev/null || echo openssl
@@ -23,7 +22,7 @@ missing_for_benchmarks() {
 }
 
 build() {
-    # As it is deployed: the runtime inside the executable.
+    # As deployed: with the runtime inside the executable.
     TIDEOVER_BENCHMARKS=1 swift build --package-path "$root" --configuration release \
         --static-swift-stdlib "$@"
 }
@@ -36,12 +35,12 @@ build --product TideoverBenchmarks >&2
 bin=$(build --show-bin-path)
 case ${1:-} in
 device)
-    # On the core that OpenSSL is measured on.
+    # On the same core as OpenSSL.
     exec taskset -c 0 "$bin/TideoverBenchmarks" "$@" --folder "$root/.build"
     ;;
 simulation)
     exec taskset -c 0 "$bin/TideoverBenchmarks" "$@"
     ;;
 esac
-# Databases are made beside the build: /tmp may be memory, which confirms every write at once.
+# Databases are in .build: /tmp may be memory, which confirms every write immediately.
 exec "$bin/TideoverBenchmarks" run --tideover "$bin/tideover" --folder "$root/.build" "$@"

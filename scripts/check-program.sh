@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks how a built program is loaded: at a random place, every symbol bound at its start, the table of
-# symbols read-only from then on, no executable stack.
+# Checks how a built program is loaded: at a random address, with all symbols bound at its start, a
+# read-only symbol table from then on, and no executable stack.
 #
 #   scripts/check-program.sh PROGRAM
 set -eu

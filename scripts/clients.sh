@@ -1,10 +1,10 @@
 #!/bin/sh
-# Checks the clients in Clients/: types, tests, the packages that are published, and the documents.
+# Checks the clients in Clients/: types, tests, the published packages, and the documents.
 #
-#   scripts/clients.sh          everything; TIDEOVER_BINARY names the built program, else it is built
+#   scripts/clients.sh          everything; builds the program unless TIDEOVER_BINARY names one
 #   scripts/clients.sh types    writes the generated types again, from the program's /openapi.json
 #
-# No registry is needed: TypeScript and React are Debian's.
+# No registry is needed: TypeScript and React come from Debian.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=scripts/require.sh
@@ -28,7 +28,7 @@ export TIDEOVER_PACKED
 rm -rf "$TIDEOVER_PACKED"
 scripts/pack.sh "$TIDEOVER_PACKED"
 
-# In a copy, so that nothing is left between the sources.
+# In a copy, so that no files remain among the sources.
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 cp -R Clients "$copy/"

@@ -1,17 +1,17 @@
 #!/bin/sh
-# Asks Apple's own library for Python and `tideover inspect` about the same signed data, sound and changed.
+# Compares Apple's own library for Python with `tideover inspect` on valid and on changed data.
 #
-#   scripts/compare-apple.sh [INPUTS [SEED]]    2400 inputs of seed 1 unless told otherwise
-#   scripts/compare-apple.sh --planted          shows that a fault would be found: see below
+#   scripts/compare-apple.sh [INPUTS [SEED]]    by default 2400 inputs of seed 1
+#   scripts/compare-apple.sh --planted          checks that faults are found: see below
 #
-# Half of the inputs have a certificate that was changed and then signed again by the right issuer. The last
-# line is `looser: N`. It fails where Tideover accepts what Apple's library refuses, where both decode a value
-# differently, and where Tideover refuses what Apple's library accepts without a reason on the list in
-# compare_apple.py. The library comes from PyPI into .build/compare; TIDEOVER_BINARY names a built program,
-# otherwise one is built.
+# Half of the inputs have a certificate that was changed and then signed again by the right issuer.
+# The last line is `looser: N`. The script fails if Tideover accepts an input that Apple's library
+# rejects, or if both decode a value differently. It also fails if Tideover rejects an input that
+# Apple's library accepts, without a reason on the list in compare_apple.py. The library comes from
+# PyPI into .build/compare. TIDEOVER_BINARY names a built program, otherwise one is built.
 #
-# --planted changes Tideover's answers before they are compared: once it accepts a class of inputs that it
-# refused, once it changes a decoded date. It succeeds if both comparisons fail.
+# --planted changes Tideover's answers before the comparison: one run accepts a class of inputs that
+# Tideover rejected, another changes a decoded date. It succeeds if both comparisons fail.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=scripts/require.sh
@@ -32,7 +32,7 @@ compare() {
     "$python" -B scripts/compare_apple.py --binary "$TIDEOVER_BINARY" "$@"
 }
 
-# The report of a comparison with a planted fault must fail and have this line.
+# A comparison with a planted fault must fail, and its report must contain this line.
 find_planted() {
     if report=$(compare --inputs 400 --planted "$1") || ! echo "$report" | grep "$2"; then
         echo "not found: the planted $1"

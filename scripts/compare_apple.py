@@ -46,7 +46,7 @@ NOW = datetime.datetime.now(datetime.timezone.utc)
 DAY = datetime.timedelta(days=1)
 MARK = b"\x05\x00"
 
-# Why we refuse what Apple's library accepts, by the name of the case.
+# Why Tideover rejects an input that Apple's library accepts, by the name of the case.
 STRICTER = {
     "text padded": "base64url in a JWS has no padding",
     "header jku": "the key comes from the pinned chain only",
@@ -83,7 +83,7 @@ STRICTER = {
     "two contents": "a notification has one content",
 }
 
-# The same for what is drawn: a pattern of its name, our codes, and why.
+# The same for random inputs: a pattern of the name, Tideover's codes, and the reason.
 STRICTER_DRAWN = [
     ("signed again", ["certificate-malformed"],
      "a certificate is X.509 version 3 in DER, with names and extensions of the forms that stores use"),
@@ -555,7 +555,7 @@ def payload_cases(world):
         d.payload.pop(date_field(d))
 
     def inside(change):
-        # The member that says whose it is: inside `data` of a notification.
+        # The member that identifies the app: inside `data` of a notification.
         return lambda d: change(content(d.payload), d)
 
     def environment(value):
@@ -704,7 +704,7 @@ def drawn_cases(world):
         else:
             case = next(catalogue, None)
             if case is None:
-                # Every case in turn, with other keys, members and places each time.
+                # Every case in turn, with different keys, members and positions each time.
                 cases = list(every_case(world))
                 r.shuffle(cases)
                 catalogue = iter(cases)
@@ -903,7 +903,7 @@ class Tideover:
         files = [self.folder / f"{environment}-{first + index}.jws" for index in range(len(texts))]
         for file, text in zip(files, texts):
             file.write_text(text)
-        # Two files at least: for one alone the object is written over several lines.
+        # At least two files: for a single file, the JSON object has several lines.
         run = subprocess.run(
             [self.binary, "inspect", *files, self.root, "--root", self.root, "--bundle", BUNDLE, "--app-apple-id",
              str(APPLE_ID), "--environment", environment.lower(), "--json"],

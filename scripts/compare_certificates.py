@@ -30,7 +30,7 @@ class Value:
 
     def __init__(self, tag, contents=b"", parts=None, wraps=False):
         self.tag, self.contents, self.parts = tag, contents, parts
-        # Whether the parts are the contents of a string of bytes: an extension's value.
+        # Whether the parts are the contents of an octet string: an extension's value.
         self.wraps = wraps
         self.length = "shortest"
 
@@ -169,7 +169,7 @@ def change_structure(r, certificate):
     by_field = {}
     for name, value, parent in certificate.named_values():
         by_field.setdefault(name, []).append((value, parent))
-    # Fields first: most values are in the names.
+    # Chooses the field first, because most values are in the names.
     field = r.choice(list(by_field))
     value, parent = r.choice(by_field[field])
     index = next(i for i, part in enumerate(parent.parts) if part is value)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Measures what thinking costs: standing, timeline and report, and how that grows with the history.
+# Measures the cost of a standing, a timeline and a report, and its growth with the history.
 #
-#   scripts/core-benchmarks.sh                    about two minutes, on a machine left alone
-#   scripts/core-benchmarks.sh --chart FILE.svg   and draws the growth
+#   scripts/core-benchmarks.sh                    about two minutes, on an idle machine
+#   scripts/core-benchmarks.sh --chart FILE.svg   also draws the growth
 #
-# Only the core is built. docs/performance.md tells what was found.
+# Builds the core only. docs/performance.md has the results.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

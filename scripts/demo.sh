@@ -1,11 +1,11 @@
 #!/bin/sh
-# Builds Tideover and plays its demo; what the build needs and is missing is installed first.
+# Builds Tideover and plays its demo, after installing missing packages.
 #
 #   scripts/demo.sh                              play the year and draw it, then serve it
 #   scripts/demo.sh --no-serve                   play it and end
-#   scripts/demo.sh --no-serve --html year.html  draw it for a browser too
+#   scripts/demo.sh --no-serve --html year.html  also draw it for a browser
 #
-# Arguments go to `tideover demo`; results are on standard output, everything else on standard error.
+# Arguments go to `tideover demo`. Results are on standard output, all else on standard error.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=scripts/require.sh
@@ -13,7 +13,7 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 
 require_swift
 require_packages "$(missing_for_building)"
-# A debug build is ready several times sooner than a release one, and the story is short.
+# A debug build is several times faster than a release build, and the story is short.
 say "building tideover (minutes the first time)"
 swift build --package-path "$root" --product tideover >&2
 exec "$(swift build --package-path "$root" --show-bin-path)/tideover" demo "$@"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Makes the documentation of every module, and fails on a link that leads nowhere.
+# Creates the documentation of every module, and fails on a broken link.
 #
-#   scripts/docs.sh [SCRATCH]    SCRATCH holds a finished debug build: .build, unless another is named
+#   scripts/docs.sh [SCRATCH]    SCRATCH contains a finished debug build; .build by default
 #
-# The result is one archive; to read it, serve the folder and open /documentation:
+# The result is one archive. To read it, serve the folder and open /documentation:
 #
 #   python3 -m http.server --directory .build/documentation/tideover.doccarchive 8000
 set -euo pipefail
@@ -25,7 +25,7 @@ for headers in Sources/CTideover*; do
     imports+=(-I "$headers")
 done
 
-# What a module declares, as the compiler understood it; no second compilation.
+# Extracts a module's declarations from the build, without a second compilation.
 extract() {
     "$toolchain/swift-symbolgraph-extract" -module-name "$1" "${imports[@]}" \
         -target "$(uname -m)-unknown-linux-gnu" -minimum-access-level public \

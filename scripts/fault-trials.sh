@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Lets things go wrong for a server one at a time, and prints what came of each.
+# Injects one fault at a time into a server, and prints the result of each.
 #
-#   scripts/fault-trials.sh [NAME...]           about four minutes for all; times are judged
-#   scripts/fault-trials.sh --short [NAME...]   a few seconds each; times are only told
+#   scripts/fault-trials.sh [NAME...]           all in about four minutes; times are judged
+#   scripts/fault-trials.sh --short [NAME...]   a few seconds each; times are only printed
 #
-# File systems are mounted where nobody else sees them; without the right to, those trials are skipped
-# and say so. docs/trials.md tells more.
+# File systems are mounted in a private namespace. Without the permission, those trials are skipped,
+# and the script reports it. See docs/trials.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -2,12 +2,12 @@
 # Fuzzes every route of a built server with Schemathesis, by its own /openapi.json, over loopback.
 #
 #   scripts/fuzz-api.sh             60 seconds
-#   scripts/fuzz-api.sh SECONDS     as long as that; at least 20
+#   scripts/fuzz-api.sh SECONDS     at least 20
 #
-# The last line is `held: N of N`. Schemathesis comes from PyPI into .build/fuzz-api; where it, or Python
-# itself, cannot be had, the script says so and ends with 75, which is neither held nor failed.
+# The last line is `held: N of N`. Schemathesis comes from PyPI into .build/fuzz-api. If it or
+# Python is not available, the script reports it and exits with 75 (neither passed nor failed).
 # TIDEOVER_BINARY names a built program, otherwise one is built. Logs stay in .build/fuzz-api/logs.
-# docs/fuzzing.md has more.
+# See docs/fuzzing.md.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=scripts/require.sh
@@ -39,6 +39,6 @@ if [ -z "${TIDEOVER_BINARY:-}" ]; then
     swift build --product tideover >&2
     TIDEOVER_BINARY=.build/debug/tideover
 fi
-# Twice the time and three minutes are for the start, the replays and the restart.
+# The limit is twice the time plus three minutes, for the start, the replays and the restart.
 exec timeout --kill-after=10s $((2 * seconds + 180))s \
     "$python" scripts/fuzz_api.py "$(realpath "$TIDEOVER_BINARY")" "$seconds" .build/fuzz-api/logs

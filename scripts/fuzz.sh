@@ -1,24 +1,25 @@
 #!/usr/bin/env bash
-# Fuzzes what reads bytes from outside.
+# Fuzzes the parsers of external data.
 #
-#   scripts/fuzz.sh smoke [--built]             every fuzzer some seconds, and the canaries, which must be found
+#   scripts/fuzz.sh smoke [--built]             every fuzzer some seconds, and the canaries
 #   scripts/fuzz.sh NAME SECONDS [FOLDER...]    one fuzzer; inputs in the folders are tried too
 #   scripts/fuzz.sh all SECONDS                 every fuzzer, one for each core at a time
 #   scripts/fuzz.sh NAME FILE                   one input again, such as one that was found
 #   scripts/fuzz.sh list                        the names
 #   scripts/fuzz.sh build                       only builds, for `smoke --built` afterwards
 #
-# The exit code is 1 if anything was found. Found inputs stay in .build/fuzzing/found/NAME, what is worth
-# starting from the next time in .build/fuzzing/NAME/corpus. docs/fuzzing.md tells more.
+# The exit code is 1 if a fault was found, or if a canary's planted fault was not. Failing inputs
+# stay in .build/fuzzing/found/NAME, and the corpus for the next run in .build/fuzzing/NAME/corpus.
+# See docs/fuzzing.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 work=$PWD/.build/fuzzing
 binary=.build/fuzz/release/TideoverFuzz
-# A smoke run is for CI, which has two cores and other things to do.
+# A smoke run is short, because CI has two cores and other checks to run.
 smoke_seconds=3
 canary_seconds=90
-# The slowest input that is not a fault, in seconds of a busy machine.
+# The time limit of one input, in seconds on a busy machine.
 patience=10
 export SWIFT_BACKTRACE=enable=no
 export LSAN_OPTIONS="suppressions=$PWD/scripts/lsan.supp:print_suppressions=0"
@@ -29,7 +30,7 @@ usage() {
     exit 2
 }
 
-# Both are needed: with --sanitize alone the compiler leaves out what tells libFuzzer how far an input got.
+# Both are needed: with --sanitize alone the compiler omits libFuzzer's coverage feedback.
 build() {
     TIDEOVER_FUZZ=1 swift build --configuration release --product TideoverFuzz \
         --scratch-path .build/fuzz --sanitize=fuzzer --sanitize=address \
@@ -40,14 +41,14 @@ build() {
 
 names() { TIDEOVER_FUZZ_LIST=1 "$binary"; }
 
-# One fuzzer for some seconds. What it says goes to its log; the figures at its end are returned by it.
+# Runs one fuzzer for some seconds. Its output and its final statistics go to its log.
 run() {
     local name=$1 seconds=$2 log=$work/$1.log words=()
     shift 2
-    # libFuzzer refuses an empty dictionary.
+    # libFuzzer rejects an empty dictionary.
     if [ -s "$work/$name/words" ]; then words=(-dict="$work/$name/words"); fi
     mkdir -p "$work/$name/corpus" "$work/found/$name"
-    # Twice the time is for an input that hangs and for the last words.
+    # The limit is longer than the run, for an input that hangs and for the final output.
     TIDEOVER_FUZZER=$name timeout --kill-after=10s $((2 * seconds + 60))s "$binary" \
         -max_total_time="$seconds" -timeout=$patience -rss_limit_mb=2048 -print_final_stats=1 \
         -max_len="$(cat "$work/$name/limit")" \
@@ -68,7 +69,7 @@ fuzz() {
     fi
 }
 
-# A canary is in order when its fault is found, by the part of the machinery that it is about.
+# A canary passes if its fault is found by the mechanism that it tests.
 canary() {
     local name=$1 sign=$2 began=$SECONDS
     rm -rf "${work:?}/$name/corpus"
@@ -85,7 +86,7 @@ canaries() {
     canary canary-memory '^SUMMARY: AddressSanitizer: heap-buffer-overflow'
 }
 
-# One for each core at a time.
+# Runs one fuzzer per core at a time.
 fuzz_all() {
     local seconds=$1 name failed=0 running=0 most
     most=$(nproc)
@@ -110,7 +111,7 @@ build)
     build
     ;;
 smoke)
-    # A second build compiles it all again, although nothing has changed.
+    # A second build would compile everything again, although nothing has changed.
     [ "${2:-}" = --built ] || build
     canaries
     fuzz_all $smoke_seconds

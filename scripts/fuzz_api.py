@@ -31,7 +31,7 @@ CHECKS = [
     "response_headers_conformance", "response_schema_conformance", "unsupported_method",
     "allow_header_conformance",
 ]
-# 503 is no failure where the document has it; where it has not, status_code_conformance fails.
+# 503 is allowed where the document has it; elsewhere, status_code_conformance fails.
 SETTINGS = """
 [checks.not_a_server_error]
 expected-statuses = ["2xx", "3xx", "4xx", 503]
@@ -335,7 +335,7 @@ def known(world):
     return {
         "path": {
             "app": list(ENVIRONMENTS), "customer": list(CUSTOMERS.values()), "grant": grants,
-            # Not the keys that the runs themselves present.
+            # Without the keys of the runs themselves.
             "id": [key["id"] for key in keys if not key.get("name")],
         },
         "query": {
@@ -472,7 +472,7 @@ def replay(world, checks, server):
             alive = server.poll() is None
             checks.check(f"replay --apply of {app} in {environment} ends well", told is not None and alive)
             if not alive:
-                # The rest is still worth a try.
+                # The other checks still run.
                 server = world.start_server()
                 if server is None:
                     checks.check("a server starts again after that", False)
@@ -483,7 +483,7 @@ def replay(world, checks, server):
 def main(binary, seconds, logs, folder):
     shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir(parents=True)
-    # The server reads variables of that prefix as configuration.
+    # The server reads variables with that prefix as configuration.
     for name in [name for name in os.environ if name.startswith("TIDEOVER_")]:
         del os.environ[name]
     checks, world = Checks(), World(binary, folder, logs)

@@ -85,7 +85,7 @@ def map_body(context, body):
 def before_call(context, case, kwargs):
     key = os.environ.get("TIDEOVER_FUZZ_KEY")
     authorization = f"Bearer {key}" if key else None
-    # RevenueCat has no key of ours: it bears what its dashboard is set to send.
+    # RevenueCat has no Tideover key: it sends the value that is set in its dashboard.
     if case.operation.path.endswith("/notifications/revenuecat") and random.random() < 0.8:
         authorization = KNOWN["dashboard"]
     if authorization:

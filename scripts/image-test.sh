@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Builds the container image from this commit and tries it: it serves, its health check holds, and it stops.
+# Builds the container image from this commit and tests it: it serves, is healthy, and stops.
 #
 #   scripts/image-test.sh     as root, on Debian 12; some minutes, most of them a release build
 #
-# No engine and no registry are needed: buildah builds, and the two images that the Dockerfile starts from are
-# made here of Debian's packages and the Swift toolchain of this machine. Everything it makes it removes.
+# No engine and no registry are needed: buildah builds the image. The script creates the
+# Dockerfile's two base images from Debian's packages and this machine's Swift toolchain. It removes
+# all its files.
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/require.sh
@@ -18,7 +19,7 @@ require_swift
 require_packages "$missing"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/tideover-image.XXXXXX")
-# Files of other users and mounts are in there; buildah takes its own away.
+# The folder contains mounts and files of other users; buildah removes its own.
 # shellcheck disable=SC2317 # called by the trap
 clean() {
     builder rm --all >/dev/null 2>&1 || true
@@ -27,12 +28,12 @@ clean() {
 }
 trap clean EXIT
 
-# A storage of its own, no daemon, no namespaces: it runs inside containers too.
+# With a separate storage and without daemon or namespaces, it also runs inside containers.
 builder() {
     BUILDAH_ISOLATION=chroot buildah --root "$work/storage" --runroot "$work/run" --storage-driver vfs "$@"
 }
 
-# A base image: Debian's smallest, with further packages.
+# Creates a base image: the smallest Debian, with further packages.
 base() {
     local name=$1 path=$2 container
     shift 2
@@ -52,10 +53,10 @@ paths=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 toolchain=$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")
 debootstrap --variant=minbase bookworm "$work/debian" >"$work/debootstrap.log" \
     || { cat "$work/debootstrap.log" >&2; exit 1; }
-# Packages come from where this machine has them from.
+# Packages come from this machine's sources.
 cp -R /etc/apt/sources.list* /etc/apt/apt.conf.d "$work/debian/etc/apt/"
 base docker.io/library/debian:bookworm-slim "$paths" >&2
-# What the toolchain's own image has beside it.
+# The packages that the toolchain's own image contains.
 base docker.io/library/swift:6.3-bookworm "$toolchain/bin:$paths" binutils ca-certificates git libc6-dev \
     libgcc-12-dev libncurses6 libpython3.11 libxml2 libz3-4 tzdata zlib1g-dev >&2
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Kills a server again and again while it asks a simulated App Store for what it missed, and looks for
-# what it lost, did twice or asked too fast.
+# Kills a server repeatedly during a backfill from a simulated App Store. Checks for lost data,
+# duplicated work and requests above the rate limit.
 #
-#   scripts/kill-backfill.sh COUNT [--seed N]           exit code 1 if anything was
-#   scripts/kill-backfill.sh COUNT --wrong [--seed N]   one that marks as asked what was not; exit code 1
+#   scripts/kill-backfill.sh COUNT [--seed N]           exit code 1 if any was found
+#   scripts/kill-backfill.sh COUNT --wrong [--seed N]   a server that skips requests; exit code 1
 #                                                       if nothing was found
 #
-# docs/trials.md tells more.
+# See docs/trials.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,5 +18,5 @@ case ${1:-} in
 esac
 # shellcheck source=scripts/trials.sh
 . scripts/trials.sh
-# A kill takes a second or two, and what follows the last one less than a minute.
+# A kill takes a second or two, and the work after the last one less than a minute.
 exec timeout --kill-after=10s $((180 + 5 * $1))s "$trials" backfill "$@" --server "$server"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Kills a server under load again and again, on one file, and looks for what it lost or did twice.
+# Kills a server under load repeatedly, on one file. Checks for lost data and duplicated work.
 #
-#   scripts/kill-test.sh COUNT [--seed N]           exit code 1 if anything was
-#   scripts/kill-test.sh COUNT --wrong [--seed N]   a server that answers before it commits; exit code
-#                                                   1 if nothing was found
+#   scripts/kill-test.sh COUNT [--seed N]           exit code 1 if any was found
+#   scripts/kill-test.sh COUNT --wrong [--seed N]   a server that answers before it commits; exit
+#                                                   code 1 if nothing was found
 #
-# docs/trials.md tells more.
+# See docs/trials.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -17,5 +17,5 @@ case ${1:-} in
 esac
 # shellcheck source=scripts/trials.sh
 . scripts/trials.sh
-# Three seconds for each is several times what it takes.
+# Three seconds for each kill is several times its usual duration.
 exec timeout --kill-after=10s $((120 + 3 * $1))s "$trials" kill "$@" --server "$server"

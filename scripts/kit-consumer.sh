@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds a package of somebody else's that depends on TideoverKit by URL, as an app's developer does.
+# Builds an external package that depends on TideoverKit by URL, as an app's developer does.
 #
 #   scripts/kit-consumer.sh
 #
-# It takes the last commit of this checkout. What is built must not need a library of the system.
+# It uses the last commit of this checkout. The built package must not need a system library.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Plants faults in the rules, one after the other, and tells which of them the conformance tables find:
-# a table that lets a broken rule pass holds nobody to it.
+# Plants faults in the rules, one after the other, and reports which of them the conformance tables
+# find. A table that passes with a broken rule does not test it.
 #
 #   scripts/mutation-check.sh             every fault of scripts/mutations/faults.txt
 #   scripts/mutation-check.sh --first 3   the first three, as a smoke test
 #
-# It works in a copy that holds only TideoverJSON, TideoverCore, the tables and a small runner. It fails
-# if a fault no longer fits the code, if the tables do not pass on the code as it is, or if more than one
+# It works in a copy with only TideoverJSON, TideoverCore, the tables and a small runner. It fails if
+# a fault no longer fits the code, if the tables fail on the unchanged code, or if more than one
 # fault is missed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,7 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 faults=scripts/mutations/faults.txt
 limit=1000
 allowed=1
-# A fault may make the rules run for ever.
+# A fault may make the rules run forever.
 patience=60
 
 if [ "${1:-}" = --first ] && [[ ${2:-} =~ ^[1-9][0-9]*$ ]]; then
@@ -57,7 +57,7 @@ build() {
     swift build --package-path "$copy" --product Runner >"$copy/build.log" 2>&1
 }
 
-# Whether every case of every table passes; what differed in the first that does not is in tables.log.
+# Whether every case of every table passes. tables.log has the differences of the first failure.
 tables_pass() {
     : >"$copy/tables.log"
     local table
@@ -68,7 +68,7 @@ tables_pass() {
 
 # --- the faults
 
-# What a fault says, each at the same position: its name, its file, what stands there, what it becomes.
+# The parts of each fault, at the same index: its name, its file, the old text, the new text.
 names=() files=() befores=() afters=()
 
 read_faults() {
@@ -99,7 +99,7 @@ occurrences() {
     echo $(((${#text} - ${#without}) / ${#part}))
 }
 
-# Each fault fits at exactly one place, or the list is stale.
+# Each fault must fit at exactly one place; otherwise the list is stale.
 check_faults() {
     local number stale=0 count
     for number in "${!names[@]}"; do

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Packs the clients as they are published: tarballs for npm, a wheel and a source archive for Python.
+# Packs the clients for publication: tarballs for npm, a wheel and a source archive for Python.
 #
-#   scripts/pack.sh [FOLDER]    .build/clients unless given
+#   scripts/pack.sh [FOLDER]    .build/clients by default
 #
-# Each tarball holds what its package.json lists under `files`, and names the commit that it was made
-# from. The same sources make the same tarballs and wheel. It prints the files that it made.
+# Each tarball contains the `files` of its package.json, and names its commit. Equal sources give
+# equal tarballs and wheels. The script prints the created files.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=scripts/require.sh
@@ -20,7 +20,7 @@ commit=$(git -C "$root" rev-parse HEAD)
 SOURCE_DATE_EPOCH=$(git -C "$root" log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 
-# The text of a member of a package.json; of a list, an element a line.
+# Prints a member of a package.json; for a list, one element per line.
 member() {
     node -p "[].concat(require('$1/package.json')['$2']).join('\n')"
 }
@@ -41,7 +41,7 @@ pack_package() {
     echo "$tarball"
 }
 
-# In a copy, so that nothing is left between the sources.
+# In a copy, so that no files remain among the sources.
 cp -R "$root/Clients" "$staging/"
 rm -rf "$staging"/Clients/typescript/*/dist
 "$staging/Clients/typescript/scripts/modules.sh"

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Tries the files that scripts/release.sh made: each form is unpacked or installed, and started.
+# Tests the files of scripts/release.sh: each form is unpacked or installed, and started.
 #
 #   scripts/release-test.sh FOLDER            as root, on Debian 12
 #   scripts/release-test.sh --short FOLDER    without a bare Debian, which needs a mirror
 #
-# The package is installed into a Debian that mmdebstrap makes. The image is tried in its own root,
-# with no container engine. Every program is bounded in time, listens on loopback, and ends with the
+# The package is installed into a Debian that mmdebstrap creates. The image runs in its own root,
+# without a container engine. Every program has a time limit, listens on loopback, and ends with the
 # script.
 set -euo pipefail
-# The service's user must be able to enter what is unpacked here.
+# The service's user must be able to enter the unpacked folders.
 umask 022
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/require.sh
@@ -32,7 +32,7 @@ if [ "${TIDEOVER_RELEASE_TEST:-}" != inside ]; then
     command -v python3 >/dev/null || missing="python3"
     if [ $short = no ] && ! command -v mmdebstrap >/dev/null; then missing="$missing mmdebstrap"; fi
     require_packages "$missing"
-    # Mounts of its own, which are gone with it, and all of its processes too.
+    # Private mounts and processes, which end with the script.
     words=("$1")
     if [ $short = yes ]; then words=(--short "$1"); fi
     TIDEOVER_RELEASE_TEST=inside exec timeout --kill-after=10s 15m \
@@ -43,7 +43,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/tideover-release-test.XXXXXX")
 
 # shellcheck disable=SC2317 # called by the trap
 clean() {
-    # Nothing may be mounted in what is removed.
+    # Nothing may be mounted in a removed folder.
     for place in "$work"/*/proc "$work"/*/dev; do
         if mountpoint --quiet "$place"; then umount "$place"; fi
     done
@@ -68,10 +68,10 @@ mount_kernel() {
     mount --bind /dev "$1/dev"
 }
 
-# Three ways to use it: the version, the demo, and a server that answers on loopback and stops.
+# Tests the version, the demo, and a server that answers on loopback and stops.
 try_program() {
     local place=$1 log=$work/serve.log server address
-    # As the service's user, with none of this script's variables.
+    # As the service's user, without this script's variables.
     local tideover=(env --ignore-environment PATH="$PATH" timeout --kill-after=5s 120s
         chroot --userspec="$(service_user "$place")" "$place" /usr/bin/tideover)
     "${tideover[@]}" --version
@@ -112,7 +112,7 @@ try_checksums() {
     (cd "$folder" && sha256sum --check --quiet --strict SHA256SUMS)
 }
 
-# What the bill of materials must have: each library that the program names, and Swift.
+# The bill of materials must contain each library that the program names, and Swift.
 try_bill() {
     PYTHONPATH=$root/scripts python3 - "$(the_file '*-sbom.cdx.json')" "$1" <<'PYTHON'
 import json, sys
@@ -145,7 +145,7 @@ try_tarball() {
     try_bill "$work/tar/usr/bin/tideover"
 }
 
-# Reads the image as engines do: by its index, then layer upon layer.
+# Reads the image as engines do: by its index, then layer by layer.
 try_image() {
     mkdir "$work/layout" "$work/image"
     tar --extract --file "$(the_file '*-image-*.tar')" --directory "$work/layout"
@@ -175,7 +175,7 @@ PYTHON
     test -s "$work/image/var/lib/tideover/tideover.db"
 }
 
-# What the package holds, read without installing it.
+# Checks the package's contents without installing it.
 try_package_file() {
     local package
     package=$(the_file '*.deb')
@@ -190,16 +190,16 @@ try_package_file() {
         | grep -q '^ExecStart=/usr/bin/tideover serve '
 }
 
-# A command of the bare Debian, as root.
+# Runs a command in the bare Debian, as root.
 in_debian() {
     DEBIAN_FRONTEND=noninteractive timeout --kill-after=5s 300s chroot "$work/debian" "$@"
 }
 
-# Installed with apt into the smallest Debian, used, installed again, and removed.
+# Installs the package with apt into the smallest Debian, uses it, reinstalls it, and removes it.
 try_package() {
     local place=$work/debian config=$work/debian/etc/tideover/tideover.json
     mmdebstrap --quiet --variant=apt --mode=root bookworm "$place" >&2
-    # Packages come from where this machine has them from.
+    # Packages come from this machine's sources.
     rm -f "$place/etc/apt/sources.list"
     cp -R /etc/apt/sources.list* /etc/apt/apt.conf.d "$place/etc/apt/"
     mount_kernel "$place"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Makes the files of a release: the program as a tarball, as a Debian package and as an image, a
-# list of what is inside, and checksums.
+# Creates the files of a release: the program as a tarball, as a Debian package and as an image, a
+# bill of materials, and checksums.
 #
-#   scripts/release.sh FOLDER           makes them twice, compares the two, and writes FOLDER
-#   scripts/release.sh --once FOLDER    makes them once
+#   scripts/release.sh FOLDER           creates them twice, compares both, and writes FOLDER
+#   scripts/release.sh --once FOLDER    creates them once
 #
-# TIDEOVER_BINARY names a built program; without it one is built from this commit. It needs Debian
+# TIDEOVER_BINARY names a built program, otherwise one is built from this commit. It needs Debian
 # 12, the Swift toolchain, dpkg-dev and python3. docs/releasing.md describes each file.
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -23,7 +23,7 @@ if [ $# -ne 1 ] || [ -e "$1" ]; then
 fi
 folder=$(realpath -m "$1")
 cd "$root"
-# Names, order and messages must not depend on whoever runs this.
+# Names, order and messages must not depend on the user's settings.
 export LC_ALL=C TZ=UTC
 umask 022
 
@@ -42,7 +42,7 @@ fail() {
     exit 65
 }
 
-# The version that a tag of this commit names; without a tag one that sorts before the release.
+# Prints the version of this commit's tag; without a tag, one that sorts before the release.
 release_version() {
     local source tag
     source=$(sed -n 's/^ *static let version = "\(.*\)"$/\1/p' Sources/tideover/Tideover.swift)
@@ -59,7 +59,7 @@ release_version() {
     fi
 }
 
-# The program of this commit, built with the same flags as what CI tests.
+# Prints the program of this commit, built with the flags that CI tests.
 built_program() {
     if [ -z "${TIDEOVER_BINARY:-}" ]; then
         require_packages "$(missing_for_building) $(missing_for_full_check)"
@@ -70,7 +70,7 @@ built_program() {
     realpath "$TIDEOVER_BINARY"
 }
 
-# A manual page: the program's own where it has one, otherwise its help texts.
+# Writes a manual page: the program's own if it has one, otherwise its help texts.
 manual() {
     local program=$1 page command
     if page=$("$program" man 2>/dev/null) && [[ $page == .TH* ]]; then
@@ -92,7 +92,7 @@ roff() {
     sed -e 's/\\/\\e/g' -e "s/^[.']/\\\\\&&/" -e 's/-/\\-/g'
 }
 
-# What every form of the release holds, as it lies under /usr.
+# Creates the contents of every form of the release, as installed under /usr.
 stage() {
     local usr=$1/usr doc=$1/usr/share/doc/tideover scenarios=$1/usr/share/tideover/Scenarios
     install -D --mode 755 "$work/stripped" "$usr/bin/tideover"
@@ -103,7 +103,7 @@ stage() {
     install -m 644 Scenarios/*.json5 Scenarios/README.md "$scenarios/"
 }
 
-# A tar archive that depends on names, modes and contents alone.
+# Creates a tar archive that depends only on names, modes and contents.
 archive() {
     local from=$1
     shift
@@ -148,7 +148,7 @@ CONTROL
         >&2
 }
 
-# The libraries that the program needs, as Debian's symbol files state them.
+# Prints the libraries that the program needs, from Debian's symbol files.
 dependencies() {
     mkdir -p "$work/shlibs/debian"
     printf 'Source: tideover\n\nPackage: tideover\nArchitecture: any\n' >"$work/shlibs/debian/control"

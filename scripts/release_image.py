@@ -187,7 +187,7 @@ def main():
         },
         "manifest.v1+json",
     )
-    # A tag has no `~`.
+    # A tag must not contain `~`.
     name = f"tideover:{options.version.replace('~', '-')}"
     manifest["annotations"] = {
         "org.opencontainers.image.ref.name": name.split(":")[1],
@@ -198,7 +198,7 @@ def main():
         **image.blobs,
         "oci-layout": encoded({"imageLayoutVersion": "1.0.0"}),
         "index.json": encoded({"schemaVersion": 2, "manifests": [manifest]}),
-        # What `docker load` looks for.
+        # `docker load` reads this file.
         "manifest.json": encoded([{"Config": paths[0], "RepoTags": [name], "Layers": paths[1:]}]),
     }
     outer = Layer()

@@ -26,7 +26,7 @@ def owners(libraries):
     for library in libraries:
         for place in (library, library.parent.resolve() / library.name, library.resolve()):
             places[str(place)] = library
-            # The database has paths from before /lib became /usr/lib.
+            # The database contains paths from before /lib became /usr/lib.
             places[str(place).removeprefix("/usr")] = library
     answer = subprocess.run(["dpkg", "-S", *places], capture_output=True, text=True).stdout
     found = {}

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from release_packages import fields, needed_names, output, owners, shared_libraries
 
-# Any fixed value will do: names under it are of this project alone.
+# Any fixed value works: only this project has names under it.
 NAMESPACE = uuid.UUID("5f0f6c1e-52c3-4f0e-9e5c-6b1c1d3c7a10")
 
 

@@ -1,14 +1,14 @@
 # shellcheck shell=sh
-# What building Tideover needs from the system, in one place. Read with `.`, not run:
+# The system packages that Tideover needs. Source it:
 #
 #   . scripts/require.sh
 #   require_swift
 #   require_packages "$(missing_for_building)"
 #
-# What is looked for is the thing itself (a library, a header, a command), not the package, so that a
-# system prepared in another way is left as it is. Packages are named as Debian 12 names them.
+# The functions look for a library, a header or a command, not for its package. So a system that was
+# prepared in another way is not changed. Packages have their names in Debian 12.
 
-# The Debian packages, one a line, whose part in building is not there.
+# Prints the Debian packages that are missing for a build, one per line.
 missing_for_building() {
     missing_for_toolchain
     command -v ld >/dev/null || echo binutils
@@ -21,34 +21,34 @@ missing_for_building() {
     known_to_pkg_config libcurl || echo libcurl4-openssl-dev
 }
 
-# The packages that tests call commands of, and the roots that a connection by TLS begins with.
+# Prints the missing packages with commands of the tests, and the root certificates of TLS.
 missing_for_tests() {
     present /etc/ssl/certs/ca-certificates.crt || echo ca-certificates
     command -v sqlite3 >/dev/null || echo sqlite3
     command -v openssl >/dev/null || echo openssl
-    # The commands of the guides, and the action's description.
+    # For the commands of the guides, and for the action's description.
     command -v curl >/dev/null || echo curl
     command -v python3 >/dev/null || echo python3
     python3 -c 'import yaml' 2>/dev/null || echo python3-yaml
 }
 
-# The packages that only the full check needs: its release build holds Swift's runtime, and that needs
-# the C++ library to link with.
+# Prints the missing packages of the full check. Its release build contains Swift's runtime, which is
+# linked with the C++ library.
 missing_for_full_check() {
     present /usr/lib/gcc/*/*/libstdc++.so || echo libstdc++-12-dev
     command -v shellcheck >/dev/null || echo shellcheck
-    # promtool, which reads the metrics as Prometheus does.
+    # For promtool, which parses the metrics as Prometheus does.
     command -v promtool >/dev/null || echo prometheus
-    # Google's own library runs in it.
+    # For Google's own library.
     python3 -c 'import ensurepip' 2>/dev/null || echo python3-venv
-    # The Debian package of a release.
+    # For the Debian package of a release.
     command -v dpkg-shlibdeps >/dev/null || echo dpkg-dev
     missing_for_clients
 }
 
-# What checks and packs Clients/: TypeScript, React and two of Python's frameworks, no registry.
+# Prints the missing packages for Clients/: TypeScript, React and two Python frameworks.
 missing_for_clients() {
-    # It also runs the mirror of Examples/Mirror beside the one in Python.
+    # Also for the JavaScript mirror of Examples/Mirror.
     command -v node >/dev/null || echo nodejs
     command -v tsc >/dev/null || echo node-typescript
     command -v curl >/dev/null || echo curl
@@ -61,7 +61,7 @@ missing_for_clients() {
     done
 }
 
-# The shared libraries that the Swift toolchain itself cannot find.
+# Prints the packages of shared libraries that the Swift toolchain cannot find.
 missing_for_toolchain() {
     tools=$(dirname "$(readlink -f "$(command -v swift)")")
     for tool in swift-frontend swift-build swift-test lld; do
@@ -80,7 +80,7 @@ missing_for_toolchain() {
     done
 }
 
-# Installs packages, given as one word list; without the right to, says the one command to run.
+# Installs packages from one list of names. Without the permission, prints the command to run.
 require_packages() {
     # shellcheck disable=SC2086 # a list of names
     set -- $1

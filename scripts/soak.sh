@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Attacks a server in every known way at once, beside honest clients, and prints what came of it.
+# Runs all known attacks on a server at the same time, with honest clients, and prints the results.
 #
-#   scripts/soak.sh [MINUTES] [--purchases N]   an hour unless told otherwise; times are judged
+#   scripts/soak.sh [MINUTES] [--purchases N]   an hour by default; times are judged
 #   scripts/soak.sh MINUTES ATTACK...           only some of the attacks: purchases, forgeries,
 #                                               public-key, reports, idle, slow, log
-#   scripts/soak.sh MINUTES --short             times are only told
+#   scripts/soak.sh MINUTES --short             times are only printed
 #
-# The addresses of server and clients are in a network namespace, which ends with the trial; without the
-# right to make one they are those of loopback, and the script says so. docs/trials.md tells more.
+# The addresses of server and clients are in a network namespace, which ends with the trial. Without
+# the permission for one, loopback is used, and the script reports it. See docs/trials.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

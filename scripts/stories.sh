@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Plays stories made up from seeds against Tideover, with messages and answers of the simulated App Store
-# and Google Play going wrong: many more than tests have time for.
+# Plays stories generated from seeds against Tideover, with faults in messages and answers of the
+# simulated App Store and Google Play: many more than tests have time for.
 #
 #   scripts/stories.sh                           200 seeds of both stores
 #   scripts/stories.sh --store googlePlay        of one of them
 #   scripts/stories.sh --store mixed             of a customer who buys in both
 #   scripts/stories.sh --from 201 --seeds 1000   others
 #
-# A story that comes out otherwise than the store says is named by its seed, and where it differed.
+# A story that differs from the store's state is reported with its seed and the difference.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks the whole project; what that needs and is missing is installed first.
+# Checks the whole project, after installing missing packages.
 #
 #   scripts/test.sh           format, build without warnings, tests
 #   scripts/test.sh --full    also scripts, coverage, sanitizers, release build

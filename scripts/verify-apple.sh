@@ -1,15 +1,17 @@
 #!/bin/sh
-# Asks Apple's own library for Python whether it believes and understands what the simulated App Store says.
+# Checks the data of the simulated App Store with Apple's own library for Python.
 #
-#   scripts/verify-apple.sh [SEED]    1 unless told otherwise
+#   scripts/verify-apple.sh [SEED]    1 by default
 #
-# Half a year of the store, in production and in the sandbox, is written down: every notification, every
-# answer of its Server API, what devices hold. Apple's verifier must believe every signed document and none
-# of them with one bit changed; Apple's client must make each of the calls as it was made, and read the
-# answer into its models with nothing left over. The last line is `failures: N, documents: N, answers: N`.
+# Half a year of the store is recorded, in production and in the sandbox: every notification, every
+# answer of its Server API, and the data on devices. Apple's verifier must accept every signed
+# document, and reject each of them with one bit changed. Apple's client must send the same
+# requests, and read every member of the answers into its models. The last line is
+# `failures: N, documents: N, answers: N`.
 #
 # The second part checks `tideover sandbox serve` on loopback: Apple's client makes each of its
-# calls, and Apple's verifier must accept what the store posts and answers. It ends with the same line.
+# calls, and Apple's verifier must accept the store's notifications and answers. It ends with the
+# same line.
 #
 # The library comes from PyPI into .build/compare. TIDEOVER_BINARY and TIDEOVER_TRIALS_BINARY name
 # built programs, otherwise they are built.

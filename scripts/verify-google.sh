@@ -5,8 +5,9 @@
 #   scripts/verify-google.sh
 #
 # The first part checks a simulated Google that rotates its keys, the second checks
-# `tideover sandbox serve` on loopback. Each part ends with the line `held: N of N`. The libraries come from PyPI into
-# .build/verify-google. Without them or without Python the script says so and exits with 75.
+# `tideover sandbox serve` on loopback. Each part ends with the line `held: N of N`. The libraries
+# come from PyPI into .build/verify-google. Without them or Python, the script reports it and exits
+# with 75.
 # TIDEOVER_BINARY and TIDEOVER_TRIALS_BINARY name built programs, otherwise they are built.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)

@@ -32,7 +32,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from compare_apple import b64url, mint
 
-# What a recorded life must hold, so that no silence passes for agreement.
+# The required contents of a recording, so that missing data is not taken for agreement.
 NOTIFICATIONS = [
     "CONSUMPTION_REQUEST", "DID_CHANGE_RENEWAL_PREF", "DID_CHANGE_RENEWAL_PREF/DOWNGRADE",
     "DID_CHANGE_RENEWAL_PREF/UPGRADE", "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED",
@@ -44,7 +44,7 @@ NOTIFICATIONS = [
     "RENEWAL_EXTENSION/SUMMARY", "REVOKE", "SUBSCRIBED/INITIAL_BUY", "SUBSCRIBED/RESUBSCRIBE", "TEST",
 ]
 
-# Where signed documents stand in what is posted and answered, and what kind they are of.
+# The members with signed documents in notifications and answers, and their kinds.
 SIGNED = {
     "signedPayload": "notification", "signedTransactionInfo": "transaction", "signedTransactions": "transaction",
     "signedRenewalInfo": "renewal", "signedAppTransactionInfo": "app transaction",
@@ -67,7 +67,7 @@ class Exchange:
         return dict(self.query).get(name)
 
 
-# How Apple's client makes each call; ids are segments of the path, counted from its end.
+# The call of Apple's client for each request; ids are segments of the path, counted from its end.
 CALLS = {
     "subscriptionStatuses": lambda c, e: c.get_all_subscription_statuses(e.ids[-1]),
     "transactionHistory": lambda c, e: c.get_transaction_history(

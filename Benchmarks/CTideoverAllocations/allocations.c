@@ -1,5 +1,5 @@
-// Stands in front of the C library's allocator, in the benchmarks' executable only: counting by
-// thread costs next to nothing, and a change that allocates more shows even on a busy machine.
+// Wraps the C library's allocator, in the benchmarks' executable only. Counting per thread costs
+// little, and shows additional allocations even on a busy machine.
 
 #include "allocations.h"
 

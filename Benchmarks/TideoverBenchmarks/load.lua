@@ -1,8 +1,8 @@
--- What wrk sends, as the words behind `--` say:
+-- The requests of wrk, by the arguments after `--`:
 --
 --   notifications FILE   the requests of a corpus, one after the other
---   reads FILE PREFIX    a customer's snapshot at random, of the ids in a file
---   path PATH            the same request again and again
+--   reads FILE PREFIX    the snapshot of a random customer, by the ids in a file
+--   path PATH            the same request repeatedly
 
 local threads = {}
 

@@ -1,9 +1,9 @@
-// Keeps a mirror of what Tideover answers, from its event feed. See docs/events.md.
+// Keeps a mirror of Tideover's answers from its event feed. See docs/events.md.
 //
 // TIDEOVER_KEY=tideover_secret_... node mirror.mjs https://tideover.example.com cards production
 import { pathToFileURL } from "node:url";
 
-// How long access outlives `accessUntil`: the event that says what follows is on its way.
+// How long access continues after `accessUntil`, until the event with the next state arrives.
 const LEEWAY = 5 * 60 * 1000;
 
 export class Mirror {
@@ -14,7 +14,7 @@ export class Mirror {
     this.cursor = null;
   }
 
-  // Takes in an event; one that is repeated or comes late changes nothing.
+  // Applies an event. A repeated or late one changes nothing.
   async apply(event) {
     if (event.environment !== this.environment) return;
     let version = event.customerVersion, answer = event.data.answer;
@@ -26,7 +26,7 @@ export class Mirror {
     this.answers.set(event.customer, { version, answer });
   }
 
-  // Takes in every event that is in the feed by now.
+  // Applies all events that are in the feed now.
   async drain(readPage) {
     for (let more = true; more; ) {
       const page = await readPage(this.cursor);

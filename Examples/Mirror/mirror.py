@@ -4,7 +4,7 @@ TIDEOVER_KEY=tideover_secret_... python3 mirror.py https://tideover.example.com 
 """
 import datetime, json, os, sys, time, urllib.parse, urllib.request
 
-# How long access outlives `accessUntil`: the event that says what follows is on its way.
+# How long access continues after `accessUntil`, until the event with the next state arrives.
 LEEWAY = datetime.timedelta(minutes=5)
 
 

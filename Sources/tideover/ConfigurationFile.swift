@@ -129,7 +129,7 @@ enum ConfigurationFile {
         }
     }
 
-    /// The same, with what is wrong with a key as a result.
+    /// Returns the issuer of passes, or the key's error as a result; nil if no key is configured.
     static func openPasses(
         of configuration: Configuration
     ) -> Result<PassIssuer, UnusablePassKey>? {

@@ -198,7 +198,7 @@ enum Doctor {
         (try? HTTPURL(url))?.appending(path: "/clock")
     }
 
-    // MARK: Telling
+    // MARK: Printing
 
     private static func table(_ findings: [Finding]) -> Table {
         var table = Table([Table.Column("check"), Table.Column("verdict"), Table.Column("found")])

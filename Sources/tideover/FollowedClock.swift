@@ -45,7 +45,7 @@ final class FollowedClock: Sendable {
     }
 
     /// Returns a handler that first reads the store's time from each request. Without it, data that
-    /// the store has just signed would be dated in the future.
+    /// the store has just signed could be dated in the future.
     func hearing(_ handler: @escaping Handler) -> Handler {
         { request in
             if let told = request.headers[ForeignBackEnd.clockHeader].flatMap({

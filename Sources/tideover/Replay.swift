@@ -81,7 +81,7 @@ enum Replay {
         }
     }
 
-    // MARK: Words
+    // MARK: Sentences
 
     /// Returns a run's progress in one line.
     private static func progress(_ report: JSONValue) -> String {

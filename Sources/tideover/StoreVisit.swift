@@ -56,8 +56,8 @@ struct StoreVisit {
         return findings
     }
 
-    /// Reports whether the server gave up a replay. If it does not answer, other findings report
-    /// that.
+    /// Reports a replay that the server set aside after crashes. If the server does not answer, other
+    /// findings report that.
     private func replay(_ app: Configuration.App, _ environment: Environment) async -> [Finding] {
         guard let answer = try? await ask("replay", app, environment, nil) else { return [] }
         return [Finding.replay(of: app.id, in: environment, answer)].compactMap(\.self)

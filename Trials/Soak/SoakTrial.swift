@@ -310,7 +310,7 @@ struct SoakTrial {
     }
 }
 
-/// A log whose reader stops once the server listens. A blocking write to it never returns.
+/// A log without a reader once the server listens. A blocking write to it never returns.
 private struct StalledLog {
     private let descriptor: Int32
 

@@ -1,8 +1,8 @@
 import Glibc
 import TideoverCore
 
-// Reads one conformance table from standard input and says which of its cases fail. Cases that hold the
-// messages of a store are left out: nothing here translates them.
+// Reads one conformance table from standard input and prints its failing cases. Cases with messages of
+// a store are skipped, because the copy has no code that translates them.
 
 var text = ""
 while let line = readLine(strippingNewline: false) { text += line }

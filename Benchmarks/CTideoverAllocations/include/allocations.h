@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/// How many pieces of memory the calling thread has asked for since it began.
+/// Returns the number of allocations of the calling thread since its start.
 uint64_t tideover_allocation_count(void);
 
 #endif

@@ -26,7 +26,7 @@ struct LoadResult {
 
     /// Sends a load for some seconds over several connections.
     ///
-    /// - Throws: if a response was not 200, or if too few notifications had to be sent twice.
+    /// - Throws: if a response was not 200, or if the notifications ran out and were sent again.
     static func measure(
         _ load: Load,
         to address: String,

@@ -67,7 +67,7 @@ struct MeasuredGooglePlay: MeasuredStore {
         guard case .subscription(let type, _) = message.notification.event else { return false }
         switch type {
         case .renewed, .recovered: return true
-        // A trial begins with the first purchase.
+        // The first purchase begins a trial, not a paid month.
         case .purchased: return message.resource?["linkedPurchaseToken"] != nil
         default: return false
         }

@@ -74,7 +74,7 @@ private enum ReconcileChecks {
         )
     )
 
-    /// The stored part of an answer must be its verified part.
+    /// The verified container of an answer must be the stored one.
     private static func believes(_ answer: [UInt8], _ receipt: [UInt8]) {
         let text = receipt.filter { $0 != 0x20 && !(0x09...0x0D).contains($0) }
         let reading = try? reader.readReceiptAnswer(answer) { container in

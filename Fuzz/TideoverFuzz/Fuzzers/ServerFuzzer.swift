@@ -167,8 +167,8 @@ private struct Folder {
     }
 }
 
-/// Runs what is asynchronous on other threads and waits for its end: a storage has a thread of its
-/// own, so that ``Waiting`` cannot be used.
+/// Runs asynchronous code on other threads and waits for its end. A storage has its own thread, so
+/// ``Waiting`` cannot be used.
 private enum BlockingWait {
     static func run(_ body: @escaping @Sendable () async -> Void) {
         let isDone = Locked(false)

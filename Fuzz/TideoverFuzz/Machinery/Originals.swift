@@ -189,7 +189,7 @@ private struct Mint {
         ]
     }
 
-    /// Each of these differs from a valid document in one check.
+    /// Each of these is rejected by one check only.
     func falseDocuments() throws -> [[UInt8]] {
         let payload = Self.payload("4")
         let changed: [JSONObject] = [

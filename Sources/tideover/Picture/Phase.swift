@@ -8,7 +8,7 @@ enum Phase: Int, CaseIterable, Hashable, Sendable {
     /// The phases in the order of the legend. `never` is not drawn.
     static let drawn: [Phase] = [.active, .trial, .grace, .hold, .paused, .refunded, .ended]
 
-    /// A failed payment under a rule of silent grace counts as grace, whatever the state is.
+    /// A failed payment under a rule of silent grace counts as grace for every state.
     init(_ state: State, _ reason: Reason, _ rule: Rule.ID) {
         self =
             switch state {
