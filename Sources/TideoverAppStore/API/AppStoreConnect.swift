@@ -1,11 +1,12 @@
 public import TideoverCore
 
-/// How long subscribers whose payment failed keep access, as App Store Connect is set to.
+/// The billing grace period configured in App Store Connect: how long subscribers keep access after
+/// a failed payment.
 /// https://developer.apple.com/documentation/appstoreconnectapi/subscriptiongraceperiod
 public struct BillingGraceSetting: Hashable, Sendable {
-    /// Whether there is one in production.
+    /// Whether a grace period applies in production.
     public let optIn: Bool?
-    /// Whether there is one in the sandbox.
+    /// Whether a grace period applies in the sandbox.
     public let sandboxOptIn: Bool?
     public let duration: Stated<Duration>?
     public let renewalType: Stated<RenewalType>?
@@ -34,7 +35,7 @@ public struct BillingGraceSetting: Hashable, Sendable {
         }
     }
 
-    /// Whether a trial that cannot be paid for ends without it.
+    /// Whether a failed payment at the end of a trial ends access without a grace period.
     public var isForPaidOnly: Bool { renewalType?.known == .paidToPaidOnly }
 }
 
@@ -53,8 +54,8 @@ extension AppStoreAPI {
     /// Where App Store Connect answers.
     public static let connectURL = "https://api.appstoreconnect.apple.com"
 
-    /// Asks how an app's billing grace period is set: a question to App Store Connect, so that the handler
-    /// is to go to ``connectURL``.
+    /// Requests the billing grace period of an app from App Store Connect. The handler must send to
+    /// ``connectURL``.
     /// https://developer.apple.com/documentation/appstoreconnectapi/get-v1-apps-_id_-subscriptiongraceperiod
     public func billingGraceSetting(
         of appAppleId: Int64

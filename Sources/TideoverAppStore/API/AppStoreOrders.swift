@@ -42,20 +42,20 @@ public struct RenewalExtension: Hashable, Sendable {
     }
 }
 
-/// What the store asks for before it decides on a refund.
+/// The consumption data that the store requests before it decides on a refund.
 /// https://developer.apple.com/documentation/appstoreserverapi/consumptionrequest
 public struct ConsumptionInformation: Hashable, Sendable {
     /// All of it.
     public static let wholePercentage: Int64 = 100_000
 
-    /// Whether the customer agreed to this being told; without that nothing may be told.
+    /// Whether the customer consented to sharing this data; without consent nothing may be sent.
     public var customerConsented: Bool
     /// Whether it could be tried or seen before it was bought.
     public var sampleContentProvided: Bool
     public var deliveryStatus: DeliveryStatus
     /// How much was used, in thousandths of a percent.
     public var consumptionPercentage: Int64?
-    /// What we would have the store do.
+    /// The preferred refund decision.
     public var refundPreference: RefundPreference?
 
     public init(
@@ -81,7 +81,7 @@ public struct ConsumptionInformation: Hashable, Sendable {
         case undeliveredOther = "UNDELIVERED_OTHER"
     }
 
-    /// What we would have the store do; it decides by itself.
+    /// The preferred refund decision; the store makes the final decision.
     public enum RefundPreference: String, Hashable, Sendable, CaseIterable {
         case decline = "DECLINE"
         case grantFull = "GRANT_FULL"

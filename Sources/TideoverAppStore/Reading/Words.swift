@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 
 extension AppStoreRefusal: CustomStringConvertible {
-    /// The reason in one word; it never changes, and nothing but the case decides it.
+    /// A stable code for the reason; it depends only on the case.
     public var code: String {
         switch self {
         case .malformedJSON(let error): error.code

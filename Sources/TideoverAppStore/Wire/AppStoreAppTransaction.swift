@@ -1,8 +1,8 @@
 public import TideoverCore
 package import TideoverJSON
 
-/// What a signed app transaction says of one Apple Account's copy of an app. Only whose it is and when it
-/// was signed counts for anything here.
+/// A signed app transaction: one Apple Account's copy of an app. Only the account and the signing
+/// date are used here.
 /// https://developer.apple.com/documentation/storekit/apptransaction
 public struct AppStoreAppTransaction: Hashable, Sendable {
     /// The environment.
@@ -27,7 +27,7 @@ public struct AppStoreAppTransaction: Hashable, Sendable {
 }
 
 extension AppStoreAppTransaction {
-    /// Reads a payload whose signature the caller has checked.
+    /// Reads a payload after the caller has verified its signature.
     package init(payload: JSONNode) throws(AppStoreRefusal) {
         try self.init(WireFields(payload))
     }

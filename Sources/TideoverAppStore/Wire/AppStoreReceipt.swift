@@ -1,13 +1,13 @@
 public import TideoverCore
 
-/// The content of an app receipt: what one device's copy of the app was given to prove its purchases.
+/// The content of an app receipt: the proof of purchases for one device's copy of the app.
 /// https://developer.apple.com/library/archive/releasenotes/General/ValidateAppStoreReceipt/Chapters/ReceiptFields.html
 public struct AppStoreReceipt: Hashable, Sendable {
     /// The environment. Apple does not document the attribute, and writes it into every receipt.
     public let type: Stated<ReceiptType>?
     public let bundleId: String?
     public let applicationVersion: String?
-    /// With the digest and the device's own identifier, what ties the receipt to a device.
+    /// Ties the receipt to a device, together with the digest and the device's own identifier.
     public let opaqueValue: [UInt8]?
     /// SHA-1 over the device's identifier, the opaque value and the bundle id.
     public let digest: [UInt8]?
@@ -15,11 +15,11 @@ public struct AppStoreReceipt: Hashable, Sendable {
     public let creationDate: Instant?
     /// The version of the app that was bought.
     public let originalApplicationVersion: String?
-    /// The end of a licence that an organisation gave; no purchase within the app depends on it.
+    /// The end of a licence from an organisation; in-app purchases do not depend on it.
     public let expirationDate: Instant?
     public let purchases: [AppStoreReceiptPurchase]
 
-    /// Where a receipt says that it is from.
+    /// The environment that a receipt states.
     public enum ReceiptType: String, Hashable, Sendable, CaseIterable {
         case production = "Production"
         case productionVolume = "ProductionVPP"
@@ -37,7 +37,7 @@ public struct AppStoreReceipt: Hashable, Sendable {
     }
 }
 
-/// One purchase or one period of a subscription, as a receipt or an answer of verifyReceipt tells it.
+/// One purchase or one period of a subscription, from a receipt or a verifyReceipt response.
 /// https://developer.apple.com/documentation/appstorereceipts/responsebody/latest_receipt_info
 public struct AppStoreReceiptPurchase: Hashable, Sendable {
     public let quantity: Int64?
@@ -52,7 +52,7 @@ public struct AppStoreReceiptPurchase: Hashable, Sendable {
     public let purchaseDate: Instant?
     public let originalPurchaseDate: Instant?
     public let expiresDate: Instant?
-    /// When the store took the purchase back, or when an upgrade replaced it.
+    /// When the store refunded the purchase, or when an upgrade replaced it.
     public let cancellationDate: Instant?
     public let isTrialPeriod: Bool?
     public let isInIntroOfferPeriod: Bool?
@@ -66,7 +66,7 @@ public struct AppStoreReceiptPurchase: Hashable, Sendable {
     /// The UUID that the app gave at the purchase.
     public let appAccountToken: String?
 
-    /// What was bought.
+    /// The product type of the purchase.
     public enum ProductType: Int64, Hashable, Sendable, CaseIterable {
         case nonConsumable = 0
         case consumable = 1
@@ -78,7 +78,7 @@ public struct AppStoreReceiptPurchase: Hashable, Sendable {
 // MARK: - Reading
 
 extension AppStoreReceipt {
-    /// Reads the content of a receipt whose signature the caller has checked.
+    /// Reads the content of a receipt after the caller has verified its signature.
     package init(content: [UInt8]) throws(AppStoreRefusal) {
         let attributes = try ReceiptAttributes(content)
         type = try attributes.string(.receiptType).map(Stated.init)

@@ -4,20 +4,20 @@ package import TideoverJSON
 /// An answer of verifyReceipt. It is not signed: only the receipt that it carries is.
 /// https://developer.apple.com/documentation/appstorereceipts/responsebody
 public struct AppStoreReceiptAnswer: Hashable, Sendable {
-    /// 0 for an answer; anything else tells why there is none.
+    /// 0 for success; any other value is an error code.
     public let status: Int64
     public let environment: Stated<StoreEnvironment>?
     public let bundleId: String?
     /// When the store answered.
     public let requestDate: Instant?
-    /// All purchases that it tells of, each once: as the newest list has it.
+    /// All purchases in the response, without duplicates, from the newest list that has them.
     public let purchases: [AppStoreReceiptPurchase]
     public let pendingRenewals: [AppStorePendingRenewal]
     /// The newest receipt, signed, in base64.
     public let latestReceipt: String?
 }
 
-/// What the store expects at the end of a subscription's period, as verifyReceipt tells it.
+/// The renewal outlook at the end of a subscription's period, as verifyReceipt reports it.
 /// https://developer.apple.com/documentation/appstorereceipts/responsebody/pending_renewal_info
 public struct AppStorePendingRenewal: Hashable, Sendable {
     public let originalTransactionId: String?
@@ -28,7 +28,7 @@ public struct AppStorePendingRenewal: Hashable, Sendable {
     /// Why the subscription ended or its payment failed.
     public let expirationIntent: Stated<AppStoreRenewalInfo.ExpirationIntent>?
     public let isInBillingRetryPeriod: Bool?
-    /// Until when access is kept although the payment failed.
+    /// The end of access after a failed payment.
     public let gracePeriodExpiresDate: Instant?
     public let priceIncreaseStatus: Stated<AppStoreRenewalInfo.PriceIncreaseStatus>?
     /// The offer of the next period.
@@ -39,7 +39,7 @@ public struct AppStorePendingRenewal: Hashable, Sendable {
 // MARK: - Reading
 
 extension AppStoreReceiptAnswer {
-    /// Reads an answer, whoever handed it in.
+    /// Reads a response from any source.
     package init(_ root: JSONNode) throws(AppStoreRefusal) {
         let fields = try WireFields(root)
         guard let status = try fields.writtenNumber("status") else {
@@ -85,7 +85,7 @@ extension AppStorePendingRenewal {
         expirationIntent = try fields.writtenNumber("expiration_intent").map(Stated.init)
         isInBillingRetryPeriod = try fields.writtenFlag("is_in_billing_retry_period")
         gracePeriodExpiresDate = try fields.writtenDate("grace_period_expires_date_ms")
-        // The older name of the same.
+        // The older name of the same field.
         let consent = try fields.writtenNumber("price_consent_status")
         priceIncreaseStatus = try (fields.writtenNumber("price_increase_status") ?? consent)
             .map(Stated.init)
@@ -96,7 +96,8 @@ extension AppStorePendingRenewal {
 
 // MARK: - Values that may be written as text
 
-/// verifyReceipt writes numbers and flags as texts, and now and then as what they are.
+/// verifyReceipt usually writes numbers and flags as strings, and sometimes as JSON numbers and
+/// booleans.
 extension WireFields {
     /// A text, or a number as it would be written; nil if it is empty.
     func written(_ name: String) throws(AppStoreRefusal) -> String? {

@@ -1,6 +1,6 @@
 import TideoverCore
 
-/// Where the App Store says that something happened.
+/// The environment, as the App Store states it.
 public enum StoreEnvironment: String, Hashable, Sendable, CaseIterable {
     case production = "Production"
     case sandbox = "Sandbox"
@@ -17,7 +17,7 @@ public enum StoreEnvironment: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// The App Store's word for a subscription's state, as of the date a notification was signed.
+/// The App Store's state of a subscription at the signing date of a notification.
 public enum SubscriptionStatus: Int64, Hashable, Sendable, CaseIterable {
     case active = 1
     case expired = 2
