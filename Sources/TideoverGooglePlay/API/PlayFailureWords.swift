@@ -2,7 +2,7 @@ import TideoverCore
 import TideoverJSON
 
 extension PlayAPIFailure: CustomStringConvertible {
-    /// The reason in one word; it never changes, and nothing but the case decides it.
+    /// A stable code for the reason; it depends only on the case.
     public var code: String {
         switch reason {
         case .unaskable: "unaskable"

@@ -11,7 +11,7 @@ public actor PushKeys {
     private let handler: Handler
     private let clock: @Sendable () -> Instant
     private var cache = PushKeyCache()
-    /// One fetch is enough for all who wait.
+    /// The fetch in progress; all waiting callers share it.
     private var underWay: Task<Result<Void, PushKeysFailure>, Never>?
 
     public init(clock: @escaping @Sendable () -> Instant, handler: @escaping Handler) {
@@ -19,8 +19,8 @@ public actor PushKeys {
         self.handler = handler
     }
 
-    /// The key of an id as a JSON Web Key; throws `PushRefusal.unknownKey` where it is none of
-    /// Google's, and ``PushKeysFailure`` where that cannot be found out now.
+    /// Returns the JSON Web Key for an id. Throws `PushRefusal.unknownKey` if Google has no such
+    /// key, and ``PushKeysFailure`` if the keys are unavailable.
     public func key(_ id: String) async throws -> JSONObject {
         if let key = try known(id) { return key }
         let fetch = underWay ?? Task { await self.fetch() }
@@ -67,7 +67,8 @@ public actor PushKeys {
     }
 }
 
-/// Why Google's keys cannot be had now. That is no fault of the push: it is to be sent again.
+/// Describes why Google's keys are unavailable. The push itself may be valid, so it must be sent
+/// again.
 public enum PushKeysFailure: Error, Sendable {
     case unreachable(any Error)
     case status(Int)

@@ -1,8 +1,7 @@
 import TideoverJSON
 
 extension PlayRead {
-    /// The purchase tokens that it names: what was asked about, and what the answer links to. They are
-    /// secrets.
+    /// The purchase tokens in the request and in the links of the response. They are secrets.
     public var purchaseTokens: [String] {
         get throws(PlayRefusal) {
             let document: JSONDocument

@@ -1,6 +1,6 @@
 public import TideoverCore
 
-/// A one-time purchase as the Play Developer API answers when asked for a purchase token.
+/// A one-time purchase, as the Play Developer API returns it for a purchase token.
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2
 public struct ProductPurchaseV2: Hashable, Sendable {
     public let orderId: String?
@@ -28,7 +28,7 @@ public struct ProductPurchaseV2: Hashable, Sendable {
         public let offerId: String?
         public let purchaseOptionId: String?
         public let quantity: Int64?
-        /// How many of them can still be refunded.
+        /// The number of items that can still be refunded.
         public let refundableQuantity: Int64?
         public let consumptionState: Stated<ConsumptionState>?
     }
