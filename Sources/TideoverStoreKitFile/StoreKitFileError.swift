@@ -1,6 +1,6 @@
 public import TideoverJSON
 
-/// What keeps a `.storekit` file from being read, and where.
+/// Describes why a `.storekit` file is unreadable, with the position of the error.
 public struct StoreKitFileError: Error, Hashable, Sendable {
     /// Where in the file, such as `subscriptionGroups[0].subscriptions[1].productID`; empty for the whole.
     public let path: String
@@ -12,12 +12,12 @@ public struct StoreKitFileError: Error, Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
         /// It is no JSON.
         case syntax(JSONError.Reason)
-        /// It is JSON, and something else than Xcode's file.
+        /// The file is JSON, but not Xcode's format.
         case notStoreKit
         /// A version of the format that this program does not know.
         case version(Int64)
         case missing
-        /// What should stand there.
+        /// The value does not match the expected kind.
         case mismatch(Expectation)
         /// Two products have one id.
         case repeated(String)
@@ -36,7 +36,7 @@ public struct StoreKitFileError: Error, Hashable, Sendable {
 }
 
 extension StoreKitFileError: CustomStringConvertible {
-    /// What is wrong and what to do, as the end of a sentence about the file.
+    /// Describes the problem and its solution, as the end of a sentence about the file.
     public var description: String {
         let place = path.isEmpty ? "" : "\(path): "
         return "\(line):\(column): \(place)\(reason)"

@@ -94,7 +94,7 @@ enum StoreKitFileReader {
     }
 }
 
-/// A value of the file, and where it stands.
+/// A value of the file, with its path.
 struct FileNode {
     let node: JSONNode
     let path: String
@@ -197,7 +197,7 @@ struct FileMember {
         return value
     }
 
-    /// What `read` makes of each element; nothing where there is no list.
+    /// Applies `read` to each element; returns an empty list if the member is absent.
     func list<Value>(
         _ read: (FileNode) throws(StoreKitFileError) -> Value
     ) throws(StoreKitFileError) -> [Value] {

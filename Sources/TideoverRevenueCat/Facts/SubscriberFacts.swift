@@ -1,7 +1,8 @@
 import TideoverCore
 
 extension RevenueCatSubscriber {
-    /// What an answer says of each purchase in the environments given, stamped with its date.
+    /// Returns the statements of a response about the purchases in the given environments, with the
+    /// response's date.
     func relayed(
         to customer: CustomerID?,
         in environments: [Environment],
@@ -120,8 +121,8 @@ extension RevenueCatSubscription {
         return all
     }
 
-    /// A refunded term is stamped with its purchase: its dates may be those of the refund, and must
-    /// not pass for a read that has none.
+    /// A refunded term has the date of its purchase. Its dates may be those of the refund, and must
+    /// not count as a read without a refund.
     private func words(
         on term: Term,
         of lineage: Lineage,
@@ -137,14 +138,14 @@ extension RevenueCatSubscription {
         ]
     }
 
-    /// Grace ends by its own date; the end of the period is no end of grace.
+    /// Grace ends only at its own date, not at the end of the period.
     private func outlook(
         on term: Term,
         of lineage: Lineage,
         at asked: Instant
     ) -> [Statement] {
         let isFailing = billingIssueAt != nil
-        // RevenueCat itself counts a failed payment as no renewal; the store goes on trying.
+        // RevenueCat reports a failed payment as not renewing, but the store retries the payment.
         let willRenew: Bool? = unsubscribedAt != nil ? false : isFailing ? nil : true
         let outlook = Outlook(
             renewalDate: term.end,

@@ -1,7 +1,6 @@
 public import TideoverCore
 
-/// The stretches in which RevenueCat's answers would have denied a customer what the store, as known
-/// now, vouched for.
+/// The intervals in which RevenueCat's responses deny access that the store confirms, as known now.
 public struct ShadowLockout: Hashable, Sendable {
     /// Oldest first; they do not touch.
     public let stretches: [Stretch]
@@ -24,13 +23,13 @@ public struct ShadowLockout: Hashable, Sendable {
         stretches.reduce(.zero) { $0 + ($1.until - $1.from) }
     }
 
-    /// Counts over a span of time. An answer of RevenueCat's counts from when it was given until the
-    /// next one; before the first nothing does.
+    /// Measures a span of time. A response of RevenueCat applies from its date until the next one;
+    /// before the first, nothing counts.
     ///
     /// - Parameters:
-    ///   - entitlement: its name, the same here and there.
-    ///   - answers: RevenueCat's of the customer, in any order.
-    ///   - ours: everything known of the same customer.
+    ///   - entitlement: its name, the same in both systems.
+    ///   - answers: RevenueCat's responses about the customer, in any order.
+    ///   - ours: the full history of the same customer.
     ///   - start: the first instant of the span.
     ///   - end: the first instant after it.
     public init(
@@ -76,7 +75,7 @@ public struct ShadowLockout: Hashable, Sendable {
 }
 
 extension Standing {
-    /// Whether the store itself says that there is access.
+    /// Whether the store itself confirms access.
     fileprivate var isVouchedFor: Bool {
         access && confidence == .confirmed && reason != .keptByPolicy
     }
