@@ -25,7 +25,7 @@ public struct StoreKitFileError: Error, Hashable, Sendable {
 
     public enum Expectation: Hashable, Sendable {
         case object, list, text, flag, number
-        /// So many periods that all of them can be written as one: 999 of its unit at most.
+        /// A number of periods with a total length of at most 999 units.
         case fewPeriods
         /// A period of ISO 8601 in one unit, such as `P1M`.
         case period

@@ -31,7 +31,7 @@ import TideoverJSON
 
     static let subscription = ["term", "outlook", "condition"]
 
-    /// Types whose facts are those of the parts signed inside, with their subtypes.
+    /// Types whose facts come only from the signed parts inside, with their subtypes.
     static let plain: [Announcement] = [
         ("SUBSCRIBED", ["INITIAL_BUY", "RESUBSCRIBE"]), ("DID_RENEW", [nil, "BILLING_RECOVERY"]),
         ("DID_CHANGE_RENEWAL_PREF", ["UPGRADE", "DOWNGRADE", nil]),
@@ -538,7 +538,7 @@ import TideoverJSON
         )
     }
 
-    // MARK: What is not known
+    // MARK: Unknown values
 
     @Test func `a type that is not known changes nothing, whatever it carries`() throws {
         let payload = FakeStore.notification("NEW_THING", transaction: Self.takenBack)

@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverJSON
 
-/// What notifications prompt, and what they come to where nobody can ask.
+/// Tests the store queries that notifications prompt, and the facts presumed without a query.
 struct NoticeFactsTests {
     private func read(
         _ member: String,

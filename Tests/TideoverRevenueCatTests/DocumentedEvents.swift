@@ -86,7 +86,7 @@ struct DocumentedEvent: Sendable, CustomTestStringConvertible {
         )
     }
 
-    // MARK: What concerns no purchase
+    // MARK: Events without a purchase
 
     private static let customers: [DocumentedEvent] = [
         DocumentedEvent(

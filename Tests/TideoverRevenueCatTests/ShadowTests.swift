@@ -31,7 +31,7 @@ import TideoverRevenueCat
         )
     }
 
-    /// A subscription that the store itself told of, with grace if asked for.
+    /// A subscription known from the store itself, optionally with grace.
     static func ours(grace: Bool = false) -> Life {
         var life = Life()
         life.store(.term(RelayTests.term()), of: Life.appStore, at: RevenueCatWire.start)
