@@ -3,9 +3,9 @@ public import TideoverJSON
 
 /// The requirements on an App Store signature.
 public enum AppStoreSigning {
-    /// The extension that Apple puts into certificates that sign App Store data.
+    /// The extension in Apple's certificates that sign App Store data.
     public static let leafMarker = "1.2.840.113635.100.6.11.1"
-    /// The extension of Apple's intermediate authority for them.
+    /// The extension in the certificate of the intermediate authority that issues them.
     public static let intermediateMarker = "1.2.840.113635.100.6.2.1"
 
     /// Apple Root CA - G3 in DER, valid 2014-04-30 to 2039-04-30, as published at

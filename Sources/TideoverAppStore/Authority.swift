@@ -28,7 +28,7 @@ public enum Authority: Hashable, Sendable {
 
 /// The result of a signature check that passed completely.
 public struct VerifiedPayload: Sendable {
-    /// The signed content, read strictly.
+    /// The signed content, parsed strictly.
     public let payload: JSONDocument
     public let authority: Authority
 

@@ -17,10 +17,10 @@ public struct StoreKitFile: Hashable, Sendable {
     /// The products other than auto-renewable subscriptions, in the order of the file.
     public let purchases: [Product]
 
-    /// The currency of all prices; nil where the storefront is not named, or not known.
+    /// The currency of all prices; nil if the storefront is absent or unknown.
     public var currency: String? { storefront.flatMap { Currencies.ofStorefronts[$0] } }
 
-    /// Every product, those of the groups first.
+    /// All products; those of the groups come first.
     public var products: [Product] {
         groups.flatMap { $0.subscriptions.map(\.product) } + purchases
     }
@@ -38,7 +38,7 @@ public struct StoreKitFile: Hashable, Sendable {
         public let id: String
         public let kind: Kind
         public let referenceName: String?
-        /// Thousandths of the currency's main unit; nil where the file states no price.
+        /// Thousandths of the currency's main unit; nil if the file has no price.
         public let milliunits: Int64?
         public let isFamilyShareable: Bool
         public let localizations: [Localization]
@@ -64,7 +64,7 @@ public struct StoreKitFile: Hashable, Sendable {
         public let product: Product
         /// The rank in the group: 1 is the highest.
         public let level: Int
-        /// How long one payment lasts.
+        /// The duration of one paid period.
         public let period: ISOPeriod
         public let introductory: Offer?
         public let promotional: [Offer]
@@ -78,13 +78,13 @@ public struct StoreKitFile: Hashable, Sendable {
         /// Nil for an introductory offer, which has no ID.
         public let id: String?
         public let mode: Mode
-        /// Thousandths of the currency's main unit, for each of its periods; nil where it is free.
+        /// The price per period, in thousandths of the currency's main unit; nil if it is free.
         public let milliunits: Int64?
         public let period: ISOPeriod
-        /// For how many periods it lasts.
+        /// The number of periods.
         public let count: Int
 
-        /// How long it lasts in all.
+        /// The total duration.
         public var length: ISOPeriod { ISOPeriod(count: period.count * count, unit: period.unit) }
     }
 
@@ -116,7 +116,7 @@ extension StoreKitFile {
     }
 }
 
-/// A length of time as the file writes it: a number of days, weeks, months or years.
+/// A duration as the file writes it: a number of days, weeks, months or years.
 public struct ISOPeriod: Hashable, Sendable {
     public let count: Int
     public let unit: Unit

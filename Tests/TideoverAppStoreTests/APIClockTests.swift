@@ -58,11 +58,11 @@ import TideoverJSON
             ("1778061660000", nil, inAMinute),
             // Our clock is an hour behind, but the wait is still a minute by the store's clock.
             ("1778065260000", "Wed, 06 May 2026 11:00:00 GMT", inAMinute),
-            // Already over, or further away than an hourly limit can be.
+            // In the past, or beyond any hourly limit.
             ("1778061600000", date, now), ("1678061600000", date, now),
             ("1878061600000", date, now + .hours(24)),
             ("9223372036854775807", nil, now + .hours(24)),
-            // Seconds or a date, as others write it.
+            // Seconds or a date, as proxies write it.
             ("60", date, inAMinute), ("0", nil, now),
             ("Wed, 06 May 2026 10:01:00 GMT", date, inAMinute),
             ("-5", date, nil), ("soon", date, nil), ("", date, nil), (nil, date, nil),

@@ -4,7 +4,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
-/// Answers that are no success.
+/// Tests error responses.
 @Suite struct APIFailureTests {
     struct Offline: Error {}
 

@@ -41,7 +41,7 @@ import TideoverJSON
         ("CONSUMPTION_REQUEST", [nil]), ("RENEWAL_EXTENDED", [nil]),
         ("RENEWAL_EXTENSION", ["FAILURE"]), ("METADATA_UPDATE", [nil]), ("MIGRATION", [nil]),
         ("PRICE_CHANGE", [nil]),
-        // Announced, but the transaction carries no revocation.
+        // The type announces a revocation, but the transaction has none.
         ("REFUND", [nil]), ("REVOKE", [nil]),
     ].flatMap { type, subtypes in
         subtypes.map { Announcement(type: type, subtype: $0, kinds: subscription) }

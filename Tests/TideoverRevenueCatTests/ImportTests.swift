@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverRevenueCat
 
-/// A file of answers, line by line.
+/// Tests an import file of responses, line by line.
 @Suite struct ImportTests {
     static func line(_ id: String, asked: String? = nil) -> [UInt8] {
         let subscription = SubscriberWire.subscription(["store_transaction_id": .string(id)])

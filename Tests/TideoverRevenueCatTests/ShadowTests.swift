@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverRevenueCat
 
-/// RevenueCat's answers beside ours.
+/// Tests the comparison of RevenueCat's decisions with ours.
 @Suite struct ShadowTests {
     static let end = RevenueCatWire.end
     static let graceEnd = RevenueCatWire.graceEnd
@@ -15,7 +15,7 @@ import TideoverRevenueCat
         return entitlement.changed(changes)
     }
 
-    /// RevenueCat's answer with a conclusion on premium.
+    /// A RevenueCat response with a decision about `premium`.
     static func theirs(
         at asked: Instant = SubscriberWire.asked,
         subscription: JSONObject = [:],

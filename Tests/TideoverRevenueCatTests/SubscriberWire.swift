@@ -4,7 +4,7 @@ import TideoverRevenueCat
 
 /// RevenueCat's responses about a customer, written by hand from its documentation.
 enum SubscriberWire {
-    /// When it was answered.
+    /// The time of the response.
     static let asked = RevenueCatWire.instant("2026-05-10T10:00:00Z")
 
     static func date(_ instant: Instant) -> JSONValue { .string(instant.rfc3339) }

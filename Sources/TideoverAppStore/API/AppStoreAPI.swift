@@ -30,7 +30,7 @@ public struct AppStoreAPI: Sendable {
         self.handler = handler
     }
 
-    /// Where Apple's own store answers for an environment; nil where it does not.
+    /// Returns the URL of Apple's own store for an environment; nil if there is none.
     public static func url(of environment: Environment) -> String? {
         switch environment {
         case .production: "https://api.storekit.apple.com"
@@ -71,7 +71,7 @@ extension AppStoreAPI {
     }
 }
 
-/// Carries the request of an operation that is only drafted.
+/// Carries the request of a draft out of its operation.
 private struct DraftedRequest: Error {
     let request: Request
 }

@@ -17,15 +17,15 @@ public struct AppStoreAPIFailure: Error, Sendable {
         case unsigned(any Error)
         /// No answer arrived.
         case unreachable(any Error)
-        /// The store does not accept our token.
+        /// The store rejects our token.
         case unauthorised(AppStoreSkew)
         /// The request rate is too high.
         case throttled
         /// The store reports one of its own error codes.
         case refused(Stated<AppStoreErrorCode>, status: Int)
-        /// The answer is no success, and carries no number of the store's.
+        /// An error response without an error code of the store.
         case status(Int)
-        /// The answer is a success, but is not JSON: truncated, or with a key twice.
+        /// The response is a success, but is not JSON: truncated, or with a duplicate key.
         case malformedJSON(JSONError)
         /// The response is a success, but lacks a field or has one of the wrong type.
         case malformed(AppStoreRefusal)
@@ -116,6 +116,6 @@ public struct AppStoreSkew: Hashable, Sendable {
         return storesNow < issuedAt - Self.tolerance || expiresAt <= storesNow
     }
 
-    /// A date has whole seconds, and an answer is dated before it arrives.
+    /// Dates have whole seconds, and a response is dated before it arrives.
     static let tolerance = Milliseconds.seconds(2)
 }

@@ -65,10 +65,10 @@ public struct NotificationHistoryPage: Hashable, Sendable {
 public struct SentNotification: Hashable, Sendable {
     /// The notification as a JWS; absent from a test without a known result.
     public let signedPayload: ArraySlice<UInt8>?
-    /// At most six, as the store made them.
+    /// At most six, in the order of the store.
     public let sendAttempts: [Attempt]
 
-    /// One attempt to deliver it.
+    /// One delivery attempt.
     public struct Attempt: Hashable, Sendable {
         public let attemptDate: Instant?
         public let sendAttemptResult: Stated<Result>?
@@ -114,7 +114,7 @@ public struct OrderLookup: Hashable, Sendable {
     /// Each a JWS.
     public let signedTransactions: [ArraySlice<UInt8>]
 
-    /// Whether the app has such an order.
+    /// Whether the app has an order with this ID.
     public enum Status: Int64, Hashable, Sendable, CaseIterable {
         case valid = 0
         case invalid = 1
@@ -127,7 +127,7 @@ public struct RenewalExtended: Hashable, Sendable {
     public let originalTransactionId: String?
     public let webOrderLineItemId: String?
     public let success: Bool?
-    /// When the subscription renews now.
+    /// The new renewal date of the subscription.
     public let effectiveDate: Instant?
 }
 
@@ -141,12 +141,12 @@ public struct MassExtensionOrdered: Hashable, Sendable {
 /// https://developer.apple.com/documentation/appstoreserverapi/massextendrenewaldatestatusresponse
 public struct MassExtensionStatus: Hashable, Sendable {
     public let requestIdentifier: String?
-    /// Whether it is done; the rest is there only then.
+    /// Whether the extension is done; only then are the other fields present.
     public let complete: Bool?
     public let completeDate: Instant?
-    /// Subscriptions that were extended.
+    /// The number of extended subscriptions.
     public let succeededCount: Int64?
-    /// Subscriptions that could not be.
+    /// The number of subscriptions that could not be extended.
     public let failedCount: Int64?
 }
 

@@ -18,14 +18,14 @@ public struct BillingGraceSetting: Hashable, Sendable {
         case twentyEightDays = "TWENTY_EIGHT_DAYS"
     }
 
-    /// Which renewals it is for.
+    /// The renewals that the grace period covers.
     public enum RenewalType: String, Hashable, Sendable, CaseIterable {
         case allRenewals = "ALL_RENEWALS"
-        /// Not the first payment after a free trial.
+        /// All renewals except the first payment after a free trial.
         case paidToPaidOnly = "PAID_TO_PAID_ONLY"
     }
 
-    /// How many days it lasts; nil for a length that this version does not know.
+    /// The grace period in days; nil for a duration that this version does not know.
     public var days: Int64? {
         switch duration?.known {
         case .threeDays: 3
@@ -51,7 +51,7 @@ extension BillingGraceSetting {
 }
 
 extension AppStoreAPI {
-    /// Where App Store Connect answers.
+    /// The URL of App Store Connect.
     public static let connectURL = "https://api.appstoreconnect.apple.com"
 
     /// Requests the billing grace period of an app from App Store Connect. The handler must send to

@@ -19,7 +19,7 @@ public struct TransactionHistoryFilter: Hashable, Sendable {
 
     public init() {}
 
-    /// By date of change.
+    /// The order, by date of change.
     public enum Sort: String, Hashable, Sendable, CaseIterable {
         case ascending = "ASCENDING"
         case descending = "DESCENDING"
@@ -73,7 +73,7 @@ public struct NotificationHistoryFilter: Hashable, Sendable {
     public var startDate: Instant
     public var endDate: Instant
     public var only: Subject?
-    /// Only those that have not reached the server yet.
+    /// Whether to list only notifications that have not reached the server yet.
     public var onlyFailures: Bool
 
     /// A restriction of the list; the store accepts at most one.

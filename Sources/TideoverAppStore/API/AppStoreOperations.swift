@@ -60,7 +60,7 @@ extension AppStoreAPI {
         }
     }
 
-    /// The app transaction of the customer whom any transaction belongs to.
+    /// Requests the app transaction of a customer, by any of the customer's transactions.
     public func appTransactionInfo(
         of transactionId: String
     ) async throws -> AppStoreAnswer<SignedAnswer> {
@@ -98,7 +98,7 @@ extension AppStoreAPI {
         return try await tell(AppStoreQuestion(method: "POST", path: path))
     }
 
-    /// Moves one subscription's renewal into the future, free of charge.
+    /// Extends the renewal date of one subscription, free of charge.
     public func extendRenewalDate(
         of originalTransactionId: String,
         _ order: RenewalExtension
@@ -143,7 +143,7 @@ extension AppStoreAPI {
         return try await ask(question, MassExtensionStatus.init)
     }
 
-    /// Answers a request for consumption information, within 12 hours and with the customer's
+    /// Sends consumption information: within 12 hours of the request, and with the customer's
     /// consent.
     public func sendConsumption(
         of transactionId: String,
@@ -174,8 +174,7 @@ extension AppStoreAPI {
         return try await ask(question, NotificationHistoryPage.init)
     }
 
-    /// Has the store send a test notification to the app's URL; the token names it for about six
-    /// months.
+    /// Requests a test notification to the app's URL. The token identifies it for about six months.
     public func requestTestNotification() async throws -> AppStoreAnswer<TestNotificationRequested>
     {
         let question = AppStoreQuestion(method: "POST", path: "/inApps/v1/notifications/test")

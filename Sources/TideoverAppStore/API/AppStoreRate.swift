@@ -1,6 +1,6 @@
 public import TideoverCore
 
-/// The questions that share one of the store's limits.
+/// Groups of requests that share one of the store's rate limits.
 /// https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
 public enum AppStoreRate: Hashable, Sendable, CaseIterable {
     /// Statuses, histories, one transaction, consumption.

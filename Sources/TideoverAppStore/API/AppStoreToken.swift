@@ -19,11 +19,11 @@ public struct AppStoreAPIKey: Hashable, Sendable {
 /// reach the caller of the request inside ``AppStoreAPIFailure``.
 public typealias TokenSigner = @Sendable (_ signingInput: [UInt8]) throws -> [UInt8]
 
-/// A bearer token and when it is good for use.
+/// A bearer token and its period of use.
 public struct AppStoreToken: Hashable, Sendable {
-    /// The longest life that the store accepts.
+    /// The longest lifetime that the store accepts.
     public static let maximumLife = Milliseconds.minutes(60)
-    /// The life of the tokens made here.
+    /// The lifetime of the tokens created here.
     public static let life = Milliseconds.minutes(20)
     /// How long before its expiry a token is no longer used: a request takes time.
     public static let margin = Milliseconds.minutes(1)

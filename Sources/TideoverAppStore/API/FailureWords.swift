@@ -73,7 +73,7 @@ extension AppStoreSkew: CustomStringConvertible {
 }
 
 extension AppStoreQuestionFault: CustomStringConvertible {
-    /// The reason in one sentence.
+    /// A one-sentence description of the reason.
     public var sentence: String {
         switch self {
         case .identifier: "This cannot be an id of the App Store's, so it was not asked about."

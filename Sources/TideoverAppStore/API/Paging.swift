@@ -17,13 +17,13 @@ extension NotificationHistoryPage: AppStorePage {
     public var place: String? { paginationToken }
 }
 
-/// Where a walk through pages ended.
+/// The end of a paged fetch.
 public struct AppStorePagesEnd: Hashable, Sendable {
     /// The cursor after the last page; continue from here.
     public let place: String?
     /// Whether the list is complete. If not, `bound` was reached or `each` stopped.
     public let isComplete: Bool
-    /// How many pages were walked.
+    /// The number of pages fetched.
     public let pages: Int
 
     public init(place: String?, isComplete: Bool, pages: Int) {

@@ -34,7 +34,7 @@ extension Message {
 
     // MARK: Statements
 
-    /// Everything the message asserts.
+    /// All statements of the message.
     var statements: [Statement] {
         if receipt != nil || receiptAnswer != nil {
             return signedDate.map(receiptStatements) ?? []

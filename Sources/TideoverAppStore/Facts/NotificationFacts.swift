@@ -17,7 +17,7 @@ extension AppStoreNotification {
         }
     }
 
-    /// Why the subscription ended, by the subtype that EXPIRED comes with.
+    /// Why the subscription ended, from the subtype of EXPIRED.
     /// https://developer.apple.com/documentation/appstoreservernotifications/subtype
     private var lapse: Outlook.Lapse? {
         guard notificationType?.known == .expired else { return nil }

@@ -6,7 +6,7 @@ extension Message {
         receipt?.purchases.onceEach ?? receiptAnswer?.purchases ?? []
     }
 
-    /// Everything that a receipt or an answer asserts, all as of its one date.
+    /// Returns all statements of a receipt or response, with its single date.
     func receiptStatements(at assertedAt: Instant) -> [Statement] {
         let purchases = purchases
         return purchases.flatMap { statements(of: $0, among: purchases, at: assertedAt) }

@@ -146,7 +146,7 @@ extension Term.Billing {
 }
 
 extension Offer {
-    /// The discount that the store names; nil when it names no kind of offer.
+    /// The offer that the store states; nil without an offer type.
     init?(
         _ type: Stated<OfferType>?,
         _ discount: Stated<OfferDiscountType>?,
@@ -198,7 +198,7 @@ extension Period {
 }
 
 extension Money {
-    /// An amount needs its currency.
+    /// Nil without an amount or its currency.
     init?(_ milliunits: Int64?, _ currency: String?) {
         guard let milliunits, let currency else { return nil }
         self.init(milliunits: milliunits, currency: currency)

@@ -3,7 +3,7 @@ public import TideoverCore
 /// The app that messages must be for, and the environments that it accepts.
 public struct AppStoreIdentity: Hashable, Sendable {
     public let bundleId: String
-    /// The app's number in the store; compared in production only, as Apple's libraries do.
+    /// The app's App Store ID; compared in production only, as Apple's libraries do.
     public let appAppleId: Int64?
     public let environments: Set<Environment>
 

@@ -29,7 +29,7 @@ public struct AppStoreReading: Sendable {
     /// The kind of message.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case notification, transaction, renewalInfo, appTransaction
-        /// One subscription of an answer of the App Store Server API.
+        /// One subscription from an App Store Server API response.
         case subscriptionStatus
         /// An app receipt of StoreKit 1.
         case receipt
@@ -88,9 +88,9 @@ public struct AppStoreReading: Sendable {
         }
     }
 
-    /// A part of the store that few apps use.
+    /// A store feature that few apps use.
     public enum Rarity: String, Hashable, Sendable, CaseIterable {
-        /// Products that the app's own server describes, by the Advanced Commerce API.
+        /// Products that the app's own server describes, with the Advanced Commerce API.
         case advancedCommerce
         /// Tokens for purchases outside the store.
         case externalPurchase

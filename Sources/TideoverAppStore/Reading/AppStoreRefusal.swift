@@ -12,7 +12,7 @@ public enum AppStoreRefusal: Error, Hashable, Sendable {
     case malformed(field: String)
     /// The signed content is not a known type of App Store content.
     case unrecognisedContent
-    /// The content of a receipt is not laid out as it must be.
+    /// The content of a receipt has an invalid structure.
     case malformedReceipt(BERError)
     /// The input is neither a receipt container nor canonical base64 of one.
     case notBase64
@@ -36,7 +36,7 @@ public enum AppStoreRefusal: Error, Hashable, Sendable {
     case nestedMismatch(part: SignedPart, field: String, outer: String?, inner: String?)
 }
 
-/// The members of a notification that are signed by themselves.
+/// The separately signed members of a notification.
 public enum SignedPart: String, Hashable, Sendable, CaseIterable {
     case transaction = "signedTransactionInfo"
     case renewalInfo = "signedRenewalInfo"
@@ -61,7 +61,7 @@ public enum AppStoreNote: Hashable, Sendable {
     case renewalInfoAlone
     /// The notification announces a refund or revocation, but the transaction has none.
     case nothingTakenBack(String)
-    /// The transaction's revocation date is that of an upgrade.
+    /// The transaction's revocation date comes from an upgrade.
     case upgradedAway
     /// The purchase belongs to another member of the family.
     case familyShared

@@ -44,7 +44,7 @@ struct Envelope {
         return transaction
     }
 
-    /// Renewal infos name no app; the transaction beside one does.
+    /// Reads a renewal info. It names no app; the transaction beside it does.
     func renewalInfo(
         _ jws: ArraySlice<UInt8>,
         beside transaction: AppStoreTransaction?,
@@ -121,7 +121,7 @@ extension SignedPart {
 }
 
 extension Authority {
-    /// Distinct for distinct authorities.
+    /// A distinct name for each authority.
     fileprivate var name: String {
         switch self {
         case .appStore: "appStore"

@@ -43,7 +43,7 @@ struct Message {
         switch kind {
         case .notification: notification?.signedDate
         case .transaction: transaction?.signedDate
-        // The two are signed side by side, and a transaction may have been signed long before.
+        // The store signs the renewal info for the response; the transaction may be much older.
         case .subscriptionStatus: renewalInfo?.signedDate ?? transaction?.signedDate
         case .renewalInfo: renewalInfo?.signedDate
         case .appTransaction: appTransaction?.receiptCreationDate
@@ -79,7 +79,7 @@ struct Message {
         case .appTransaction:
             return "appTransaction:\(appTransaction?.appTransactionId ?? ""):\(date)"
         case .receipt:
-            // No id of its own; the digest is different for every device and every making.
+            // A receipt has no ID; its digest differs per device and per issue.
             guard let digest = receipt?.digest, !digest.isEmpty else {
                 throw .missingMember(ReceiptAttributes.Name.digest.words)
             }

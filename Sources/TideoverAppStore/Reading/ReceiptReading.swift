@@ -126,7 +126,7 @@ extension AppStoreReader {
 public enum AppStoreInput: Hashable, Sendable {
     /// A receipt: a container of PKCS #7, or its base64.
     case receipt
-    /// A JSON object with the members of an answer of verifyReceipt.
+    /// A JSON object with the members of a verifyReceipt response.
     case receiptAnswer
     /// A value of `SKPaymentTransaction.transactionReceipt`: a property list, or its base64.
     case transactionReceipt
@@ -151,7 +151,7 @@ public enum AppStoreInput: Hashable, Sendable {
     /// `"purchase-info"`.
     private static func isTransactionReceipt(_ text: ArraySlice<UInt8>) -> Bool {
         let isPlain = text.first == UInt8(ascii: "{")
-        // In base64 a brace is `ew` or `ey`.
+        // Base64 of a brace begins with `ew` or `ey`.
         guard isPlain || text.first == UInt8(ascii: "e") else { return false }
         let list = isPlain ? Array(text) : Base64.decode(text.filter { !$0.isSpace }, .standard)
         guard let list, list.first == UInt8(ascii: "{") else { return false }
@@ -174,6 +174,6 @@ public enum AppStoreInput: Hashable, Sendable {
 }
 
 extension UInt8 {
-    /// Whether this is white space in ASCII.
+    /// Whether the byte is ASCII white space.
     var isSpace: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
 }

@@ -9,20 +9,20 @@ public struct AppStoreAppTransaction: Hashable, Sendable {
     public let receiptType: Stated<StoreEnvironment>?
     public let appAppleId: Int64?
     public let bundleId: String?
-    /// When it was signed.
+    /// The signing date.
     public let receiptCreationDate: Instant?
     /// The id of one Apple Account's copy of the app.
     public let appTransactionId: String?
     public let applicationVersion: String?
-    /// Apple's own number of that version.
+    /// Apple's own ID of that version.
     public let versionExternalIdentifier: Int64?
     public let originalPurchaseDate: Instant?
     public let originalApplicationVersion: String?
-    /// Ties it to one device, together with the nonce; base64.
+    /// Ties the app transaction to one device, together with the nonce; base64.
     public let deviceVerification: String?
     public let deviceVerificationNonce: String?
     public let preorderDate: Instant?
-    /// Where the app was first bought, such as `iOS`.
+    /// The platform of the original purchase, such as `iOS`.
     public let originalPlatform: String?
 }
 

@@ -26,8 +26,8 @@ public struct AppStoreNotification: Hashable, Sendable {
 
     /// A purchase, or only the app in a test.
     public struct Data: Hashable, Sendable {
-        /// The app's number in the store. Apple documents it in production only; the sandbox states
-        /// it too.
+        /// The app's App Store ID. Apple documents it in production only; the sandbox states it
+        /// too.
         public let appAppleId: Int64?
         public let bundleId: String?
         public let bundleVersion: String?
@@ -42,7 +42,7 @@ public struct AppStoreNotification: Hashable, Sendable {
         public let consumptionRequestReason: Stated<ConsumptionRequestReason>?
     }
 
-    /// The outcome of extending the renewal date of all subscribers of a product.
+    /// The result of extending the renewal date of all subscribers of a product.
     public struct Summary: Hashable, Sendable {
         public let requestIdentifier: String?
         public let environment: Stated<StoreEnvironment>?
@@ -66,7 +66,7 @@ public struct AppStoreNotification: Hashable, Sendable {
         public let tokenExpirationDate: Instant?
     }
 
-    /// The app as one customer has it.
+    /// The app of one customer.
     public struct AppData: Hashable, Sendable {
         public let appAppleId: Int64?
         public let bundleId: String?

@@ -3,7 +3,7 @@ public import TideoverCore
 /// The content of an app receipt: the proof of purchases for one device's copy of the app.
 /// https://developer.apple.com/library/archive/releasenotes/General/ValidateAppStoreReceipt/Chapters/ReceiptFields.html
 public struct AppStoreReceipt: Hashable, Sendable {
-    /// The environment. Apple does not document the attribute, and writes it into every receipt.
+    /// The environment. Apple does not document the attribute, but every receipt has it.
     public let type: Stated<ReceiptType>?
     public let bundleId: String?
     public let applicationVersion: String?
@@ -11,9 +11,9 @@ public struct AppStoreReceipt: Hashable, Sendable {
     public let opaqueValue: [UInt8]?
     /// SHA-1 over the device's identifier, the opaque value and the bundle id.
     public let digest: [UInt8]?
-    /// When the receipt was made, and so signed.
+    /// When the receipt was created and signed.
     public let creationDate: Instant?
-    /// The version of the app that was bought.
+    /// The version of the app at its purchase.
     public let originalApplicationVersion: String?
     /// The end of a licence from an organisation; in-app purchases do not depend on it.
     public let expirationDate: Instant?
@@ -47,7 +47,7 @@ public struct AppStoreReceiptPurchase: Hashable, Sendable {
     public let originalTransactionId: String?
     /// The id of the billing period.
     public let webOrderLineItemId: String?
-    /// Only in receipts, where Apple does not document it.
+    /// Present only in receipts; Apple does not document it.
     public let productType: Stated<ProductType>?
     public let purchaseDate: Instant?
     public let originalPurchaseDate: Instant?
@@ -63,7 +63,7 @@ public struct AppStoreReceiptPurchase: Hashable, Sendable {
     public let offerCodeRefName: String?
     public let subscriptionGroupIdentifier: String?
     public let inAppOwnershipType: Stated<AppStoreTransaction.OwnershipType>?
-    /// The UUID that the app gave at the purchase.
+    /// The UUID from the app at the purchase.
     public let appAccountToken: String?
 
     /// The product type of the purchase.

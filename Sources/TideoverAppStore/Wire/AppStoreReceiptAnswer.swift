@@ -1,7 +1,7 @@
 public import TideoverCore
 package import TideoverJSON
 
-/// An answer of verifyReceipt. It is not signed: only the receipt that it carries is.
+/// A verifyReceipt response. It is not signed; only the receipt in it is.
 /// https://developer.apple.com/documentation/appstorereceipts/responsebody
 public struct AppStoreReceiptAnswer: Hashable, Sendable {
     /// 0 for success; any other value is an error code.
@@ -22,7 +22,7 @@ public struct AppStoreReceiptAnswer: Hashable, Sendable {
 public struct AppStorePendingRenewal: Hashable, Sendable {
     public let originalTransactionId: String?
     public let productId: String?
-    /// The product that the next period is for.
+    /// The product of the next period.
     public let autoRenewProductId: String?
     public let autoRenewStatus: Stated<AppStoreRenewalInfo.AutoRenewStatus>?
     /// Why the subscription ended or its payment failed.
@@ -61,7 +61,8 @@ extension AppStoreReceiptAnswer {
         pendingRenewals = renewals
     }
 
-    /// `latest_receipt_info` comes first: the receipt's own list may be older.
+    /// Returns the purchases of all lists. `latest_receipt_info` has priority: the receipt's own
+    /// list may be older.
     private static func purchases(
         in lists: [WireFields]
     ) throws(AppStoreRefusal) -> [AppStoreReceiptPurchase] {
@@ -99,7 +100,7 @@ extension AppStorePendingRenewal {
 /// verifyReceipt usually writes numbers and flags as strings, and sometimes as JSON numbers and
 /// booleans.
 extension WireFields {
-    /// A text, or a number as it would be written; nil if it is empty.
+    /// Returns a string, or a number as text; nil if it is empty.
     func written(_ name: String) throws(AppStoreRefusal) -> String? {
         let text = try value(name) { $0.string ?? $0.int64.map(String.init) }
         return text.flatMap { $0.isEmpty ? nil : $0 }

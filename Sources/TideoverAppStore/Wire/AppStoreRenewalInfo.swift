@@ -7,7 +7,7 @@ public import TideoverJSON
 public struct AppStoreRenewalInfo: Hashable, Sendable {
     public let originalTransactionId: String?
     public let productId: String?
-    /// The product that the next period is for.
+    /// The product of the next period.
     public let autoRenewProductId: String?
     public let autoRenewStatus: Stated<AutoRenewStatus>?
     /// Why the subscription ended or its payment failed.
@@ -22,7 +22,8 @@ public struct AppStoreRenewalInfo: Hashable, Sendable {
     public let renewalPrice: Int64?
     /// ISO 4217.
     public let currency: String?
-    /// The start of the latest run without a gap of more than 60 days (10 minutes in the sandbox).
+    /// The start of the latest subscription period without a gap of more than 60 days (10 minutes
+    /// in the sandbox).
     public let recentSubscriptionStartDate: Instant?
     /// The offer of the next period; the three members after it belong to it.
     public let offerType: Stated<OfferType>?
@@ -33,7 +34,7 @@ public struct AppStoreRenewalInfo: Hashable, Sendable {
     public let eligibleWinBackOfferIds: [String]?
     public let signedDate: Instant?
     public let environment: Stated<StoreEnvironment>?
-    /// The UUID that the app gave at the purchase.
+    /// The UUID from the app at the purchase.
     public let appAccountToken: String?
     /// The id of one Apple Account's copy of the app.
     public let appTransactionId: String?
@@ -69,9 +70,9 @@ public struct AppStoreRenewalInfo: Hashable, Sendable {
 
     /// The status of a price increase.
     public enum PriceIncreaseStatus: Int64, Hashable, Sendable, CaseIterable {
-        /// The customer must consent and has not.
+        /// The customer has not consented yet.
         case pendingConsent = 0
-        /// The customer has consented, or was informed where that is enough.
+        /// The customer has consented, or was informed if no consent is required.
         case accepted = 1
     }
 }

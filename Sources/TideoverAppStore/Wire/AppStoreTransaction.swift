@@ -8,7 +8,7 @@ public struct AppStoreTransaction: Hashable, Sendable {
     public let transactionId: String?
     /// The id that all transactions of one subscription share.
     public let originalTransactionId: String?
-    /// The original transaction that this one continues after a move between subscriptions.
+    /// The original transaction that this one continues after a transfer between subscriptions.
     public let previousOriginalTransactionId: String?
     /// The id of the billing period; `0` from Xcode.
     public let webOrderLineItemId: String?
@@ -25,10 +25,10 @@ public struct AppStoreTransaction: Hashable, Sendable {
     public let revocationDate: Instant?
     public let quantity: Int64?
     public let type: Stated<ProductType>?
-    /// The UUID that the app gave at the purchase.
+    /// The UUID from the app at the purchase.
     public let appAccountToken: String?
     public let inAppOwnershipType: Stated<OwnershipType>?
-    /// Whether an upgrade has replaced it; usually absent when not.
+    /// Whether an upgrade replaced it; usually absent if not.
     public let isUpgraded: Bool?
     public let offerType: Stated<OfferType>?
     public let offerIdentifier: String?
@@ -71,7 +71,7 @@ public struct AppStoreTransaction: Hashable, Sendable {
         case nonRenewingSubscription = "Non-Renewing Subscription"
     }
 
-    /// How the customer came to it.
+    /// How the customer obtained the purchase.
     public enum OwnershipType: String, Hashable, Sendable, CaseIterable {
         case purchased = "PURCHASED"
         case familyShared = "FAMILY_SHARED"

@@ -7,7 +7,7 @@ public enum StoreEnvironment: String, Hashable, Sendable, CaseIterable {
     case xcode = "Xcode"
     case localTesting = "LocalTesting"
 
-    /// The environment it is part of.
+    /// Our environment for the store's value.
     var environment: Environment {
         switch self {
         case .production: .production
@@ -26,7 +26,7 @@ public enum SubscriptionStatus: Int64, Hashable, Sendable, CaseIterable {
     case revoked = 5
 }
 
-/// The kinds of offer that a purchase or the next renewal is discounted by.
+/// The types of offer for a purchase or the next renewal.
 public enum OfferType: Int64, Hashable, Sendable, CaseIterable {
     case introductory = 1
     case promotional = 2
@@ -42,7 +42,7 @@ public enum OfferDiscountType: String, Hashable, Sendable, CaseIterable {
     case oneTime = "ONE_TIME"
 }
 
-/// How a subscription period is paid for.
+/// The billing plan of a subscription period.
 public enum BillingPlanType: String, Hashable, Sendable, CaseIterable {
     case billedUpfront = "BILLED_UPFRONT"
     case monthly = "MONTHLY"

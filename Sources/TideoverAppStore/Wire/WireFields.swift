@@ -67,7 +67,7 @@ struct WireFields {
         return try WireFields(node, path: path + name)
     }
 
-    /// An array of objects that are read further.
+    /// Returns an array of objects for further parsing.
     func list(_ name: String) throws(AppStoreRefusal) -> [WireFields]? {
         guard let nodes = try value(name, { $0.kind == .array ? $0.elements : nil }) else {
             return nil

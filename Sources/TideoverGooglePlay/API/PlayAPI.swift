@@ -16,7 +16,7 @@ public struct PlayAPI: Sendable {
     /// The service account that authenticates the requests.
     public var account: ServiceAccount { access.account }
 
-    /// Where Google's own store answers.
+    /// The URL of Google's own store.
     public static let url = "https://androidpublisher.googleapis.com"
 
     public init(
@@ -62,7 +62,7 @@ extension PlayAPI {
     }
 }
 
-/// Carries the request of an operation that is only drafted.
+/// Carries the request of a draft out of its operation.
 private struct DraftedRequest: Error {
     let request: Request
 }
@@ -141,7 +141,7 @@ extension PlayAPI {
         if let fault { throw failure(.unaskable(fault), clock()) }
     }
 
-    /// A token or an id as a part of a path.
+    /// Returns a token or an ID as a path segment.
     func segment(_ id: String) throws(PlayAPIFailure) -> String {
         let isId =
             (1...Self.longestId).contains(id.utf8.count)
@@ -150,7 +150,7 @@ extension PlayAPI {
         return PercentEncoding.encode(id)
     }
 
-    /// Google promises no length; tokens have about 150 bytes.
+    /// Google documents no maximum length; tokens have about 150 bytes.
     private static let longestId = 1500
 
     /// By our clock.

@@ -16,13 +16,13 @@ public struct PlayAPIFailure: Error, Sendable {
         case unaskable(PlayQuestionFault)
         /// Nothing was sent: Google issued no token.
         case noAccess(PlayAccessFailure)
-        /// No answer arrived, or not in time.
+        /// No response arrived in time.
         case unreachable(any Error)
-        /// The store does not accept our token (401).
+        /// The store rejects our token (401).
         case unauthorised
         /// The service account lacks permission for this request (403).
         case forbidden
-        /// The store does not know the purchase or the order, or not as this app's (404).
+        /// The store has no such purchase or order for this app (404).
         case notFound
         /// The purchase ended too long ago: the store answers for a token until 60 days after the
         /// end (410).
@@ -30,11 +30,11 @@ public struct PlayAPIFailure: Error, Sendable {
         /// The request rate is too high, or the daily quota is used up (429, or 403 with a quota
         /// error).
         case throttled
-        /// The store changed it meanwhile, or it cannot be changed so (409, 412).
+        /// The purchase changed in the meantime, or does not allow this change (409, 412).
         case conflict(status: Int)
         /// Any other error response.
         case status(Int, PlayErrorWord?)
-        /// The answer is a success, but is not JSON: cut short, or with a key twice.
+        /// The response is a success, but is not JSON: truncated, or with a duplicate key.
         case malformedJSON(JSONError)
         /// The response is a success, but lacks a field or has one of the wrong type.
         case malformed(PlayRefusal)
@@ -94,7 +94,7 @@ public struct PlayErrorWord: Hashable, Sendable {
 
 /// Describes why a request is not sent.
 public enum PlayQuestionFault: Error, Hashable, Sendable {
-    /// A token or an id that cannot be one of the store's: empty, too long, or with white space in it.
+    /// An invalid token or ID: empty, too long, or with white space.
     case identifier
     /// The start is not before the end.
     case startAfterEnd

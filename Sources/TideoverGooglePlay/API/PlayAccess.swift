@@ -2,7 +2,7 @@ public import TideoverCore
 public import TideoverHTTP
 import TideoverJSON
 
-/// A bearer token of Google's and when it is good for use.
+/// A bearer token of Google's and its period of use.
 public struct PlayAccessToken: Hashable, Sendable {
     /// A secret.
     public let text: String
@@ -33,7 +33,7 @@ public actor PlayAccess {
     /// The request in progress; all waiting callers share it.
     private var underWay: Task<Result<PlayAccessToken, PlayAccessFailure>, Never>?
 
-    /// How long an assertion is good: the longest that Google accepts.
+    /// The lifetime of an assertion: the longest that Google accepts.
     static let assertionLife = Milliseconds.hours(1)
 
     /// Creates a token source. `scope` is the OAuth scope of the tokens. `handler` adds
@@ -52,7 +52,7 @@ public actor PlayAccess {
         self.handler = handler
     }
 
-    /// The token to use now; throws ``PlayAccessFailure``.
+    /// Returns the current token. Throws ``PlayAccessFailure``.
     public func token() async throws -> PlayAccessToken {
         if let current, current.isFresh(at: clock()) { return current }
         let question = underWay ?? Task { await self.ask() }
@@ -154,7 +154,7 @@ extension PlayAccessToken {
     }
 }
 
-/// Why Google gave no token.
+/// Describes why Google issued no token.
 public enum PlayAccessFailure: Error, Sendable {
     /// Nothing was sent: signing the request failed.
     case unsigned(any Error)

@@ -4,6 +4,6 @@ public import TideoverCore
 public struct PlayAnswer<Content: Sendable>: Sendable {
     public let content: Content
     public let exchange: StoreExchange
-    /// The answer as it came.
+    /// The response as received.
     public let body: [UInt8]
 }

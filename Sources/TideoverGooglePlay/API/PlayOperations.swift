@@ -50,15 +50,15 @@ extension PlayAPI {
 
     /// The amount to refund when a subscription is revoked.
     public enum Refund: Hashable, Sendable {
-        /// The latest charge on each item.
+        /// The latest charge for each item.
         case full
         /// The share of the remaining period.
         case prorated
-        /// One item of several.
+        /// One of several items.
         case item(productId: String)
     }
 
-    /// Cancels a subscription; access lasts until its expiry.
+    /// Cancels a subscription; access continues until its expiry.
     public func cancel(_ token: String, stopping cancellation: Cancellation) async throws {
         let word = JSONValue.string(cancellation.rawValue)
         try await tell(

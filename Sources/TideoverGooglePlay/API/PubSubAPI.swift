@@ -10,7 +10,7 @@ public struct PubSubAPI: Sendable {
     private let access: PlayAccess
     private let handler: Handler
 
-    /// Where Google's own answers.
+    /// The URL of Google's own Pub/Sub.
     public static let url = "https://pubsub.googleapis.com"
     /// The longest duration of a pull request. After a little more time, the request counts as
     /// lost.
@@ -43,7 +43,7 @@ public struct PubSubSubscription: Hashable, Sendable {
         name = text
     }
 
-    /// A project's id may be one of a domain, `example.com:project`.
+    /// A project ID may have a domain: `example.com:project`.
     private static func isPart(_ part: Substring.UTF8View) -> Bool {
         (1...255).contains(part.count)
             && part.allSatisfy { byte in
@@ -148,7 +148,7 @@ extension PulledMessage {
     }
 }
 
-/// Why Pub/Sub gave no answer.
+/// Describes why Pub/Sub returned no result.
 public enum PubSubFailure: Error, Sendable {
     /// Nothing was sent: Google issued no token.
     case noAccess(PlayAccessFailure)
@@ -168,7 +168,7 @@ extension PubSubFailure: CustomStringConvertible {
         }
     }
 
-    /// The reason in a sentence or two, fit for a log.
+    /// A description of the reason for logs.
     public var sentence: String {
         switch self {
         case .noAccess(let failure): failure.sentence

@@ -4,9 +4,9 @@ import TideoverJSON
 /// https://cloud.google.com/iam/docs/keys-create-delete
 public struct ServiceAccount: Hashable, Sendable {
     public let clientEmail: String
-    /// The id of the key, where the file names it.
+    /// The ID of the key, if the file states it.
     public let privateKeyId: String?
-    /// Where tokens are to be had.
+    /// The URL to request tokens from.
     public let tokenURL: String
 
     public init(

@@ -13,7 +13,7 @@ public struct SubscriptionsOnSalePage: Hashable, Sendable {
 }
 
 extension PlayAPI {
-    /// Each base plan is listed with its price in every region: more would make too long an answer.
+    /// Each base plan lists its price in every region, so a larger page would be too long.
     private static let pageOfSubscriptions = 20
     /// Far above real catalogues, which have a few dozen subscriptions.
     private static let mostPagesOfSubscriptions = 50

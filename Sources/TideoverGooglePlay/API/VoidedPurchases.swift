@@ -8,11 +8,11 @@ public struct VoidedPurchaseFilter: Hashable, Sendable {
     /// At most 30 days ago, which is also the default.
     public var start: Instant?
     public var end: Instant?
-    /// Whether those of subscriptions are listed beside those of one-time purchases.
+    /// Whether to include voided subscriptions besides one-time purchases.
     public var includesSubscriptions: Bool
     /// Whether to include orders of several items with only some refunded.
     public var includesPartialRefunds: Bool
-    /// How many a page may hold, 1000 at most.
+    /// The maximum number of orders in a page, at most 1000.
     public var pageSize: Int64
 
     public init(
@@ -77,7 +77,7 @@ extension PlayAPI {
         _ filter: VoidedPurchaseFilter = VoidedPurchaseFilter(),
         after pageToken: String? = nil
     ) async throws -> PlayAnswer<VoidedPurchasesPage> {
-        // The store ignores the times where a page is named.
+        // The store ignores the times if a cursor is present.
         if pageToken == nil { try require(filter.fault(at: now)) }
         let place = pageToken.map { [QueryItem(name: "token", value: $0)] } ?? []
         let question = PlayQuestion(

@@ -78,7 +78,7 @@ extension DeveloperNotification.VoidedPurchase {
 }
 
 extension PlayNotice.Kind {
-    /// The kind of each type that Google documents.
+    /// Returns the kind for each type that Google documents.
     fileprivate init(_ type: DeveloperNotification.SubscriptionType) {
         self =
             switch type {

@@ -4,7 +4,7 @@ package import TideoverJSON
 
 /// Caches the keys that Google signs push tokens with, and decides when to fetch them again.
 package struct PushKeyCache: Sendable {
-    /// Each key as a JSON Web Key, by its id.
+    /// The JSON Web Keys by ID.
     private var keys: [String: JSONObject] = [:]
     private var fetchedAt: Instant?
     private var freshUntil = Instant.distantPast
@@ -28,7 +28,7 @@ package struct PushKeyCache: Sendable {
         case fetch
         /// The id was not among Google's keys at the last recent fetch.
         case unknown
-        /// Fetching failed a moment ago.
+        /// A fetch failed recently.
         case wait
     }
 

@@ -2,9 +2,10 @@ public import TideoverCore
 public import TideoverHTTP
 public import TideoverJSON
 
-/// Google's keys for the tokens of pushes, fetched when needed over a handler that adds Google's URL.
+/// Google's keys for push tokens. Fetches them on demand through a handler, which adds Google's
+/// URL.
 public actor PushKeys {
-    /// Where Google publishes them as a JSON Web Key Set.
+    /// The path of Google's JSON Web Key Set.
     public static let path = "/oauth2/v3/certs"
     public static let url = "https://www.googleapis.com"
 
@@ -32,7 +33,7 @@ public actor PushKeys {
         return key
     }
 
-    /// Nil where the keys are to be fetched.
+    /// Returns a cached key; nil if the keys must be fetched.
     private func known(_ id: String) throws -> JSONObject? {
         switch cache.advice(on: id, at: clock()) {
         case .use(let key): return key
@@ -73,12 +74,12 @@ public enum PushKeysFailure: Error, Sendable {
     case unreachable(any Error)
     case status(Int)
     case malformed(PlayRefusal)
-    /// Fetching them failed a moment ago.
+    /// A fetch failed recently.
     case failedLately
 }
 
 extension PushKeysFailure: CustomStringConvertible {
-    /// The reason in one sentence, fit for a log.
+    /// A one-sentence description of the reason for logs.
     public var sentence: String {
         switch self {
         case .unreachable: "Google's keys for pushes could not be reached."

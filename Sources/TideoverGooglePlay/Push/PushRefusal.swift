@@ -6,13 +6,13 @@ public enum PushRefusal: Error, Hashable, Sendable, CaseIterable {
     case malformed
     /// The token is signed by another algorithm than RS256, or not signed.
     case wrongAlgorithm
-    /// The token names no key.
+    /// The token has no key ID.
     case noKey
-    /// The token names a key that is not among Google's.
+    /// The token's key ID is not among Google's keys.
     case unknownKey
-    /// Google's key did not sign the token.
+    /// The signature does not match Google's key.
     case badSignature
-    /// The token is not issued by Google.
+    /// The issuer is not Google.
     case wrongIssuer
     /// The token has another audience.
     case wrongAudience

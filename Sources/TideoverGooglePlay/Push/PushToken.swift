@@ -4,7 +4,7 @@ import TideoverJSON
 /// The claims of a push token that passed verification for this server.
 /// https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions
 public struct PushToken: Hashable, Sendable {
-    /// The service account that Pub/Sub pushes as.
+    /// The service account of Pub/Sub's pushes.
     public let email: String
     public let audience: String
     public let issuedAt: Instant
@@ -31,7 +31,7 @@ public struct PushClaims: Hashable, Sendable {
 public struct PushExpectation: Hashable, Sendable {
     /// The token audience that is configured in the push subscription.
     public let audience: String
-    /// The service account that the push subscription is configured to act as.
+    /// The service account that is configured in the push subscription.
     public let email: String
     /// The tolerated difference between two clocks.
     public let leeway: Milliseconds
@@ -42,7 +42,7 @@ public struct PushExpectation: Hashable, Sendable {
         self.leeway = leeway
     }
 
-    /// Google writes its name in both ways.
+    /// Google uses both forms of its name.
     static let issuers: Set<String> = ["https://accounts.google.com", "accounts.google.com"]
 
     /// Returns the token with these claims if they match the expectation at an instant. A signature
@@ -101,6 +101,6 @@ struct UnverifiedToken {
         keyId = id
     }
 
-    /// Google's have about a thousand bytes.
+    /// Google's tokens have about a thousand bytes.
     private static let maximumByteCount = 8 * 1024
 }

@@ -92,7 +92,7 @@ extension PlayReader {
 }
 
 extension PlayChains {
-    /// One token and where it belongs.
+    /// One token and its lineage.
     struct Link {
         let token: PlayToken
         let lineage: Lineage
@@ -106,7 +106,7 @@ extension PlayChains {
         }
     }
 
-    /// In the order of the tokens.
+    /// The links, sorted by token.
     var links: [Link] {
         tokens.map { Link(token: $0.key, lineage: $0.value) }.sorted { $0.token < $1.token }
     }

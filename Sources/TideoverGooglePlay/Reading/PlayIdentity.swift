@@ -43,7 +43,7 @@ public struct PlayIdentity: Hashable, Sendable {
 /// Returns a digest of a purchase token. Facts contain the digest, because the token is a secret.
 public typealias PlayTokenNaming = @Sendable (_ purchaseToken: String) -> PlayToken
 
-/// The lineages that purchase tokens are known to belong to.
+/// The known lineages of purchase tokens.
 public struct PlayChains: Sendable {
     let tokens: [PlayToken: Lineage]
 
@@ -51,7 +51,7 @@ public struct PlayChains: Sendable {
         self.tokens = tokens
     }
 
-    /// Where a token is already known to belong.
+    /// Returns the known lineage of a token.
     public subscript(_ token: PlayToken) -> Lineage? { tokens[token] }
 
     /// Returns the lineage of a token: its known one, or that of the token it replaces. Otherwise

@@ -9,7 +9,7 @@ public struct PlayRead: Hashable, Sendable {
     /// The purchase token of the request, a secret; nil for lists.
     public let purchaseToken: String?
     public let exchange: StoreExchange
-    /// The answer as it came.
+    /// The response as received.
     public let answer: [UInt8]
 
     /// The kind of request.
@@ -19,7 +19,7 @@ public struct PlayRead: Hashable, Sendable {
         case endedSubscription
     }
 
-    /// A subscription or a one-time purchase, as answered for its token.
+    /// Creates a read from a response about a subscription, a one-time purchase or a list.
     public init<Content>(
         _ kind: Kind,
         of purchaseToken: String?,

@@ -31,8 +31,8 @@ extension PlayRefusal: CustomStringConvertible {
         }
     }
 
-    /// The reason in one sentence, fit for a log: of the content it shows only package names,
-    /// environments and the names of fields.
+    /// A one-sentence description of the reason for logs. It shows only package names, environments
+    /// and field names from the content.
     public var sentence: String {
         switch self {
         case .malformedJSON(let error) where error.code == "duplicate-key":

@@ -12,7 +12,7 @@ public struct DeveloperNotification: Hashable, Sendable {
     /// The one object that the notification is about; nil if this version knows none of its
     /// objects.
     public let content: Content?
-    /// The names of objects beside those that this version knows, in the order written.
+    /// The names of the objects that this version does not know, in the order written.
     public let unknownMembers: [String]
 
     /// The subject of a notification.
@@ -29,7 +29,7 @@ public struct DeveloperNotification: Hashable, Sendable {
         public let version: String?
         public let notificationType: Stated<SubscriptionType>?
         public let purchaseToken: String?
-        /// The product, which newer notifications do not name.
+        /// The product; newer notifications omit it.
         public let subscriptionId: String?
     }
 
@@ -84,7 +84,7 @@ extension DeveloperNotification {
     /// The event types of one-time purchase notifications.
     public enum OneTimeProductType: Int64, Hashable, Sendable, CaseIterable {
         case purchased = 1
-        /// A purchase that awaited payment was called off.
+        /// A pending purchase was cancelled.
         case canceled = 2
     }
 
@@ -94,10 +94,10 @@ extension DeveloperNotification {
         case oneTime = 2
     }
 
-    /// How much of an order was voided.
+    /// The refunded part of a voided order.
     public enum RefundType: Int64, Hashable, Sendable, CaseIterable {
         case full = 1
-        /// Some of several of one product.
+        /// Only some items of one product.
         case quantityBasedPartial = 2
     }
 }
@@ -118,7 +118,7 @@ extension DeveloperNotification {
     private static let members: Set<String> = Set(Content.members)
         .union(["version", "packageName", "eventTimeMillis"])
 
-    /// The purchase it is about, where it names one.
+    /// The token of the purchase, if the notification has one.
     public var purchaseToken: String? {
         switch content {
         case .subscription(let notice): notice.purchaseToken

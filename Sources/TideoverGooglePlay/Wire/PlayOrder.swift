@@ -34,7 +34,7 @@ public struct PlayOrder: Hashable, Sendable {
         public let listingPrice: Money?
         /// Nil for an order without a subscription.
         public let subscription: Subscription?
-        /// How many of a one-time product; nil for a subscription.
+        /// The quantity of a one-time product; nil for a subscription.
         public let quantity: Int64?
     }
 

@@ -5,7 +5,7 @@ public import TideoverCore
 public struct ProductPurchaseV2: Hashable, Sendable {
     public let orderId: String?
     public let purchaseState: Stated<State>?
-    /// When it was paid; absent while it is pending.
+    /// The time of payment; absent while the purchase is pending.
     public let purchaseCompletionTime: Instant?
     public let acknowledgementState: Stated<AcknowledgementState>?
     public let obfuscatedExternalAccountId: String?
@@ -33,7 +33,7 @@ public struct ProductPurchaseV2: Hashable, Sendable {
         public let consumptionState: Stated<ConsumptionState>?
     }
 
-    /// Whether the app has used a product up.
+    /// Whether the app has consumed a product.
     public enum ConsumptionState: String, Hashable, Sendable, CaseIterable {
         case yetToBeConsumed = "CONSUMPTION_STATE_YET_TO_BE_CONSUMED"
         case consumed = "CONSUMPTION_STATE_CONSUMED"

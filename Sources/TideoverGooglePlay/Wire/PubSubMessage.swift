@@ -5,8 +5,8 @@ import TideoverJSON
 /// One Pub/Sub message from a push, in either of its formats.
 /// https://cloud.google.com/pubsub/docs/push
 public struct PubSubMessage: Hashable, Sendable {
-    /// The id that all deliveries of one message share, unique within its topic. Nil where payloads are
-    /// unwrapped and their metadata is not written.
+    /// The ID that all deliveries of one message share, unique within its topic. Nil for an
+    /// unwrapped payload without metadata.
     public let messageId: String?
     /// When Pub/Sub received the message.
     public let publishTime: Instant?
@@ -19,7 +19,7 @@ public struct PubSubMessage: Hashable, Sendable {
     /// Whether the message came inside an envelope.
     public let isWrapped: Bool
 
-    /// The longest id that is taken for one.
+    /// The maximum length of an accepted ID.
     private static let longestId = 128
 }
 
@@ -48,7 +48,7 @@ extension PubSubMessage {
         }
         guard let data = Base64.decode(text, .standard) else { throw message.malformed("data") }
         self.data = data
-        // Both spellings are written; in emulators and older clients only one is.
+        // Pub/Sub writes both spellings; emulators and older clients write only one.
         let (id, olderId) = (try message.text("messageId"), try message.text("message_id"))
         guard let id = id ?? olderId else { throw message.missing("messageId") }
         guard Self.isId(id) else { throw message.malformed("messageId") }

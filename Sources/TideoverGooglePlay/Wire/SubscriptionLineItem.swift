@@ -4,7 +4,7 @@ extension SubscriptionPurchaseV2 {
     /// One product of a subscription.
     public struct LineItem: Hashable, Sendable {
         public let productId: String
-        /// When it expired, or will unless it is extended.
+        /// The expiry of the item, past or future; a renewal moves it.
         public let expiryTime: Instant?
         public let latestSuccessfulOrderId: String?
         public let plan: Plan?
@@ -12,14 +12,14 @@ extension SubscriptionPurchaseV2 {
         public let offerPhase: OfferPhase?
         /// The product that replaces it at its expiry.
         public let deferredReplacementProductId: String?
-        /// Whether it is taken out at its expiry.
+        /// Whether the item is removed at its expiry.
         public let isRemovedAtExpiry: Bool
     }
 
     /// The renewal of a product at its expiry.
     public enum Plan: Hashable, Sendable {
         case autoRenewing(AutoRenewingPlan)
-        /// Paid for ahead; from an instant on, where one is stated, it can be topped up.
+        /// A prepaid plan; the customer can extend it from the stated instant, if any.
         case prepaid(allowExtendAfterTime: Instant?)
     }
 
@@ -53,7 +53,7 @@ extension SubscriptionPurchaseV2 {
         case canceled = "CANCELED"
     }
 
-    /// A step up from an introductory price that the customer has to consent to.
+    /// A price step-up after an introductory price, which needs the customer's consent.
     public struct PriceStepUpConsentDetails: Hashable, Sendable {
         public let state: Stated<ConsentState>?
         public let consentDeadlineTime: Instant?
@@ -66,7 +66,7 @@ extension SubscriptionPurchaseV2 {
         case completed = "COMPLETED"
     }
 
-    /// A commitment that is paid in instalments.
+    /// A commitment with instalments.
     public struct InstallmentDetails: Hashable, Sendable {
         public let initialCommittedPaymentsCount: Int64?
         public let subsequentCommittedPaymentsCount: Int64?

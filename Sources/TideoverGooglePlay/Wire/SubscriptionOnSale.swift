@@ -14,14 +14,14 @@ public struct SubscriptionOnSale: Hashable, Sendable {
         /// Nil for a kind of plan that this version does not know.
         public let kind: Kind?
         public let billingPeriod: Period?
-        /// Days of service after a failed payment; nil where the store's own choice counts.
+        /// Days of service after a failed payment; nil means the store's default.
         public let graceDays: Int64?
         /// The days of account hold: no service while the payment is retried. Nil means 60 days
         /// minus the grace period.
         public let holdDays: Int64?
         /// Whether customers can resubscribe in Google Play itself; absent if they can.
         public let resubscribing: Stated<Resubscribing>?
-        /// Whether customers can top it up in Google Play itself; absent where they can.
+        /// Whether customers can extend it in Google Play itself; absent if they can.
         public let extending: Stated<Extending>?
     }
 

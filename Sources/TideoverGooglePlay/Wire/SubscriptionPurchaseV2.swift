@@ -4,11 +4,11 @@ public import TideoverCore
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2
 public struct SubscriptionPurchaseV2: Hashable, Sendable {
     public let subscriptionState: Stated<State>?
-    /// When it was granted; absent while a first payment is awaited.
+    /// When it was granted; absent while the first payment is pending.
     public let startTime: Instant?
     /// The order of the first line item, for line items without one; deprecated.
     public let latestOrderId: String?
-    /// The token that this one replaces. It is a secret.
+    /// The token that this purchase replaces. It is a secret.
     public let linkedPurchaseToken: String?
     public let acknowledgementState: Stated<AcknowledgementState>?
     public let externalAccountIdentifiers: ExternalAccountIdentifiers?

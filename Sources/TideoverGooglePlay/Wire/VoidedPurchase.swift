@@ -1,6 +1,6 @@
 public import TideoverCore
 
-/// An order that was voided, as the store lists it.
+/// A voided order, as the store lists it.
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.voidedpurchases
 public struct VoidedPurchase: Hashable, Sendable {
     /// A secret.

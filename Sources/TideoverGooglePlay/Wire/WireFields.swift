@@ -86,7 +86,7 @@ struct WireFields {
         return try read(fields)
     }
 
-    /// An array of objects, each read; empty where absent.
+    /// Returns an array of parsed objects; empty if absent.
     func list<Value>(
         _ name: String,
         _ read: (WireFields) throws(PlayRefusal) -> Value

@@ -106,14 +106,14 @@ public struct RevenueCatExchange: Hashable, Sendable {
     public let rate: RevenueCatRate?
 }
 
-/// How much of the allowance of one minute is used up.
+/// The use of RevenueCat's rate limit in one minute.
 public struct RevenueCatRate: Hashable, Sendable {
-    /// Requests of the running minute, this one included.
+    /// The requests in the current minute, including this one.
     public let used: Int64
-    /// Requests that a minute may have.
+    /// The maximum number of requests in a minute.
     public let limit: Int64
 
-    /// How many more the running minute may have.
+    /// The remaining requests in the current minute.
     public var left: Int64 { max(0, limit - used) }
 
     init?(_ headers: Headers) {

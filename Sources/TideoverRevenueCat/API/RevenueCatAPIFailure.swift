@@ -13,7 +13,7 @@ public struct RevenueCatAPIFailure: Error, Sendable {
     public enum Reason: Sendable {
         /// No answer arrived.
         case unreachable(any Error)
-        /// RevenueCat does not accept our key.
+        /// RevenueCat rejects our key.
         case unauthorised
         /// The key is valid but lacks permission for this request.
         case forbidden
@@ -23,7 +23,7 @@ public struct RevenueCatAPIFailure: Error, Sendable {
         case unknownCustomer
         /// An error response, with RevenueCat's error code and retry hint, if it states them.
         case refused(status: Int, code: Int64?, isRetryable: Bool?)
-        /// The answer is a success, but is not JSON: truncated, or with a key twice.
+        /// The response is a success, but is not JSON: truncated, or with a duplicate key.
         case malformedJSON(JSONError)
         /// The response is a success, but lacks a field or has one of the wrong type.
         case malformed(RevenueCatRefusal)

@@ -60,7 +60,7 @@ extension RevenueCatEvent {
 
     // MARK: Grants
 
-    /// A temporary grant lasts a day at most, by RevenueCat's documents.
+    /// The maximum duration of a temporary grant, by RevenueCat's documentation.
     private static let longestTemporaryGrant = Milliseconds.hours(24)
 
     private var temporaryEnd: Instant {
@@ -107,7 +107,7 @@ extension RevenueCatEvent {
         }
     }
 
-    /// A gift of each entitlement that the event names, a lineage of its own.
+    /// Returns a grant of each entitlement that the event names, each with its own lineage.
     private func granted(
         _ kind: String,
         in environment: Environment,
@@ -151,7 +151,7 @@ extension RevenueCatEvent {
 }
 
 extension Statement {
-    /// Something RevenueCat gave away; its id is its lineage's too.
+    /// A grant from RevenueCat; its lineage has the same ID.
     init(
         gift id: String,
         in environment: Environment,
@@ -174,7 +174,8 @@ extension Statement {
     }
 }
 
-/// The entitlement in the product id of a promotional grant, `rc_promo_<entitlement>_<duration>`.
+/// Returns the entitlement in the product ID of a promotional grant,
+/// `rc_promo_<entitlement>_<duration>`.
 func promotedEntitlement(_ productId: String) -> String? {
     let prefix = "rc_promo_"
     guard productId.utf8.starts(with: prefix.utf8) else { return nil }

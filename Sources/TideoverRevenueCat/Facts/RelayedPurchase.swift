@@ -8,7 +8,7 @@ struct RelayedPurchase {
     private let productId: String
     private let term: Term
 
-    /// Nil where an essential part is missing.
+    /// Nil if an essential part is missing.
     init?(
         _ event: RevenueCatEvent,
         _ store: RevenueCatStore,
@@ -42,7 +42,7 @@ struct RelayedPurchase {
     func words(of kind: RevenueCatEvent.EventType) -> RelayedStatements {
         switch kind {
         case .initialPurchase: bought(.purchase)
-        // RevenueCat calls a new purchase after a lapse a renewal too.
+        // RevenueCat also uses this type for a new purchase after a lapse.
         case .renewal: bought(event.isTrialConversion == true ? .renewal : .unstated)
         case .nonRenewingPurchase: bought(.purchase)
         case .subscriptionExtended: stated(.unstated)

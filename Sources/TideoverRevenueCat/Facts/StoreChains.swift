@@ -58,7 +58,8 @@ public struct StoreChains: Sendable {
         return lineages[key]?.lineage ?? relayed
     }
 
-    /// The fact with the store's lineage, if it is a relay's and the store's is known.
+    /// Returns the fact with the store's lineage, if the fact is relayed and the store's lineage is
+    /// known.
     public func joined(_ fact: Fact) -> Fact {
         guard fact.rank == .relayed else { return fact }
         var fact = fact

@@ -44,8 +44,8 @@ extension RevenueCatSubscriber {
             : subscription.relayed(in: environment, at: requestDate, catalogue)
     }
 
-    /// A promotional grant names no entitlement but in its product; RevenueCat's conclusions name the
-    /// product.
+    /// Returns the statements of a promotional grant. Its entitlements are those that list its
+    /// product, or else the one in the product ID.
     private func gift(
         _ subscription: RevenueCatSubscription,
         to customer: CustomerID?,
@@ -92,7 +92,7 @@ extension RevenueCatSubscription {
         guard let store = store.known else {
             return RelayedStatements(notes: [.unknownStore(self.store.raw)])
         }
-        // Of the chain only its newest transaction is named; `StoreChains` finds the chain.
+        // The response has only the newest transaction; `StoreChains` finds the lineage.
         let lineage = Lineage(
             relayedFrom: store,
             in: environment,

@@ -9,12 +9,12 @@ import TideoverJSON
 public struct RevenueCatImport: Sendable {
     private let reader: RevenueCatReader
     private var rest: [UInt8] = []
-    /// Whether the line being taken in is over the limit, and so forgotten as it comes.
+    /// Whether the current line is over the limit; its bytes are then discarded.
     private var isTooLong = false
     private var line: Int64
-    /// Past the last byte that was taken in.
+    /// The position after the last byte received.
     private var taken: Int64
-    /// Past the last line that was read whole.
+    /// The position after the last complete line.
     public private(set) var position: ImportPosition
 
     private let longestLine: Int

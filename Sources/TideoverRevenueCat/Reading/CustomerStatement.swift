@@ -3,14 +3,14 @@ public import TideoverCore
 /// A RevenueCat statement about customers rather than a purchase. It moves nothing by itself: the
 /// record of owners decides ownership.
 public enum CustomerStatement: Hashable, Sendable {
-    /// These ids are of one customer; the one in use is first.
+    /// All ids belong to one customer; the current one is first.
     case sameCustomer([CustomerID])
-    /// All that the first had is the others' from now on.
+    /// All purchases of the first customer move to the second.
     case transfer(from: [CustomerID], to: [CustomerID])
 }
 
 extension CustomerID {
-    /// Whether RevenueCat made the id up for a customer whom the app had not named yet.
+    /// Whether RevenueCat generated the ID for a customer without an ID from the app.
     public var isRevenueCatAnonymous: Bool { text.utf8.starts(with: "$RCAnonymousID:".utf8) }
 }
 

@@ -66,7 +66,7 @@ public struct RevenueCatReading: Hashable, Sendable {
     }
 }
 
-/// One answer about a customer, with the facts it states.
+/// One response about a customer, with its facts.
 public struct RevenueCatSubscriberReading: Hashable, Sendable {
     public let subscriber: RevenueCatSubscriber
     public let customer: CustomerID?

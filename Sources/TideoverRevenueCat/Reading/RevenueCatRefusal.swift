@@ -23,7 +23,7 @@ public enum RevenueCatNote: Hashable, Sendable {
     case test
     /// This version does not know the type, so the message changes nothing.
     case unknownType(String)
-    /// It is of a kind that changes no access.
+    /// The event type never changes access.
     case noPurchase(String)
     /// The purchase lacks its identifiers, so the message states nothing.
     case incomplete(product: String?, missing: [String])

@@ -17,7 +17,7 @@ public struct WebhookCheck: Sendable {
     /// event keeps its ID: the limit only rejects very old requests.
     public static let ordinaryTolerance = Milliseconds.hours(3)
 
-    /// The names of the header that carries a signature; the first that a request has counts.
+    /// The names of the signature header; the first one present in a request counts.
     public static let signatureHeaders = [
         "X-RevenueCat-Webhook-Signature", "X-RevenueCat-Signature",
     ]
@@ -73,17 +73,17 @@ public struct WebhookCheck: Sendable {
 public enum WebhookObjection: Error, Hashable, Sendable {
     /// No check is configured.
     case nothingToCheck
-    /// The header is absent, or there are several.
+    /// The header is absent or duplicated.
     case missingAuthorization
     case wrongAuthorization
     case missingSignature
     case malformedSignature
     case wrongSignature
-    /// It holds, and was made too long ago or in our future.
+    /// The signature is valid, but too old or from the future.
     case untimelySignature(away: Milliseconds)
 }
 
-/// The header `t=SECONDS,v1=HEX`, with more than one `v1` while a secret is exchanged.
+/// The header `t=SECONDS,v1=HEX`, with more than one `v1` during a change of the secret.
 private struct WebhookSignature {
     /// The text as received: the signature covers it.
     let time: String

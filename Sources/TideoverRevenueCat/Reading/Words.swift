@@ -14,8 +14,8 @@ extension RevenueCatRefusal: CustomStringConvertible {
         }
     }
 
-    /// The reason in one sentence, fit for a log: of the content it shows only names of fields,
-    /// products and environments.
+    /// A one-sentence description of the reason for logs. It shows only field names, products and
+    /// environments from the content.
     public var sentence: String {
         switch self {
         case .malformedJSON(let error) where error.code == "duplicate-key":
@@ -44,7 +44,7 @@ extension [Environment] {
 }
 
 extension RevenueCatNote: CustomStringConvertible {
-    /// The note in one sentence.
+    /// A one-sentence description of the note.
     public var sentence: String {
         switch self {
         case .test: "A test event: it speaks of no purchase."

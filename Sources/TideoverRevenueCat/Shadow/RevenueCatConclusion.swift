@@ -6,7 +6,7 @@ public struct RevenueCatConclusion: Hashable, Sendable {
     public let isActive: Bool
     /// The end of access in RevenueCat's decision; nil means no end.
     public let accessUntil: Instant?
-    /// The environment of the purchase it rests on; nil where the answer does not show it.
+    /// The environment of the underlying purchase; nil if the response does not show it.
     public let environment: Environment?
 }
 

@@ -4,12 +4,12 @@ public import TideoverCore
 public struct ShadowDifference: Hashable, Sendable {
     public let entitlement: String
     public let kind: Kind
-    /// Nil where RevenueCat does not list the entitlement.
+    /// Nil if RevenueCat does not list the entitlement.
     public let theirs: RevenueCatConclusion?
-    /// Nil where the catalogue has no such entitlement.
+    /// Nil if the catalogue has no such entitlement.
     public let ours: Standing?
 
-    /// The rule of ours that decided; nil where the catalogue has no such entitlement.
+    /// The rule that determined our standing; nil if the catalogue has no such entitlement.
     public var rule: Rule.ID? { ours?.rule }
 
     public enum Kind: String, Hashable, Sendable, CaseIterable {

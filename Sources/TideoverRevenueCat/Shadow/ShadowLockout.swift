@@ -2,14 +2,15 @@ public import TideoverCore
 
 /// The intervals in which RevenueCat's responses deny access that the store confirms, as known now.
 public struct ShadowLockout: Hashable, Sendable {
-    /// Oldest first; they do not touch.
+    /// The intervals, oldest first, without adjacent ones.
     public let stretches: [Stretch]
-    /// How long the store vouched for access while RevenueCat had answered: the denominator.
+    /// The time in which the store confirms access and a RevenueCat response exists: the
+    /// denominator.
     public let entitled: Milliseconds
 
     public struct Stretch: Hashable, Sendable {
         public var from: Instant
-        /// The first instant after it.
+        /// The first instant after the interval.
         public var until: Instant
 
         public init(from: Instant, until: Instant) {
@@ -18,7 +19,7 @@ public struct ShadowLockout: Hashable, Sendable {
         }
     }
 
-    /// How long it denied.
+    /// The total time of denied access.
     public var total: Milliseconds {
         stretches.reduce(.zero) { $0 + ($1.until - $1.from) }
     }

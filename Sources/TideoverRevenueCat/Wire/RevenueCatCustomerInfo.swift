@@ -6,7 +6,7 @@ package import TideoverJSON
 // https://www.revenuecat.com/docs/customers/customer-info
 
 extension RevenueCatSubscriber {
-    /// Whether an object is the SDKs' `CustomerInfo`.
+    /// Returns whether an object is the SDKs' `CustomerInfo`.
     package static func isCustomerInfo(_ root: JSONNode) -> Bool {
         root["subscriber"] == nil && root["originalAppUserId"]?.string != nil
             && root["entitlements"]?.kind == .object
@@ -148,7 +148,7 @@ extension RevenueCatSubscription {
 }
 
 extension RevenueCatPurchase {
-    /// Where a purchase names no store, the entitlement of its product does.
+    /// A purchase without a store has that of its product's entitlement.
     fileprivate init(
         info fields: RevenueCatFields,
         _ infos: [EntitlementInfo]

@@ -1,16 +1,16 @@
 public import TideoverCore
 
-/// One event of RevenueCat's webhooks, as written.
+/// One RevenueCat webhook event.
 /// https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
 public struct RevenueCatEvent: Hashable, Sendable {
     public let type: Stated<EventType>
     /// The ID of the event, the same in every delivery.
     public let id: String
-    /// RevenueCat's id of the app; nil for events that concern a whole project.
+    /// RevenueCat's ID of the app; nil for events about a whole project.
     public let appId: String?
     /// When RevenueCat created the event, by its clock; the same in every delivery.
     public let timestamp: Instant
-    /// The customer's id when last seen; nil of a transfer.
+    /// The customer's most recent ID; nil for a transfer.
     public let appUserId: String?
     public let originalAppUserId: String?
     /// All past and present ids of the customer.
@@ -24,15 +24,15 @@ public struct RevenueCatEvent: Hashable, Sendable {
     public let purchasedAt: Instant?
     /// The end of the period; nil if it has none.
     public let expiresAt: Instant?
-    /// Only of a billing issue, and only where the store grants grace.
+    /// Present only in a billing issue, and only with a grace period.
     public let gracePeriodExpiresAt: Instant?
-    /// Only of a pause.
+    /// Present only in a pause.
     public let autoResumesAt: Instant?
     public let store: Stated<RevenueCatStore>?
     /// Nil for a temporary grant and for an event without a purchase.
     public let environment: Stated<RevenueCatEnvironment>?
     public let isFamilyShare: Bool?
-    /// Only of a renewal: whether the period before it was a free trial.
+    /// Present only in a renewal: whether the previous period was a free trial.
     public let isTrialConversion: Bool?
     public let cancelReason: Stated<RevenueCatReason>?
     public let expirationReason: Stated<RevenueCatReason>?
@@ -42,7 +42,7 @@ public struct RevenueCatEvent: Hashable, Sendable {
     public let countryCode: String?
     /// The amount paid; negative for a refund.
     public let price: Money?
-    /// From which customers purchases moved away, and to which.
+    /// The customers that purchases moved from, and those they moved to.
     public let transferredFrom: [String]
     public let transferredTo: [String]
 
@@ -59,11 +59,11 @@ public struct RevenueCatEvent: Hashable, Sendable {
         case expiration = "EXPIRATION"
         /// A pause that starts at the end of the period.
         case subscriptionPaused = "SUBSCRIPTION_PAUSED"
-        /// A change from the next renewal on.
+        /// A product change at the next renewal.
         case productChange = "PRODUCT_CHANGE"
         case transfer = "TRANSFER"
         case subscriptionExtended = "SUBSCRIPTION_EXTENDED"
-        /// Access for a day at most, while the store cannot be reached.
+        /// Access for at most a day while the store is unreachable.
         case temporaryEntitlementGrant = "TEMPORARY_ENTITLEMENT_GRANT"
         case refundReversed = "REFUND_REVERSED"
         case invoiceIssuance = "INVOICE_ISSUANCE"
@@ -122,7 +122,7 @@ extension RevenueCatEvent {
         gracePeriodExpiresAt = try fields.milliseconds("grace_period_expiration_at_ms")
         autoResumesAt = try fields.milliseconds("auto_resume_at_ms")
         store = try fields.caselessWord("store")
-        // Transactions of virtual currencies have a name of their own for it.
+        // Virtual currency transactions use another name for it.
         let purchaseEnvironment: Stated<RevenueCatEnvironment>? =
             try fields.word("purchase_environment")
         environment = try fields.word("environment") ?? purchaseEnvironment

@@ -6,11 +6,11 @@ package import TideoverJSON
 /// Malformed parts are omitted one by one: an invalid purchase does not affect the others.
 /// https://www.revenuecat.com/docs/api-v1
 public struct RevenueCatSubscriber: Hashable, Sendable {
-    /// When it was answered, by RevenueCat's clock.
+    /// The time of the response, by RevenueCat's clock.
     public let requestDate: Instant
-    /// The id that the customer had first.
+    /// The customer's first ID.
     public let originalAppUserId: String
-    /// In the order answered.
+    /// The subscriptions in the order of the response.
     public let subscriptions: [RevenueCatSubscription]
     public let purchases: [RevenueCatPurchase]
     /// RevenueCat's own decisions, for comparison only; they give no access.
@@ -19,9 +19,9 @@ public struct RevenueCatSubscriber: Hashable, Sendable {
     public let leftOut: [RevenueCatRefusal]
 }
 
-/// One product that a customer subscribes to or did; the store's newest period of it.
+/// A current or former subscription to one product, with the store's newest period.
 public struct RevenueCatSubscription: Hashable, Sendable {
-    /// The product; of Google Play without its base plan.
+    /// The product; for Google Play, without its base plan.
     public let productId: String
     public let plan: String?
     public let store: Stated<RevenueCatStore>
@@ -32,7 +32,7 @@ public struct RevenueCatSubscription: Hashable, Sendable {
     public let expiresAt: Instant?
     public let periodType: Stated<RevenueCatPeriodType>?
     public let ownership: Stated<RevenueCatOwnership>?
-    /// The store's id of the period's transaction or order.
+    /// The store's ID of the period's transaction or order.
     public let transactionId: String?
     /// When RevenueCat noticed that renewal was off; nil while it is on.
     public let unsubscribedAt: Instant?
@@ -44,12 +44,12 @@ public struct RevenueCatSubscription: Hashable, Sendable {
     public let autoResumesAt: Instant?
 }
 
-/// Something bought that does not renew.
+/// A purchase that does not renew.
 public struct RevenueCatPurchase: Hashable, Sendable {
     public let productId: String
-    /// RevenueCat's own id of it.
+    /// RevenueCat's own ID of the purchase.
     public let id: String?
-    /// The store's id of the transaction or order.
+    /// The store's ID of the transaction or order.
     public let transactionId: String?
     public let store: Stated<RevenueCatStore>
     public let isSandbox: Bool
@@ -98,7 +98,7 @@ extension RevenueCatSubscriber {
         }
     }
 
-    /// Reads an answer of the REST API, or the `CustomerInfo` of an SDK.
+    /// Reads a REST API response, or the `CustomerInfo` of an SDK.
     init(_ document: JSONDocument) throws(RevenueCatRefusal) {
         if Self.isCustomerInfo(document.root) {
             try self.init(customerInfo: document.root)

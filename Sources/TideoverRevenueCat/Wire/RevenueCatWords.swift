@@ -17,12 +17,12 @@ public enum RevenueCatStore: String, Hashable, Sendable, CaseIterable {
     case testStore = "TEST_STORE"
 }
 
-/// The world an event belongs to.
+/// The environment of an event, as RevenueCat states it.
 public enum RevenueCatEnvironment: String, Hashable, Sendable, CaseIterable {
     case production = "PRODUCTION"
     case sandbox = "SANDBOX"
 
-    /// The environment it is part of.
+    /// Our environment for RevenueCat's value.
     var environment: Environment {
         switch self {
         case .production: .production
