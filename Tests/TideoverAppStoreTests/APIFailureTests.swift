@@ -17,7 +17,7 @@ import TideoverJSON
         )
     }
 
-    // MARK: The store's numbers
+    // MARK: Error codes
 
     /// Every documented error code: whether to retry, and the inquiry's outcome.
     static let codes: [(Int64, Bool, Inquiry.Outcome)] =
@@ -116,7 +116,7 @@ import TideoverJSON
         }
     }
 
-    // MARK: Without a number
+    // MARK: Errors without a code
 
     @Test(
         arguments: [

@@ -586,7 +586,7 @@ import TideoverJSON
         #expect(facts.kinds.prefix(3) == ["term", "outlook", "unrecognised"])
     }
 
-    // MARK: Messages about no purchase
+    // MARK: Messages without a purchase
 
     @Test func `a test is a test`() throws {
         let payload = FakeStore.notification("TEST", transaction: nil, renewalInfo: nil)

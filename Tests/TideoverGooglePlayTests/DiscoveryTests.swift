@@ -159,7 +159,7 @@ struct DiscoveryTests {
         type.allCases.map(\.rawValue)
     }
 
-    // MARK: The examination
+    // MARK: Field comparison
 
     /// Returns the paths of the ignored fields: a value of the wrong type there changes nothing.
     /// For an ignored object, returns only its own path.

@@ -277,7 +277,7 @@ struct SubscriptionFactsTests {
         #expect(returned.replaces == nil)
     }
 
-    // MARK: Where it belongs
+    // MARK: Environments
 
     @Test func `what a tester buys is the sandbox's, and a simulated store's is simulated`() throws
     {

@@ -75,7 +75,7 @@ import TideoverRevenueCat
         #expect(life.told(.day("2026-06-10")) == "active paid in-term confirmed")
     }
 
-    // MARK: One purchase counts once
+    // MARK: Duplicate purchases
 
     static let chain = Lineage(store: .googlePlay, environment: .production, id: "token-digest")
 

@@ -51,7 +51,7 @@ import TideoverRevenueCat
         differences.map { "\($0.entitlement) \($0.kind.rawValue) \($0.rule?.rawValue ?? "-")" }
     }
 
-    // MARK: Their rule
+    // MARK: RevenueCat's rule
 
     @Test func `theirs is active until the latest of expiry and grace`() throws {
         let grace = SubscriberWire.date(Self.graceEnd)

@@ -76,7 +76,7 @@ private struct DraftedRequest: Error {
     let request: Request
 }
 
-// MARK: - Asking
+// MARK: - Requests
 
 extension AppStoreAPI {
     /// Sends a request and reads the response.
@@ -168,7 +168,7 @@ struct AppStoreQuestion {
     }
 }
 
-// MARK: - Answers that are no success
+// MARK: - Error responses
 
 extension AppStoreAPIFailure {
     init(_ reason: Reason, _ exchange: StoreExchange) {

@@ -15,7 +15,7 @@ public struct AppStoreAPIFailure: Error, Sendable {
         case unaskable(AppStoreQuestionFault)
         /// Nothing was sent: signing a token failed.
         case unsigned(any Error)
-        /// No answer arrived.
+        /// No response arrived.
         case unreachable(any Error)
         /// The store rejects our token.
         case unauthorised(AppStoreSkew)

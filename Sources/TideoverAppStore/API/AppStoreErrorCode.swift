@@ -67,7 +67,7 @@ public enum AppStoreErrorCode: Int64, Hashable, Sendable, CaseIterable {
     case massExtensionNotFound = 4_040_009
     case transactionIdNotFound = 4_040_010
     case appTransactionDoesNotExist = 4_040_019
-    // MARK: Too many, and the store's own faults
+    // MARK: Rate limits and server errors
     case rateLimitExceeded = 4_290_000
     case generalInternal = 5_000_000
     case generalInternalRetryable = 5_000_001

@@ -174,7 +174,7 @@ extension AppStoreReceiptPurchase {
         return isIntroductory ? Offer(kind: .introductory, discount: discount) : nil
     }
 
-    /// Returns the revocation of a term. A cancellation date that an upgrade sets is no refund.
+    /// Returns the revocation of a term. A cancellation date that an upgrade sets is not a refund.
     func revocation(of term: Term) -> Revocation? {
         guard term.isRevoked, let cancellationDate else { return nil }
         return Revocation(

@@ -15,7 +15,7 @@ extension AppStoreTransaction {
     /// The ownership; nil for a value that this version does not know.
     var ownership: Ownership? { Ownership(inAppOwnershipType) }
 
-    /// Whether the store revoked it. A revocation date that an upgrade sets is no refund.
+    /// Whether the store revoked it. A revocation date that an upgrade sets is not a refund.
     var isRevoked: Bool { revocationDate != nil && isUpgraded != true }
 
     /// The period or purchase that the transaction represents; nil if an essential member is

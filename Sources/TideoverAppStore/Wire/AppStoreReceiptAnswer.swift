@@ -95,7 +95,7 @@ extension AppStorePendingRenewal {
     }
 }
 
-// MARK: - Values that may be written as text
+// MARK: - Values written as strings
 
 /// verifyReceipt usually writes numbers and flags as strings, and sometimes as JSON numbers and
 /// booleans.

@@ -67,7 +67,7 @@ private struct DraftedRequest: Error {
     let request: Request
 }
 
-// MARK: - Asking
+// MARK: - Requests
 
 extension PlayAPI {
     /// Sends a request and reads the response.

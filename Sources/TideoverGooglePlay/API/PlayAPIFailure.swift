@@ -107,7 +107,7 @@ public enum PlayQuestionFault: Error, Hashable, Sendable {
     case repeated
 }
 
-// MARK: - Answers that are no success
+// MARK: - Error responses
 
 extension PlayAPIFailure {
     init(_ reason: Reason, _ exchange: StoreExchange) {

@@ -63,7 +63,7 @@ public struct PulledMessage: Sendable {
     public let message: Result<PubSubMessage, PlayRefusal>
 }
 
-// MARK: - Asking
+// MARK: - Requests
 
 extension PubSubAPI {
     /// Pulls unacknowledged messages. Returns an empty list if none arrive for a while.

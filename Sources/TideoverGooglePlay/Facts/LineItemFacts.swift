@@ -3,7 +3,7 @@ import TideoverCore
 extension PlayItem {
     init(_ item: SubscriptionPurchaseV2.LineItem, of purchase: SubscriptionPurchaseV2) {
         // The deprecated order field is valid only for a single line item. After a failed charge it
-        // may name the declined order, which is no payment.
+        // may name the declined order, not a payment.
         let isOnlyItem = purchase.lineItems.count == 1
         let older = isOnlyItem && !purchase.mayNameDeclinedOrder ? purchase.latestOrderId : nil
         self.init(

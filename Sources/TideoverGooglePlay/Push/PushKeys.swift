@@ -68,8 +68,8 @@ public actor PushKeys {
     }
 }
 
-/// Describes why Google's keys are unavailable. The push itself may be valid, so it must be sent
-/// again.
+/// Describes why Google's keys are unavailable. The push itself may be valid, so Pub/Sub must send
+/// it again.
 public enum PushKeysFailure: Error, Sendable {
     case unreachable(any Error)
     case status(Int)

@@ -10,7 +10,7 @@ public struct RevenueCatAPI: Sendable {
     private let handler: Handler
     private let clock: @Sendable () -> Instant
 
-    /// Where RevenueCat answers.
+    /// The URL of RevenueCat's API.
     public static let url = "https://api.revenuecat.com"
 
     /// - Parameters:

@@ -11,7 +11,7 @@ public struct RevenueCatAPIFailure: Error, Sendable {
     public let retryAt: Instant?
 
     public enum Reason: Sendable {
-        /// No answer arrived.
+        /// No response arrived.
         case unreachable(any Error)
         /// RevenueCat rejects our key.
         case unauthorised
