@@ -57,7 +57,7 @@ public struct AppStoreReceiptPurchase: Hashable, Sendable {
     public let isTrialPeriod: Bool?
     public let isInIntroOfferPeriod: Bool?
     public let promotionalOfferId: String?
-    // Only in answers.
+    // Present only in verifyReceipt responses.
     public let cancellationReason: Stated<AppStoreTransaction.RevocationReason>?
     public let isUpgraded: Bool?
     public let offerCodeRefName: String?
