@@ -1,11 +1,11 @@
 public import TideoverCore
 public import TideoverJSON
 
-/// What a signature must show to be the App Store's.
+/// The requirements on an App Store signature.
 public enum AppStoreSigning {
-    /// The extension that Apple puts into certificates that sign App Store data.
+    /// The extension in Apple's certificates that sign App Store data.
     public static let leafMarker = "1.2.840.113635.100.6.11.1"
-    /// The extension of Apple's intermediate authority for them.
+    /// The extension in the certificate of the intermediate authority that issues them.
     public static let intermediateMarker = "1.2.840.113635.100.6.2.1"
 
     /// Apple Root CA - G3 in DER, valid 2014-04-30 to 2039-04-30, as published at
@@ -17,15 +17,17 @@ public enum AppStoreSigning {
         return der
     }()
 
-    /// When a payload says that it was signed: the instant its certificates must be valid at. Nil
-    /// when it does not say; nothing else may be read from a payload before its signature holds.
+    /// Returns the signing date that a payload states. The certificates must be valid at that
+    /// instant. Returns nil if there is none. Before the signature is verified, no other field may
+    /// be read.
     public static func signedDate(of payload: JSONDocument) -> Instant? {
         let root = payload.root
         return (root["signedDate"] ?? root["receiptCreationDate"]).flatMap(Instant.init(wire:))
     }
 
-    /// When the content of a receipt says that it was made: the instant its certificates must be valid
-    /// at. Nil when it does not say; nothing else may be read from it before its signature holds.
+    /// Returns the creation date that a receipt's content states. The certificates must be valid at
+    /// that instant. Returns nil if there is none. Before the signature is verified, no other field
+    /// may be read.
     public static func creationDate(ofReceipt content: [UInt8]) -> Instant? {
         try? ReceiptAttributes(content).date(.creationDate)
     }

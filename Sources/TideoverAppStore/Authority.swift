@@ -1,17 +1,17 @@
 public import TideoverCore
 public import TideoverJSON
 
-/// Who vouches for a signature. It decides the environment; the payload can only agree.
+/// The root of trust for a signature. It determines the environment; the payload can only agree.
 public enum Authority: Hashable, Sendable {
-    /// Apple's built-in root: production and sandbox, whichever of them the payload claims.
+    /// Apple's built-in root: production or sandbox, as the payload claims.
     case appStore
-    /// The root of a configured simulated store: `simulated`, whatever the payload claims.
+    /// The root of a configured simulated store: always `simulated`, regardless of the payload.
     case simulated
-    /// A root that somebody named for one environment.
+    /// A root that is configured for one environment.
     case pinned(Environment)
 
-    /// The environment that this authority vouches for, given what the payload claims. Nil when it
-    /// does not vouch for that claim.
+    /// Returns the environment that this authority certifies for a payload's claim. Returns nil if
+    /// it does not certify that claim.
     func environment(claiming claim: StoreEnvironment?) -> Environment? {
         switch self {
         case .appStore:
@@ -26,9 +26,9 @@ public enum Authority: Hashable, Sendable {
     }
 }
 
-/// What a signature check gives back once everything about the signature holds.
+/// The result of a signature check that passed completely.
 public struct VerifiedPayload: Sendable {
-    /// The signed content, read strictly.
+    /// The signed content, parsed strictly.
     public let payload: JSONDocument
     public let authority: Authority
 
@@ -38,7 +38,7 @@ public struct VerifiedPayload: Sendable {
     }
 }
 
-/// Verifies one JWS in compact serialization and reads its payload. It throws if anything about
-/// the signature, the certificates or the payload's JSON does not hold; what it throws reaches
-/// whoever asked for the reading unchanged.
+/// Verifies one JWS in compact serialization and reads its payload. It throws if the signature, the
+/// certificates or the payload's JSON are invalid. Its errors are passed unchanged to the caller of
+/// the reader.
 public typealias SignatureCheck = (_ compactJWS: ArraySlice<UInt8>) throws -> VerifiedPayload

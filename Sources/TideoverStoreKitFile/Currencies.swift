@@ -1,5 +1,5 @@
-/// The currencies that the App Store takes in its storefronts, as far as they are not US dollars of
-/// small countries: ISO 4217 by ISO 3166-1 alpha-3.
+/// The currencies of App Store storefronts, except for small countries with US dollars. Maps ISO
+/// 3166-1 alpha-3 to ISO 4217.
 /// https://developer.apple.com/help/app-store-connect/reference/financial-report-regions-and-currencies
 enum Currencies {
     static let ofStorefronts: [String: String] = {

@@ -1,33 +1,33 @@
 import TideoverJSON
 
-/// What Xcode's StoreKit configuration file (`.storekit`) says of an app's products.
+/// The products in Xcode's StoreKit configuration file (`.storekit`).
 ///
-/// The format is Xcode's own and has no document: it is read as Xcode 12 to 26 write it (versions 1 to
-/// 5). Of what is read below every member is checked; others are left alone.
+/// Xcode's format is not documented. This type reads the format of Xcode 12 to 26 (versions 1 to
+/// 5). It validates every member that it reads, and ignores the others.
 /// https://developer.apple.com/documentation/xcode/setting-up-storekit-testing-in-xcode
 public struct StoreKitFile: Hashable, Sendable {
     /// The version of the format.
     public let version: Int
-    /// Whether subscriptions have a billing grace period; how long it is the file does not say. Nil where
-    /// it says neither.
+    /// Whether subscriptions have a billing grace period; the file does not contain its length. Nil
+    /// if the file has no such setting.
     public let hasBillingGrace: Bool?
-    /// The store that prices are of, by ISO 3166-1 alpha-3; nil where none is named.
+    /// The storefront of the prices, by ISO 3166-1 alpha-3; nil if the file has none.
     public let storefront: String?
     public let groups: [Group]
-    /// What is no auto-renewable subscription, in the order of the file.
+    /// The products other than auto-renewable subscriptions, in the order of the file.
     public let purchases: [Product]
 
-    /// The currency of all prices; nil where the storefront is not named, or not known.
+    /// The currency of all prices; nil if the storefront is absent or unknown.
     public var currency: String? { storefront.flatMap { Currencies.ofStorefronts[$0] } }
 
-    /// Every product, those of the groups first.
+    /// All products; those of the groups come first.
     public var products: [Product] {
         groups.flatMap { $0.subscriptions.map(\.product) } + purchases
     }
 
-    /// Subscriptions of which a customer has one at most.
+    /// A subscription group; a customer has at most one of its subscriptions.
     public struct Group: Hashable, Sendable {
-        /// The group's id in this file, as transactions made in Xcode bear it.
+        /// The group's ID in this file; transactions made in Xcode contain it.
         public let id: String
         public let name: String
         public let subscriptions: [Subscription]
@@ -38,7 +38,7 @@ public struct StoreKitFile: Hashable, Sendable {
         public let id: String
         public let kind: Kind
         public let referenceName: String?
-        /// Thousandths of the currency's main unit; nil where the file states no price.
+        /// Thousandths of the currency's main unit; nil if the file has no price.
         public let milliunits: Int64?
         public let isFamilyShareable: Bool
         public let localizations: [Localization]
@@ -51,7 +51,7 @@ public struct StoreKitFile: Hashable, Sendable {
         case recurring = "RecurringSubscription"
     }
 
-    /// What a product is called in a language.
+    /// A product's texts in one language.
     public struct Localization: Hashable, Sendable {
         /// Such as `en_US`.
         public let locale: String
@@ -64,27 +64,27 @@ public struct StoreKitFile: Hashable, Sendable {
         public let product: Product
         /// The rank in the group: 1 is the highest.
         public let level: Int
-        /// How long one payment lasts.
+        /// The duration of one paid period.
         public let period: ISOPeriod
         public let introductory: Offer?
         public let promotional: [Offer]
         public let winBack: [Offer]
-        /// What offer codes bring.
+        /// The offers of offer codes.
         public let codes: [Offer]
     }
 
     /// A discount.
     public struct Offer: Hashable, Sendable {
-        /// Nil for an introductory offer, which has none.
+        /// Nil for an introductory offer, which has no ID.
         public let id: String?
         public let mode: Mode
-        /// Thousandths of the currency's main unit, for each of its periods; nil where it is free.
+        /// The price per period, in thousandths of the currency's main unit; nil if it is free.
         public let milliunits: Int64?
         public let period: ISOPeriod
-        /// For how many periods it lasts.
+        /// The number of periods.
         public let count: Int
 
-        /// How long it lasts in all.
+        /// The total duration.
         public var length: ISOPeriod { ISOPeriod(count: period.count * count, unit: period.unit) }
     }
 
@@ -96,7 +96,7 @@ public struct StoreKitFile: Hashable, Sendable {
 extension StoreKitFile {
     /// Reads a file.
     ///
-    /// - Throws: what is wrong with it first, and where.
+    /// - Throws: The first error in the file, with its position.
     public init(_ bytes: [UInt8]) throws(StoreKitFileError) {
         let document: JSONDocument
         do {
@@ -116,7 +116,7 @@ extension StoreKitFile {
     }
 }
 
-/// A length of time as the file writes it: a number of days, weeks, months or years.
+/// A duration as the file writes it: a number of days, weeks, months or years.
 public struct ISOPeriod: Hashable, Sendable {
     public let count: Int
     public let unit: Unit
@@ -133,7 +133,7 @@ public struct ISOPeriod: Hashable, Sendable {
         self.unit = unit
     }
 
-    /// Reads such as `P1M`; nil for anything else, and for nothing.
+    /// Parses a period such as `P1M`; nil for any other text, and for a zero length.
     public init?(_ text: String) {
         guard text.first == "P", let unit = text.last.flatMap(Unit.init(rawValue:)) else {
             return nil

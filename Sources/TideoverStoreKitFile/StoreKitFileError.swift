@@ -1,8 +1,9 @@
 public import TideoverJSON
 
-/// What keeps a `.storekit` file from being read, and where.
+/// Describes why a `.storekit` file is unreadable, with the position of the error.
 public struct StoreKitFileError: Error, Hashable, Sendable {
-    /// Where in the file, such as `subscriptionGroups[0].subscriptions[1].productID`; empty for the whole.
+    /// The path in the file, such as `subscriptionGroups[0].subscriptions[1].productID`; empty for
+    /// the whole file.
     public let path: String
     /// In Unicode scalars, from 1.
     public let line: Int
@@ -10,24 +11,24 @@ public struct StoreKitFileError: Error, Hashable, Sendable {
     public let reason: Reason
 
     public enum Reason: Hashable, Sendable {
-        /// It is no JSON.
+        /// The file is not JSON.
         case syntax(JSONError.Reason)
-        /// It is JSON, and something else than Xcode's file.
+        /// The file is JSON, but not Xcode's format.
         case notStoreKit
-        /// A version of the format that this program does not know.
+        /// This program does not know this version of the format.
         case version(Int64)
         case missing
-        /// What should stand there.
+        /// The value does not match the expected kind.
         case mismatch(Expectation)
-        /// Two products have one id.
+        /// Two products have the same ID.
         case repeated(String)
     }
 
     public enum Expectation: Hashable, Sendable {
         case object, list, text, flag, number
-        /// So many periods that all of them can be written as one: 999 of its unit at most.
+        /// A number of periods with a total length of at most 999 units.
         case fewPeriods
-        /// A period of ISO 8601 in one unit, such as `P1M`.
+        /// An ISO 8601 period in one unit, such as `P1M`.
         case period
         /// An amount such as `9.99`.
         case price
@@ -36,7 +37,7 @@ public struct StoreKitFileError: Error, Hashable, Sendable {
 }
 
 extension StoreKitFileError: CustomStringConvertible {
-    /// What is wrong and what to do, as the end of a sentence about the file.
+    /// Describes the problem and its solution, as the end of a sentence about the file.
     public var description: String {
         let place = path.isEmpty ? "" : "\(path): "
         return "\(line):\(column): \(place)\(reason)"

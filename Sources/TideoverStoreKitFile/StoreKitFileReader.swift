@@ -1,6 +1,6 @@
 import TideoverJSON
 
-/// Reads the objects of the file, one function each.
+/// Parses the objects of the file, with one function each.
 enum StoreKitFileReader {
     private static let versions: ClosedRange<Int64> = 1...5
 
@@ -94,7 +94,7 @@ enum StoreKitFileReader {
     }
 }
 
-/// A value of the file, and where it stands.
+/// A value of the file, with its path.
 struct FileNode {
     let node: JSONNode
     let path: String
@@ -104,7 +104,7 @@ struct FileNode {
         self.path = path
     }
 
-    /// A member, there or not.
+    /// Returns a member, present or not.
     subscript(_ key: String) -> FileMember {
         let value = node[key].flatMap { $0.isNull ? nil : $0 }
         return FileMember(
@@ -129,7 +129,7 @@ struct FileNode {
         return text
     }
 
-    /// A text that is not empty.
+    /// Returns a string that is not empty.
     func name() throws(StoreKitFileError) -> String {
         let text = try text()
         guard !text.isEmpty else { throw error(.missing) }
@@ -162,8 +162,8 @@ struct FileNode {
         return word
     }
 
-    /// An amount with at most three decimals, in thousandths; nil of an empty text, which Xcode
-    /// writes before a price is set.
+    /// Returns an amount with at most three decimals, in thousandths. Nil for an empty string,
+    /// which Xcode writes before a price is set.
     func price() throws(StoreKitFileError) -> Int64? {
         let text = try text()
         guard !text.isEmpty else { return nil }
@@ -197,7 +197,7 @@ struct FileMember {
         return value
     }
 
-    /// What `read` makes of each element; nothing where there is no list.
+    /// Applies `read` to each element; returns an empty list if the member is absent.
     func list<Value>(
         _ read: (FileNode) throws(StoreKitFileError) -> Value
     ) throws(StoreKitFileError) -> [Value] {

@@ -4,7 +4,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
-/// What answers bring: closed, then opened item by item.
+/// Tests API responses, and the separate verification of each item.
 @Suite struct APIAnswerTests {
     static func status(
         _ status: Int64 = 1,
@@ -109,7 +109,7 @@ import TideoverJSON
         #expect(lineages.map(\.ownership) == [.purchased, .familyShared, .purchased])
     }
 
-    /// Changes to the second of three subscriptions, and why it alone is refused.
+    /// Changes to the second of three subscriptions, and the reason to reject only that one.
     static let mismatches: [(JSONObject, AppStoreRefusal)] = [
         (
             status(1, FakeStore.transaction(["bundleId": "com.example.other"])),
@@ -223,7 +223,7 @@ import TideoverJSON
         let asked = try await items(answer, in: .production)
         #expect(refusal(asked[0]) == .wrongEnvironment(accepted: [.production], found: .sandbox))
         #expect(try await items(answer, in: .sandbox)[0].reading.get().environment == .sandbox)
-        // A simulated store may claim to be any other, and answers for itself alone.
+        // A simulated store may claim any environment, but its content is always simulated.
         let simulated = try await items(answer, in: .simulated, as: .simulated)
         #expect(try simulated[0].reading.get().environment == .simulated)
         let passedOff = try await items(answer, in: .sandbox, as: .simulated)

@@ -4,9 +4,9 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
-/// What the two clocks say: ours, and the store's by the dates of its answers.
+/// Tests the difference between our clock and the store's, which its responses show.
 @Suite struct APIClockTests {
-    /// 2026-05-06T10:00:00Z, when our clock stands still.
+    /// 2026-05-06T10:00:00Z, the fixed time of our clock.
     static let now = Instant(millisecondsSince1970: 1_778_061_600_000)
     static let date = "Wed, 06 May 2026 10:00:00 GMT"
 
@@ -56,13 +56,13 @@ import TideoverJSON
             // Milliseconds since 1970, as the App Store writes it.
             ("1778061660000", date, inAMinute),
             ("1778061660000", nil, inAMinute),
-            // Our clock is an hour behind: the store's minute is still a minute.
+            // Our clock is an hour behind, but the wait is still a minute by the store's clock.
             ("1778065260000", "Wed, 06 May 2026 11:00:00 GMT", inAMinute),
-            // Already over, or further away than an hourly limit can be.
+            // In the past, or beyond any hourly limit.
             ("1778061600000", date, now), ("1678061600000", date, now),
             ("1878061600000", date, now + .hours(24)),
             ("9223372036854775807", nil, now + .hours(24)),
-            // Seconds or a date, as others write it.
+            // Seconds or a date, as proxies write it.
             ("60", date, inAMinute), ("0", nil, now),
             ("Wed, 06 May 2026 10:01:00 GMT", date, inAMinute),
             ("-5", date, nil), ("soon", date, nil), ("", date, nil), (nil, date, nil),
@@ -103,7 +103,7 @@ import TideoverJSON
     // MARK: Inquiries
 
     @Test func `a question is a fact, dated by the store's clock`() async throws {
-        // Our clock is an hour behind, and the answer takes four seconds.
+        // Our clock is an hour behind, and the response takes four seconds.
         let ours = Ticks(from: Self.now, by: .seconds(4))
         let store = FakeAPI(
             FakeAPI.dated("Wed, 06 May 2026 11:00:04 GMT", .answer(["data": []]))

@@ -4,11 +4,11 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
-/// Answers that are no success.
+/// Tests error responses.
 @Suite struct APIFailureTests {
     struct Offline: Error {}
 
-    /// The instant at which the fake store is asked, as a date of HTTP.
+    /// The time of requests to the fake store, as an HTTP date.
     static let now = FakeAPI.now
 
     func ask(_ store: FakeAPI) async throws -> AppStoreAPIFailure {
@@ -17,9 +17,9 @@ import TideoverJSON
         )
     }
 
-    // MARK: The store's numbers
+    // MARK: Error codes
 
-    /// Every documented number: whether to ask again, and what it says of the purchase.
+    /// Every documented error code: whether to retry, and the inquiry's outcome.
     static let codes: [(Int64, Bool, Inquiry.Outcome)] =
         [
             (4_040_002, true, .unreachable), (4_040_004, true, .unreachable),
@@ -116,7 +116,7 @@ import TideoverJSON
         }
     }
 
-    // MARK: Without a number
+    // MARK: Errors without a code
 
     @Test(
         arguments: [
@@ -160,7 +160,7 @@ import TideoverJSON
         }
     }
 
-    // MARK: Successes that say nothing
+    // MARK: Successes without valid content
 
     @Test(arguments: [
         "", "{", #"{"data":[{"lastTransactions":[{"status":1"#, #"{"data":[],"data":[]}"#,

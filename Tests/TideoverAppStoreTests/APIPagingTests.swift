@@ -19,7 +19,7 @@ import TideoverJSON
         page(["c"], "r3", more: false),
     ]
 
-    /// Walks through refunds, and says what was seen and asked.
+    /// Fetches pages of refunds, and returns the transactions and the requested revisions.
     func walk(
         _ store: FakeAPI,
         from place: String? = nil,
@@ -43,7 +43,7 @@ import TideoverJSON
         let walked = try await walk(store)
         #expect(walked.seen == ["a", "b", "c"])
         #expect(walked.asked == [nil, "r1", "r2"])
-        // The last revision is worth keeping: asked again later it brings only what is new.
+        // A later request with the last revision returns only newer refunds.
         #expect(walked.end == AppStorePagesEnd(place: "r3", isComplete: true, pages: 3))
     }
 

@@ -4,9 +4,9 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
-/// What is sent, question by question.
+/// Tests the request of each operation.
 @Suite struct APIRequestTests {
-    /// One question, and the request that it must be.
+    /// One operation, and its expected request.
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
         let method: String

@@ -18,7 +18,7 @@ import TideoverJSON
     @Test func `a token says who asks for which app, and is signed whole`() throws {
         let now = Self.now + Milliseconds(999)
         let token = try AppStoreToken(for: FakeAPI.key, at: now) { input in
-            // The signature stands for what was signed: its length, and then nothing.
+            // The fake signature is the length of its input, padded with zeros.
             [UInt8(input.count & 0xFF)] + Array(repeating: 0, count: 63)
         }
         let parts = try parts(token)

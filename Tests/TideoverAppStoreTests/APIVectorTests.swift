@@ -4,7 +4,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
-/// Apple's examples of answers, asked for and written again.
+/// Reads Apple's example responses through the API and compares them after encoding.
 @Suite(.enabled(if: Vectors.present, "vectors are not beside the project"))
 struct APIVectorTests {
     struct Case: Sendable, CustomTestStringConvertible {

@@ -2,7 +2,7 @@ import TideoverAppStore
 import TideoverCore
 import TideoverJSON
 
-/// Answers as the App Store would write them, to see that nothing of the original is lost.
+/// Encodes responses as the App Store writes them, to check that no content is lost.
 extension SubscriptionStatusesAnswer {
     var wireForm: JSONObject {
         var json: JSONObject = [:]

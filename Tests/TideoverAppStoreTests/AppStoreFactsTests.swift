@@ -31,7 +31,7 @@ import TideoverJSON
 
     static let subscription = ["term", "outlook", "condition"]
 
-    /// Types whose facts are those of the parts signed inside, with their subtypes.
+    /// Types whose facts come only from the signed parts inside, with their subtypes.
     static let plain: [Announcement] = [
         ("SUBSCRIBED", ["INITIAL_BUY", "RESUBSCRIBE"]), ("DID_RENEW", [nil, "BILLING_RECOVERY"]),
         ("DID_CHANGE_RENEWAL_PREF", ["UPGRADE", "DOWNGRADE", nil]),
@@ -41,7 +41,7 @@ import TideoverJSON
         ("CONSUMPTION_REQUEST", [nil]), ("RENEWAL_EXTENDED", [nil]),
         ("RENEWAL_EXTENSION", ["FAILURE"]), ("METADATA_UPDATE", [nil]), ("MIGRATION", [nil]),
         ("PRICE_CHANGE", [nil]),
-        // Announced, but the transaction carries no revocation.
+        // The type announces a revocation, but the transaction has none.
         ("REFUND", [nil]), ("REVOKE", [nil]),
     ].flatMap { type, subtypes in
         subtypes.map { Announcement(type: type, subtype: $0, kinds: subscription) }
@@ -538,7 +538,7 @@ import TideoverJSON
         )
     }
 
-    // MARK: What is not known
+    // MARK: Unknown values
 
     @Test func `a type that is not known changes nothing, whatever it carries`() throws {
         let payload = FakeStore.notification("NEW_THING", transaction: Self.takenBack)
@@ -586,7 +586,7 @@ import TideoverJSON
         #expect(facts.kinds.prefix(3) == ["term", "outlook", "unrecognised"])
     }
 
-    // MARK: Messages about no purchase
+    // MARK: Messages without a purchase
 
     @Test func `a test is a test`() throws {
         let payload = FakeStore.notification("TEST", transaction: nil, renewalInfo: nil)

@@ -4,7 +4,7 @@ import TideoverCore
 import TideoverJSON
 
 @Suite struct AppStoreReaderTests {
-    // MARK: What is read
+    // MARK: Input formats
 
     @Test func `a notification is read from the body that Apple posts`() throws {
         let payload = FakeStore.notification("DID_RENEW", "BILLING_RECOVERY")
@@ -70,7 +70,7 @@ import TideoverJSON
         #expect(reading.signedAt.millisecondsSince1970 == FakeStore.start + 3000)
     }
 
-    // MARK: Bodies that are none
+    // MARK: Invalid bodies
 
     @Test(arguments: [
         ("{", "malformed-json"), (#"{"signedPayload":"a","signedPayload":"b"}"#, "duplicate-key"),
@@ -161,7 +161,7 @@ import TideoverJSON
         }
     }
 
-    // MARK: Whose it is
+    // MARK: App identity
 
     @Test(arguments: ["com.example.other", nil, "com.example.Cards"] as [String?])
     func `a notification for another bundle is refused`(bundle: String?) {
@@ -213,7 +213,7 @@ import TideoverJSON
         #expect(refusal(of: payload) == (refused ? expected : nil))
     }
 
-    /// Apple's libraries, too, call it another app's before they look at the environment.
+    /// Apple's libraries also check the app before the environment.
     @Test(
         arguments: [
             (1_234_567_890, "wrong-environment"), (nil, "wrong-environment"), (99, "wrong-app"),
@@ -257,7 +257,7 @@ import TideoverJSON
         )
     }
 
-    // MARK: Who decides the environment
+    // MARK: Environment by authority
 
     @Test(
         arguments: [
@@ -386,7 +386,7 @@ import TideoverJSON
         #expect(error.sentence == "What signedRenewalInfo holds is signedTransactionInfo.")
     }
 
-    /// Also one that names the app, which would pass for everything else that is compared.
+    /// Tests a renewal info with a bundle ID, which would pass all other comparisons.
     @Test func `a renewal info in the transaction's place is refused`() {
         let renewal = FakeStore.renewalInfo(["bundleId": .string(FakeStore.bundleId)])
         #expect(

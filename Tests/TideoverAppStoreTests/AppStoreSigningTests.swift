@@ -41,7 +41,7 @@ import TideoverJSON
     }
 }
 
-/// SHA-256 (FIPS 180-4), written for these tests because nothing here may import cryptography.
+/// SHA-256 (FIPS 180-4), implemented here because this target must not import cryptography.
 private func sha256(_ message: [UInt8]) -> [UInt8] {
     let primes = (2...311).filter { n in !(2..<n).contains { n % $0 == 0 } }
     let constants = primes.map { fraction(of: cbrt(Double($0))) }
@@ -58,7 +58,7 @@ private func sha256(_ message: [UInt8]) -> [UInt8] {
     }
 }
 
-/// The first 32 bits behind the point of a root.
+/// The first 32 bits of the fraction of a root.
 private func fraction(of root: Double) -> UInt32 {
     UInt32((root - root.rounded(.down)) * 0x1p32)
 }

@@ -3,7 +3,7 @@ import TideoverAppStore
 import TideoverCore
 import TideoverJSON
 
-/// What the facts come to, once the rules of standing have read them.
+/// Tests the standings that the rules derive from App Store facts.
 @Suite struct AppStoreStandingTests {
     static let day: Int64 = 86_400_000
     static let end = FakeStore.end

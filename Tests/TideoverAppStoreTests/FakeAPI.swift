@@ -4,10 +4,9 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
-/// Answers questions one after the other with what it was given, and keeps what it was asked. The
-/// last answer is given again and again.
+/// Returns the given responses in order, and records the requests. The last response repeats.
 actor FakeAPI {
-    /// Our clock; it stands still.
+    /// The fixed time of our clock.
     static let now = Instant(millisecondsSince1970: FakeStore.start + 10_000)
 
     private(set) var requests: [Request] = []
@@ -83,7 +82,7 @@ extension Response {
     }
 }
 
-/// What a question failed with; nil if it did not.
+/// Returns the failure of an operation; nil if it succeeds.
 func failure(of question: () async throws -> Void) async -> AppStoreAPIFailure? {
     do {
         try await question()
@@ -93,7 +92,7 @@ func failure(of question: () async throws -> Void) async -> AppStoreAPIFailure? 
     }
 }
 
-/// A clock that goes on by the same step each time it is looked at.
+/// A clock that advances by a fixed step with each reading.
 final class Ticks: Sendable {
     private let counter = Counter()
     private let start: Instant

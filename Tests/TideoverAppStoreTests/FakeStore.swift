@@ -2,8 +2,8 @@ import TideoverAppStore
 import TideoverCore
 import TideoverJSON
 
-/// Writes the App Store's payloads for one app, and seals them so that `check` opens them again.
-/// The seal proves nothing: what signatures are worth is tested where they are verified.
+/// Writes App Store payloads for one app, in a fake JWS that `check` accepts. The fake proves
+/// nothing: other targets test signature verification.
 enum FakeStore {
     static let bundleId = "com.example.cards"
     static let appAppleId: Int64 = 1_234_567_890
@@ -21,7 +21,7 @@ enum FakeStore {
         )
     }
 
-    /// Opens a seal; whatever is in it counts as vouched for by an authority.
+    /// Returns a check that accepts any fake JWS as signed by an authority.
     static func check(as authority: Authority = .appStore) -> SignatureCheck {
         { jws in
             let parts = jws.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -117,7 +117,7 @@ enum FakeStore {
 }
 
 extension JSONObject {
-    /// With other members; null takes one away.
+    /// Returns the object with changed members; null removes a member.
     func changed(by changes: JSONObject) -> JSONObject {
         changes.reduce(into: self) { $0[$1.key] = $1.value.isNull ? nil : $1.value }
     }

@@ -3,7 +3,7 @@ import TideoverAppStore
 import TideoverCore
 import TideoverJSON
 
-/// Apple's own signed examples, opened as if somebody vouched for them.
+/// Reads Apple's signed examples with a check that accepts any signature.
 @Suite(.enabled(if: Vectors.present, "vectors are not beside the project"))
 struct SignedVectorTests {
     func read(

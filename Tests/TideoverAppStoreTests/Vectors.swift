@@ -1,7 +1,7 @@
 import Foundation
 import TideoverJSON
 
-/// Apple's published examples beside the project.
+/// Apple's published examples, stored beside the project.
 enum Vectors {
     static let folder: URL = {
         if let path = ProcessInfo.processInfo.environment["TIDEOVER_VECTORS"] {

@@ -150,7 +150,7 @@ import TideoverJSON
         }
     }
 
-    // MARK: Lenient where it is harmless
+    // MARK: Lenient parsing
 
     @Test func `a payload may be empty, null where it could be absent, or say more than we know`()
         throws

@@ -13,7 +13,7 @@ import TideoverJSON
         }
     }()
 
-    /// One refusal for each reason, carrying secrets wherever it can.
+    /// One refusal for each reason, with secrets in as many fields as possible.
     static let refusals: [AppStoreRefusal] =
         (jsonError.map { [.malformedJSON($0)] } ?? []) + [
             .missingMember("signedDate"), .malformed(field: "data.status"), .unrecognisedContent,

@@ -4,9 +4,9 @@ import TideoverGooglePlay
 import TideoverHTTP
 import TideoverJSON
 
-/// A Play Developer API whose answers a test chooses.
+/// A Play Developer API with fixed responses.
 struct FakePlay {
-    /// Our clock; it stands still.
+    /// The fixed time of our clock.
     static let now = Instant(rfc3339: "2026-05-06T10:00:00Z") ?? .distantPast
     static let token = Response.json(
         #"{"access_token":"ya29.x","expires_in":3599,"token_type":"Bearer"}"#
@@ -50,7 +50,7 @@ extension Response {
     }
 }
 
-/// What a question failed with; nil if it did not.
+/// Returns the failure of an operation; nil if it succeeds.
 func failure(of question: () async throws -> Void) async -> PlayAPIFailure? {
     do {
         try await question()
@@ -71,7 +71,8 @@ struct APIRequestTests {
 
     private static let start = Instant(millisecondsSince1970: 1_777_000_000_000)
 
-    /// Methods by their ids in the discovery document, and what each is to send for the token `t/k`.
+    /// Methods by their ids in the discovery document, and the expected request of each for the
+    /// token `t/k`.
     static let cases: [Case] = [
         Case(
             id: "purchases.subscriptionsv2.get",

@@ -1,7 +1,7 @@
 import Foundation
 import TideoverCore
 
-/// A clock that goes on by the same step each time it is looked at.
+/// A clock that advances by a fixed step with each reading.
 final class Ticks: Sendable {
     private let hand: Hand
     private let step: Milliseconds
@@ -14,7 +14,7 @@ final class Ticks: Sendable {
     func next() -> Instant { hand.advance(by: step) }
 }
 
-/// A clock that goes on when it is told to.
+/// A clock that a test sets or advances.
 final class Hand: Sendable {
     private let lock = NSLock()
     // Guarded by the lock beside it.
@@ -29,7 +29,7 @@ final class Hand: Sendable {
         set { lock.withLock { instant = newValue } }
     }
 
-    /// What it showed before.
+    /// Advances the clock, and returns the time before.
     func advance(by step: Milliseconds) -> Instant {
         lock.withLock {
             defer { instant = instant + step }

@@ -3,21 +3,22 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverJSON
 
-/// Holds what is read to Google's own description of its API: every field read stands there, with the
-/// type it is read as. A field is read if one of the wrong type is refused by its name.
+/// Compares our parsers with Google's own description of its API. Every parsed field must exist
+/// there with the expected type. A field is parsed if a value of the wrong type is rejected by its
+/// name.
 @Suite(.enabled(if: Vectors.present, "Google's discovery document is not beside the project"))
 struct DiscoveryTests {
-    /// Everything in a subscription that is not looked at, and nothing else.
+    /// Lists all ignored fields of a subscription.
     @Test func `all fields of a subscription are read but those named here`() throws {
         let unread = try unread("SubscriptionPurchaseV2") { node throws(PlayRefusal) in
             _ = try SubscriptionPurchaseV2(wire: node)
         }
         #expect(
             unread == [
-                // Who subscribed through a newspaper's page; personal.
+                // The subscriber through a newspaper's page; personal data.
                 "subscribeWithGoogleInfo", "kind",
                 "canceledStateContext.userInitiatedCancellation.cancelSurveyResult.reasonUserInput",
-                // How a promotion came about, and what the item has replaced.
+                // The origin of a promotion, and the item that was replaced.
                 "lineItems.signupPromotion", "lineItems.itemReplacement",
             ]
         )
@@ -121,7 +122,7 @@ struct DiscoveryTests {
         }
     }
 
-    /// What is told by which of several members is there, and what the examination therefore leaves out.
+    /// Members whose presence is their meaning, which the field comparison therefore omits.
     @Test func `alternatives are all of Google's`() throws {
         let schemas = try #require(try Vectors.androidPublisher()["schemas"])
         func names(_ schema: String) throws -> Set<String> {
@@ -158,10 +159,10 @@ struct DiscoveryTests {
         type.allCases.map(\.rawValue)
     }
 
-    // MARK: The examination
+    // MARK: Field comparison
 
-    /// The paths of the fields that nobody looks at: a value of the wrong type changes nothing. Of an
-    /// object that is not looked at, its own path only.
+    /// Returns the paths of the ignored fields: a value of the wrong type there changes nothing.
+    /// For an ignored object, returns only its own path.
     private func unread(
         _ schema: String,
         _ read: (JSONNode) throws(PlayRefusal) -> Void
@@ -169,7 +170,7 @@ struct DiscoveryTests {
         let example = try Example(schema)
         try read(JSONDocument(JSONValue.object(example.whole).encoded()).root)
         var unread: Set<String> = []
-        // An object comes before what is in it.
+        // An object precedes its fields.
         for field in example.fields.sorted(by: { $0.keys.count < $1.keys.count })
         where !unread.contains(where: { field.path.hasPrefix($0 + ".") }) {
             let changed = example.whole.setting(field.keys, to: field.wrong)
@@ -185,7 +186,7 @@ struct DiscoveryTests {
     }
 }
 
-/// An object as a discovery document describes it, with every field that can stand beside the others.
+/// An object from a discovery document, with every field that can occur beside the others.
 private struct Example {
     struct Field {
         let keys: [String]
@@ -202,8 +203,8 @@ private struct Example {
         whole = try object(schema, at: [])
     }
 
-    /// Of these members the store writes one at most, and the first that is found counts: each is
-    /// looked at by itself.
+    /// The store writes at most one of these members, and the first one found counts. The example
+    /// therefore omits them.
     private static let alternatives: Set<String> = [
         "prepaidPlan", "systemInitiatedCancellation", "developerInitiatedCancellation",
         "replacementCancellation", "freeTrial", "introductoryPrice", "prorationPeriod",
@@ -239,7 +240,7 @@ private struct Example {
         case ("integer", _): return (7, wrong: "x")
         case ("string", _) where path.last?.hasSuffix("Duration") ?? false:
             return ("P7D", wrong: 7)
-        // A map of names, of which no form is read.
+        // A map of names; our parsers read no maps.
         case ("object", _): return ([:], wrong: 7)
         case ("string", "google-datetime"): return ("2026-05-06T10:00:00.5Z", wrong: "yesterday")
         case ("string", "int64"): return ("7", wrong: "x")
@@ -252,7 +253,7 @@ private struct Example {
 }
 
 extension JSONObject {
-    /// The same with another value at a place, in the first element of each array on the way.
+    /// Returns the object with another value at a path, in the first element of each array.
     fileprivate func setting(_ keys: [String], to value: JSONValue) -> JSONObject {
         guard let key = keys.first else { return self }
         var object = self

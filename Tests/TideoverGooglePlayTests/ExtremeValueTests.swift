@@ -4,7 +4,8 @@ import TideoverGooglePlay
 import TideoverJSON
 import TideoverLives
 
-/// Numbers, dates and periods at their ends: what the reader accepts must be derivable without a trap.
+/// Tests extreme numbers, dates and periods: the rules must process all accepted values without a
+/// trap.
 @Suite struct ExtremeValueTests {
     private static let catalogue = Catalogue(products: [
         "play": Product(

@@ -1,7 +1,6 @@
 import TideoverHTTP
 
-/// Answers questions one after the other with what it was given, and keeps what it was asked. The last
-/// answer is given again and again.
+/// Returns the given responses in order, and records the requests. The last response repeats.
 actor FakeAPI {
     private(set) var requests: [Request] = []
     private var answers: [Result<Response, any Error>]
@@ -27,7 +26,7 @@ actor FakeAPI {
     nonisolated var handler: Handler { { try await self.answer($0) } }
 }
 
-/// Lets nobody pass until it is opened.
+/// Suspends all callers until it is opened.
 actor Gate {
     private var isOpen = false
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -2,7 +2,7 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverJSON
 
-/// What Google Play might say, in its own form, and what the reader makes of it.
+/// Content in Google Play's format, and its facts from the reader.
 enum FakeStore {
     static let start = at("2026-05-01T00:00:00Z")
     static let end = at("2026-06-01T00:00:00Z")
@@ -22,8 +22,7 @@ enum FakeStore {
         )
     }
 
-    /// An answer dated two seconds after it was asked, which took one: asked at `asked` plus one second
-    /// by the store's clock.
+    /// An exchange of one second, answered at `asked` plus one second by both clocks.
     static func exchange(_ asked: Instant) -> StoreExchange {
         StoreExchange(
             askedAt: asked,
@@ -32,7 +31,7 @@ enum FakeStore {
         )
     }
 
-    /// A plain monthly subscription, with changes; null takes a member out.
+    /// A plain monthly subscription, with changes; null removes a member.
     static func subscription(
         _ changes: JSONObject = [:],
         item: JSONObject = [:]
@@ -69,7 +68,7 @@ enum FakeStore {
         return purchase
     }
 
-    /// What an answer states that was asked for at an instant.
+    /// Returns the facts of a response to a request at an instant.
     static func read(
         _ answer: JSONObject,
         _ kind: PlayRead.Kind = .subscription,

@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverJSON
 
-/// What notifications prompt, and what they come to where nobody can ask.
+/// Tests the store queries that notifications prompt, and the facts presumed without a query.
 struct NoticeFactsTests {
     private func read(
         _ member: String,
@@ -17,7 +17,7 @@ struct NoticeFactsTests {
         FakeStore.facts(notification.presumed, at: FakeStore.start).map(\.assertion)
     }
 
-    /// Every number up to 30: those that Google documents, and those that it does not.
+    /// Every number up to 30, documented by Google or not.
     static let kinds: [(Int64, PlayNotice.Kind?)] = [
         (0, nil), (1, .recovered), (2, .renewed), (3, .cancelled), (4, .purchased), (5, .onHold),
         (6, .inGrace), (7, .restarted), (8, .priceChanged), (9, .deferred), (10, .paused),

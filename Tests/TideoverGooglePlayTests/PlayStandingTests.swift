@@ -3,18 +3,18 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverJSON
 
-/// What facts come to, once the rules of standing have read them: each type of notification with the
-/// answer that it prompts, and without any.
+/// Tests the standings that the rules derive. Covers each notification type, with the response to
+/// its query and without.
 struct PlayStandingTests {
     private static let heard = FakeStore.at("2026-05-10T00:00:00Z")
     private static let asked = heard + .seconds(5)
 
-    /// A type, the answer that the store gives then, and the standing by it a day later.
+    /// A notification type, the store's response, and the standing a day later.
     struct Case: Sendable, CustomStringConvertible {
         let type: Int64
         let answer: JSONObject
         let expected: String
-        /// The same with what the bare type comes to beside it, where that names the reason of an end.
+        /// The standing with the notification's own facts, if they add the reason of an end.
         var withNotice: String?
         var description: String { "\(type) \(expected)" }
     }
@@ -112,7 +112,7 @@ struct PlayStandingTests {
         ),
         Case(type: 22, answer: state("ACTIVE"), expected: active),
         Case(type: 99, answer: state("ACTIVE"), expected: active),
-        // A notification never overrules the answer: what it says is over may go on.
+        // The response has priority over the notification: an expired subscription may continue.
         Case(type: 13, answer: state("ACTIVE"), expected: active),
         Case(
             type: 2,
@@ -138,8 +138,8 @@ struct PlayStandingTests {
         #expect(answer(noticed + read, at: later) == expected)
     }
 
-    /// The standing a day after the notification, for a subscription of which only the purchase was
-    /// heard before; a year for what says nothing of itself.
+    /// The standing a day after the notification, if only the purchase was known before. For types
+    /// that state nothing, a year after.
     @Test(arguments: [
         (1, "active paid in-term presumed"), (2, "active paid in-term presumed"),
         (3, "active paid cancelled presumed"), (4, "active paid in-term presumed"),
@@ -203,7 +203,7 @@ struct PlayStandingTests {
         )
     }
 
-    // MARK: What it comes to
+    // MARK: Standings
 
     private func presumed(_ type: Int64, at said: Instant) throws -> [Fact] {
         let notification = try FakeStore.notification(

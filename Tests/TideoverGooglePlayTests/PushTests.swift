@@ -8,7 +8,7 @@ struct PushTokenTests {
     private let now = Instant(millisecondsSince1970: 1_778_061_600_000)
     private let expectation = PushExpectation(audience: "https://a.example", email: "p@p.example")
 
-    /// Claims as Pub/Sub writes them, with changes; null takes one out.
+    /// Claims as Pub/Sub writes them, with changes; null removes a claim.
     private func claims(_ changes: JSONObject = [:]) -> [UInt8] {
         var claims: JSONObject = [
             "aud": "https://a.example", "azp": "113774264463038321964", "email": "p@p.example",
@@ -195,7 +195,7 @@ struct PushGuardTests {
         #"{"aud":"a","email":"e","email_verified":true,"exp":1778065200,"#
         + #""iat":1778061600,"iss":"accounts.google.com"}"#
 
-    /// A check that believes a token whose signature is the id of the key.
+    /// A guard that accepts a token whose signature is the key's ID.
     private func pushGuard(_ api: FakeAPI) -> PushGuard {
         PushGuard(
             expectation: PushExpectation(audience: "a", email: "e"),

@@ -85,7 +85,7 @@ struct SubscriptionFactsTests {
     @Test(
         arguments: [
             (["autoRenewingPlan": ["autoRenewEnabled": true]], .autoRenewing(isOn: true)),
-            // What is false is not written.
+            // The store omits false values.
             (["autoRenewingPlan": [:]], .autoRenewing(isOn: false)),
             (["autoRenewingPlan": nil], .unstated),
             (["autoRenewingPlan": nil, "prepaidPlan": [:]], .prepaid(extendableFrom: nil)),
@@ -253,7 +253,7 @@ struct SubscriptionFactsTests {
         #expect(read.items.first?.orderId == order)
     }
 
-    // MARK: Whose it is
+    // MARK: Owner
 
     @Test func `the account that the app named is the owner`() throws {
         let named = try subscription([
@@ -277,7 +277,7 @@ struct SubscriptionFactsTests {
         #expect(returned.replaces == nil)
     }
 
-    // MARK: Where it belongs
+    // MARK: Environments
 
     @Test func `what a tester buys is the sandbox's, and a simulated store's is simulated`() throws
     {
@@ -332,7 +332,7 @@ struct SubscriptionFactsTests {
         #expect(told.map(\.assertion) == (isTold ? [.playReplacement(replacement)] : []))
     }
 
-    // MARK: What is kept
+    // MARK: Stored form
 
     @Test func `what is kept is read again to the same facts`() async throws {
         let body = JSONValue.object(FakeStore.subscription()).encoded()
@@ -361,7 +361,7 @@ struct SubscriptionFactsTests {
 }
 
 extension PlaySubscription.State {
-    /// Nil where the store's word is unknown.
+    /// Nil for an unknown state.
     fileprivate var word: Bool? {
         if case .unrecognised = self { nil } else { true }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import TideoverJSON
 
-/// Google's discovery documents, beside the project rather than in it.
+/// Google's discovery documents, stored beside the project.
 enum Vectors {
     private static let folder: URL = {
         if let path = ProcessInfo.processInfo.environment["TIDEOVER_VECTORS"] {

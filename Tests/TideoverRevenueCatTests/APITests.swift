@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverRevenueCat
 
-/// What is asked of the REST API, and what becomes of its answers.
+/// Tests requests to the REST API and their responses.
 @Suite struct APITests {
     static let now = RevenueCatWire.instant("2026-05-10T10:00:01Z")
 
@@ -14,7 +14,7 @@ import TideoverRevenueCat
         RevenueCatAPI(key: "sk_secret", clock: { now }, handler: handler)
     }
 
-    /// What a question fails with that is answered so; nil if it does not.
+    /// Returns the failure that a response causes; nil if there is none.
     static func failure(_ answer: Response) async -> RevenueCatAPIFailure? {
         await failure { _ in answer }
     }

@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverRevenueCat
 
-/// `CustomerInfo` of RevenueCat's SDKs says the same as an answer of its REST API.
+/// Tests that `CustomerInfo` from RevenueCat's SDKs gives the same facts as a REST API response.
 @Suite struct CustomerInfoTests {
     /// A month of a subscription, with changes to the subscription and to the entitlement.
     private static func info(

@@ -3,14 +3,14 @@ import TideoverCore
 import TideoverJSON
 import TideoverRevenueCat
 
-/// An event of each type that RevenueCat documents, with the members documented for it and ids of ours.
+/// An event of each type that RevenueCat documents, with the documented members and our own ids.
 /// https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
 struct DocumentedEvent: Sendable, CustomTestStringConvertible {
     let name: String
     let content: JSONObject
-    /// Nil for every environment of the app.
+    /// Nil for all environments of the app.
     var environment: Environment? = .production
-    /// How many facts it states.
+    /// The number of facts that the event states.
     let facts: Int
     var notes: [RevenueCatNote] = []
 
@@ -86,7 +86,7 @@ struct DocumentedEvent: Sendable, CustomTestStringConvertible {
         )
     }
 
-    // MARK: What concerns no purchase
+    // MARK: Events without a purchase
 
     private static let customers: [DocumentedEvent] = [
         DocumentedEvent(

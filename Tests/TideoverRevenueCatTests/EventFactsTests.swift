@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverRevenueCat
 
-/// What events of RevenueCat's come to, once the rules of standing have read them.
+/// Tests the standings that the rules derive from RevenueCat's events.
 @Suite struct EventFactsTests {
     static let start = RevenueCatWire.start
     static let end = RevenueCatWire.end
@@ -129,7 +129,7 @@ import TideoverRevenueCat
             )
             #expect(life.told(.day("2026-06-10")) == "grace billingIssue in-grace presumed")
             #expect(life.standing(.day("2026-06-18"))?.access == false)
-            // The store goes on trying for sixty days, so the subscription is not lost yet.
+            // The store retries for sixty days, so the subscription may still recover.
             #expect(life.told(.day("2026-06-18")) == "hold billingRetry in-retry presumed")
             #expect(life.standing(.day("2026-08-02"))?.state == .expired)
         }
@@ -213,7 +213,7 @@ import TideoverRevenueCat
             for purchaseComes in 0...3 {
                 var sequence = order.map { pieces[$0 + 1] }
                 sequence.insert(pieces[0], at: purchaseComes)
-                // Twice, as RevenueCat delivers at least once.
+                // Each event occurs twice, because RevenueCat delivers at least once.
                 let life = Life(facts: sequence.flatMap { $0 + $0 })
                 let states = probes.map { life.standing($0)?.state.rawValue ?? "none" }
                 #expect(states == expected)

@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverRevenueCat
 
-/// Bodies of webhooks as values, and what is refused.
+/// Tests parsing of webhook bodies, and their rejection.
 @Suite struct EventReadingTests {
     @Test func `an event is read with every field that rules need`() throws {
         let event = try RevenueCatWire.read(

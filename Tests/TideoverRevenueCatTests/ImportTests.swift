@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverRevenueCat
 
-/// A file of answers, line by line.
+/// Tests an import file of responses, line by line.
 @Suite struct ImportTests {
     static func line(_ id: String, asked: String? = nil) -> [UInt8] {
         let subscription = SubscriberWire.subscription(["store_transaction_id": .string(id)])
@@ -31,7 +31,8 @@ import TideoverRevenueCat
         }
     }
 
-    /// Six lines: two good ones, a broken, a blank, one that lacks its customer, one without an end.
+    /// Six lines: two valid, one broken, one blank, one without its customer, one without a line
+    /// break.
     static let file: [UInt8] =
         line("700") + Array("\r\n".utf8) + Array("{\"request_date\": \n".utf8) + Array(" \n".utf8)
         + line("701", asked: "u_77") + Array("\n".utf8)

@@ -2,7 +2,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverRevenueCat
 
-/// Facts as they come in, and what the rules of standing answer on them.
+/// The facts of one customer as they arrive, and the standings that the rules derive from them.
 struct Life {
     var facts: [Fact] = []
     static let customer: CustomerID = {
@@ -10,7 +10,7 @@ struct Life {
         return id
     }()
 
-    /// Takes in an event of RevenueCat's.
+    /// Adds the facts of a RevenueCat event.
     mutating func hear(
         _ type: String,
         at timestamp: Instant = RevenueCatWire.start,
@@ -27,7 +27,7 @@ struct Life {
         )
     }
 
-    /// Takes in an event as it is given.
+    /// Adds the facts of a given event object.
     mutating func receive(_ event: JSONObject) throws {
         facts += try RevenueCatWire.read(event).facts(
             learnedAt: RevenueCatWire.start + .minutes(1),
@@ -36,7 +36,7 @@ struct Life {
         )
     }
 
-    /// Takes in an answer of RevenueCat's.
+    /// Adds the facts of a RevenueCat response.
     mutating func read(_ bytes: [UInt8]) throws {
         let reading = RevenueCatWire.reader.reading(of: try SubscriberWire.read(bytes))
         facts += reading.facts(
@@ -46,7 +46,7 @@ struct Life {
         )
     }
 
-    /// Takes in a word of the store's own.
+    /// Adds a fact from the store itself.
     mutating func store(_ assertion: Assertion, of lineage: Lineage, at asserted: Instant) {
         facts.append(
             Fact(

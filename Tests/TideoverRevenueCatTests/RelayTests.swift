@@ -3,8 +3,8 @@ import TideoverCore
 import TideoverJSON
 import TideoverRevenueCat
 
-/// A relay beside the stores: it fills what they have not said and overrules nothing, and no purchase
-/// counts twice.
+/// Tests relayed facts beside store facts. Relayed facts fill gaps and override nothing, and no
+/// purchase counts twice.
 @Suite struct RelayTests {
     static let start = RevenueCatWire.start
     static let end = RevenueCatWire.end
@@ -75,7 +75,7 @@ import TideoverRevenueCat
         #expect(life.told(.day("2026-06-10")) == "active paid in-term confirmed")
     }
 
-    // MARK: One purchase counts once
+    // MARK: Duplicate purchases
 
     static let chain = Lineage(store: .googlePlay, environment: .production, id: "token-digest")
 
@@ -165,13 +165,14 @@ import TideoverRevenueCat
         try byRelay.hear("RENEWAL", ["transaction_id": "703"])
         try byRelay.read(answer)
         #expect(byRelay.lineages == [Life.appStore])
-        // Until anybody names the chain, it stands under the transaction, by which a store can be asked.
+        // Without a known lineage, the key is the transaction, which identifies it in a store
+        // query.
         var alone = Life()
         try alone.read(answer)
         #expect(alone.lineages.map(\.key) == ["appStore:703"])
     }
 
-    // MARK: What no store of ours keeps
+    // MARK: Purchases of other stores
 
     @Test(arguments: [("STRIPE", "stripe"), ("AMAZON", "amazon"), ("PADDLE", "paddle")])
     func `other stores have lineages of their own`(_ store: String, _ prefix: String) throws {
@@ -222,7 +223,7 @@ import TideoverRevenueCat
         #expect(life.lineages.map(\.key) == ["appStore:700:family"])
     }
 
-    // MARK: Whose it is
+    // MARK: Owner
 
     @Test func `a customer is claimed, once a chain, and the store's word outweighs the claim`()
         throws

@@ -2,7 +2,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverRevenueCat
 
-/// RevenueCat's wire, written by hand from its documentation.
+/// RevenueCat's events, written by hand from its documentation.
 enum RevenueCatWire {
     static let start = instant("2026-05-01T10:00:00Z")
     static let end = instant("2026-06-01T10:00:00Z")
@@ -35,7 +35,7 @@ enum RevenueCatWire {
 
     static func ms(_ instant: Instant) -> JSONValue { .integer(instant.millisecondsSince1970) }
 
-    /// An event about a monthly subscription of the App Store, with what is said otherwise.
+    /// An event about a monthly subscription of the App Store, with changes.
     static func event(
         _ type: String,
         at timestamp: Instant = start,
@@ -63,7 +63,7 @@ enum RevenueCatWire {
         try reader.event(body: body(event))
     }
 
-    /// Why a body is refused; nil if it is not.
+    /// Returns why a body is rejected; nil if it is accepted.
     static func refusal(of body: [UInt8]) -> RevenueCatRefusal? {
         do {
             _ = try reader.event(body: body)
@@ -75,7 +75,7 @@ enum RevenueCatWire {
 }
 
 extension JSONObject {
-    /// The object with other values; a null one takes the member away.
+    /// Returns the object with changed members; null removes a member.
     func changed(_ changes: JSONObject) -> JSONObject {
         var object = self
         for (key, value) in changes { object[key] = value.isNull ? nil : value }

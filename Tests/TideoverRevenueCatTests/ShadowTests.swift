@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverRevenueCat
 
-/// RevenueCat's answers beside ours.
+/// Tests the comparison of RevenueCat's decisions with ours.
 @Suite struct ShadowTests {
     static let end = RevenueCatWire.end
     static let graceEnd = RevenueCatWire.graceEnd
@@ -15,7 +15,7 @@ import TideoverRevenueCat
         return entitlement.changed(changes)
     }
 
-    /// RevenueCat's answer with a conclusion on premium.
+    /// A RevenueCat response with a decision about `premium`.
     static func theirs(
         at asked: Instant = SubscriberWire.asked,
         subscription: JSONObject = [:],
@@ -31,7 +31,7 @@ import TideoverRevenueCat
         )
     }
 
-    /// A subscription that the store itself told of, with grace if asked for.
+    /// A subscription known from the store itself, optionally with grace.
     static func ours(grace: Bool = false) -> Life {
         var life = Life()
         life.store(.term(RelayTests.term()), of: Life.appStore, at: RevenueCatWire.start)
@@ -51,7 +51,7 @@ import TideoverRevenueCat
         differences.map { "\($0.entitlement) \($0.kind.rawValue) \($0.rule?.rawValue ?? "-")" }
     }
 
-    // MARK: Their rule
+    // MARK: RevenueCat's rule
 
     @Test func `theirs is active until the latest of expiry and grace`() throws {
         let grace = SubscriberWire.date(Self.graceEnd)

@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverRevenueCat
 
-/// RevenueCat beside simulated stores, and products that a catalogue lists with their base plans.
+/// Tests RevenueCat beside simulated stores, and catalogue products with base plans.
 @Suite struct SimulatedTests {
     private static func reader(
         _ environments: [Environment],

@@ -4,7 +4,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverRevenueCat
 
-/// Answers of the REST API as values.
+/// Tests parsing of REST API responses.
 @Suite struct SubscriberReadingTests {
     @Test func `an answer is read with every field that rules need`() throws {
         let bytes = SubscriberWire.answer(
@@ -144,7 +144,7 @@ import TideoverRevenueCat
     }
 }
 
-/// RevenueCat's published examples beside the project.
+/// RevenueCat's published examples, stored beside the project.
 enum Vectors {
     static let folder: URL = {
         if let path = ProcessInfo.processInfo.environment["TIDEOVER_VECTORS"] {

@@ -2,14 +2,14 @@ import TideoverCore
 import TideoverJSON
 import TideoverRevenueCat
 
-/// RevenueCat's answers of a customer, written by hand from its documentation.
+/// RevenueCat's responses about a customer, written by hand from its documentation.
 enum SubscriberWire {
-    /// When it was answered.
+    /// The time of the response.
     static let asked = RevenueCatWire.instant("2026-05-10T10:00:00Z")
 
     static func date(_ instant: Instant) -> JSONValue { .string(instant.rfc3339) }
 
-    /// A monthly subscription of the App Store, with what is said otherwise.
+    /// A monthly subscription of the App Store, with changes.
     static func subscription(_ changes: JSONObject = [:]) -> JSONObject {
         let subscription: JSONObject = [
             "purchase_date": date(RevenueCatWire.start),

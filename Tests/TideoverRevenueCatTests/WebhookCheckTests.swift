@@ -3,12 +3,12 @@ import TideoverCore
 import TideoverHTTP
 import TideoverRevenueCat
 
-/// By what a webhook is known to be RevenueCat's.
+/// Tests the authentication of RevenueCat's webhooks.
 @Suite struct WebhookCheckTests {
     static let now = RevenueCatWire.instant("2026-05-01T10:00:00Z")
     static let body = Array(#"{"api_version":"1.0"}"#.utf8)
 
-    /// Stands for HMAC-SHA256: 32 bytes that depend on every byte.
+    /// A fake HMAC-SHA256: 32 bytes that depend on every byte of the input.
     static let mac: @Sendable ([UInt8]) -> [UInt8] = { bytes in
         var state = [UInt8](repeating: 1, count: 32)
         for (place, byte) in bytes.enumerated() {

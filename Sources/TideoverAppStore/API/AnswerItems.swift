@@ -1,14 +1,15 @@
 import TideoverCore
 import TideoverJSON
 
-/// One signed thing that an answer brought: believed or refused by itself, so that one that does
-/// not hold keeps none of the others out.
+/// One signed item of an App Store Server API response. Each item is verified separately: an
+/// invalid item does not affect the others.
 public struct AppStoreAnswerItem: Sendable {
-    /// What it is kept as: the JWS, or the object around it. ``AppStoreReader`` reads it again.
+    /// The bytes to store as evidence: the JWS, or the object that contains it. ``AppStoreReader``
+    /// can read them again.
     public let evidence: [UInt8]
-    /// What it says; or ``AppStoreRefusal``, or whatever the check threw.
+    /// The verified content, or the ``AppStoreRefusal`` or signature-check error that rejected it.
     public let reading: Result<AppStoreReading, any Error>
-    /// How the store fared with it, where it is a notification.
+    /// The store's delivery attempts, for a notification.
     public let sendAttempts: [SentNotification.Attempt]
 
     init(
@@ -24,7 +25,7 @@ public struct AppStoreAnswerItem: Sendable {
 }
 
 extension AppStoreReader {
-    /// Reads the subscriptions of an answer, each by itself.
+    /// Reads the subscriptions of a response, each separately.
     public func read(
         _ answer: SubscriptionStatusesAnswer,
         check: SignatureCheck
@@ -37,7 +38,7 @@ extension AppStoreReader {
         }
     }
 
-    /// Reads the transactions of a page, each by itself.
+    /// Reads the transactions of a page, each separately.
     public func read(
         _ page: TransactionHistoryPage,
         check: SignatureCheck
@@ -46,12 +47,12 @@ extension AppStoreReader {
         return page.signedTransactions.map { read(transaction: $0, in: frame, check) }
     }
 
-    /// Reads the transactions of a page, each by itself.
+    /// Reads the transactions of a page, each separately.
     public func read(_ page: RefundHistoryPage, check: SignatureCheck) -> [AppStoreAnswerItem] {
         page.signedTransactions.map { read(transaction: $0, in: nil, check) }
     }
 
-    /// Reads the transactions of an order, each by itself.
+    /// Reads the transactions of an order, each separately.
     public func read(_ order: OrderLookup, check: SignatureCheck) -> [AppStoreAnswerItem] {
         order.signedTransactions.map { read(transaction: $0, in: nil, check) }
     }
@@ -63,8 +64,8 @@ extension AppStoreReader {
         }
     }
 
-    /// Reads the notifications of a page, each by itself. Each is what the store would have
-    /// posted, so one that has arrived already has the same ``AppStoreReading/dedupeKey``.
+    /// Reads the notifications of a page, each separately. Each equals the notification that the
+    /// store posts, so one that already arrived has the same ``AppStoreReading/dedupeKey``.
     public func read(
         _ page: NotificationHistoryPage,
         check: SignatureCheck
@@ -72,7 +73,7 @@ extension AppStoreReader {
         page.notificationHistory.compactMap { read($0, check: check) }
     }
 
-    /// Reads one notification; nil where the store has not said yet what it was.
+    /// Reads one notification. Returns nil while the store has not published its content.
     public func read(_ sent: SentNotification, check: SignatureCheck) -> AppStoreAnswerItem? {
         guard let jws = sent.signedPayload else { return nil }
         let text = String(decoding: jws, as: UTF8.self)
@@ -110,7 +111,8 @@ extension AppStoreReader {
 // MARK: - Subscription statuses
 
 extension AppStoreReader {
-    /// A status by itself, as it is kept: what stood around it is not there to be compared.
+    /// Reads a stored status without its response; there is no surrounding response to compare it
+    /// with.
     func subscriptionStatus(
         _ node: JSONNode,
         _ check: SignatureCheck
@@ -169,7 +171,8 @@ extension SignedPart {
     }
 }
 
-/// What an answer says of everything in it. It is not signed: it can only be contradicted.
+/// The fields of a response that apply to all its items. They are not signed, so they can only
+/// contradict the signed items.
 struct AnswerFrame {
     let bundleId: String?
     let appAppleId: Int64?
@@ -181,7 +184,8 @@ struct AnswerFrame {
         self.environment = environment
     }
 
-    /// Refuses what stands in an answer about another app, or is of another environment than it.
+    /// Rejects an item of a response about another app, or an item from another environment than
+    /// the response.
     func require(
         agreesWith transaction: AppStoreTransaction,
         of app: AppStoreIdentity,

@@ -2,14 +2,14 @@ public import TideoverCore
 public import TideoverHTTP
 import TideoverJSON
 
-/// The App Store Server API, asked about one app in one environment. It goes to the network by a
-/// handler, which adds the store's URL, and decides nothing: what it brings back is read by
-/// ``AppStoreReader``, signature by signature.
+/// A client of the App Store Server API for one app in one environment. It sends requests through a
+/// handler, which adds the store's URL. ``AppStoreReader`` reads and verifies the responses; this
+/// type makes no decisions.
 /// https://developer.apple.com/documentation/appstoreserverapi
 public struct AppStoreAPI: Sendable {
-    /// Whose purchases are asked about. Its environments do not matter here.
+    /// The app to request purchases of. Its environments are not used here.
     public let app: AppStoreIdentity
-    /// The one that the handler's store answers for.
+    /// The environment of the store behind the handler.
     public let environment: Environment
     private let handler: Handler
     private let tokens: AppStoreTokens
@@ -30,7 +30,7 @@ public struct AppStoreAPI: Sendable {
         self.handler = handler
     }
 
-    /// Where Apple's own store answers for an environment; nil where it does not.
+    /// Returns the URL of Apple's own store for an environment; nil if there is none.
     public static func url(of environment: Environment) -> String? {
         switch environment {
         case .production: "https://api.storekit.apple.com"
@@ -39,7 +39,7 @@ public struct AppStoreAPI: Sendable {
         }
     }
 
-    /// Reads the answers: only what is of the environment that was asked.
+    /// Returns a reader that accepts only content from this client's environment.
     public var reader: AppStoreReader {
         AppStoreReader(
             app: AppStoreIdentity(
@@ -54,7 +54,7 @@ public struct AppStoreAPI: Sendable {
 // MARK: - Drafts
 
 extension AppStoreAPI {
-    /// The request that an operation would send, without authorization. Sends nothing.
+    /// Returns the request that an operation would send, without authorization. Sends nothing.
     ///
     /// - Throws: ``AppStoreAPIFailure`` if the operation would not be sent.
     public func draft<Answer>(
@@ -71,15 +71,15 @@ extension AppStoreAPI {
     }
 }
 
-/// Carries the request of an operation that is only drafted.
+/// Carries the request of a draft out of its operation.
 private struct DraftedRequest: Error {
     let request: Request
 }
 
-// MARK: - Asking
+// MARK: - Requests
 
 extension AppStoreAPI {
-    /// Asks, and reads what comes back.
+    /// Sends a request and reads the response.
     ///
     /// - Throws: ``AppStoreAPIFailure``, or `CancellationError` if the task was cancelled.
     func ask<Content: Sendable>(
@@ -98,9 +98,9 @@ extension AppStoreAPI {
         }
     }
 
-    /// Tells the store something that it answers without content.
+    /// Sends a request that the store answers without content.
     ///
-    /// - Throws: As for a question.
+    /// - Throws: The same errors as a request with content.
     func tell(_ question: AppStoreQuestion) async throws -> AppStoreAnswer<Void> {
         AppStoreAnswer(content: (), exchange: try await send(question).1)
     }
@@ -143,7 +143,7 @@ extension AppStoreAPI {
         return AppStoreAPIFailure(reason, exchange)
     }
 
-    /// Throws what a question is not asked for.
+    /// Throws if a request must not be sent because of `fault`.
     func require(_ fault: AppStoreQuestionFault?) throws(AppStoreAPIFailure) {
         if let fault { throw failure(.unaskable(fault), clock()) }
     }
@@ -152,7 +152,7 @@ extension AppStoreAPI {
     var now: Instant { clock() }
 }
 
-/// One request of the API, before it bears a token.
+/// One request of the API, before a token is added.
 struct AppStoreQuestion {
     var method = "GET"
     let path: String
@@ -168,7 +168,7 @@ struct AppStoreQuestion {
     }
 }
 
-// MARK: - Answers that are no success
+// MARK: - Error responses
 
 extension AppStoreAPIFailure {
     init(_ reason: Reason, _ exchange: StoreExchange) {
@@ -194,7 +194,8 @@ extension AppStoreAPIFailure {
         retryAt = response.headers["Retry-After"].flatMap { exchange.retryAt($0) }
     }
 
-    /// The store's number in an answer; nil where there is none, which happens with every status.
+    /// Returns the store's error code in a response, or nil if there is none. Any status can lack
+    /// one.
     private static func code(in body: [UInt8]) -> Stated<AppStoreErrorCode>? {
         guard let document = try? JSONDocument(body, limits: .storeAnswer) else { return nil }
         return document.root["errorCode"]?.int64.map { Stated($0) }
@@ -202,11 +203,11 @@ extension AppStoreAPIFailure {
 }
 
 extension StoreExchange {
-    /// The longest that a store is believed to want to be left alone: its limits are hourly.
+    /// The longest wait that is accepted from the store: its limits are hourly.
     static let longestWait = Milliseconds.hours(24)
 
-    /// What `Retry-After` asks for, by our clock. The App Store writes milliseconds since 1970
-    /// there; what stands between it and us may write seconds to wait, or a date.
+    /// Returns the instant that `Retry-After` asks for, by our clock. The App Store writes
+    /// milliseconds since 1970. Proxies may write seconds to wait, or a date.
     func retryAt(_ text: String) -> Instant? {
         let wait: Milliseconds
         if let number = Int64(text) {
@@ -222,6 +223,6 @@ extension StoreExchange {
         return answeredAt + min(max(wait, .zero), Self.longestWait)
     }
 
-    /// The store's clock when it answered, where known, else ours.
+    /// The store's clock when it answered, if known; otherwise ours.
     private var storesNow: Instant { dated ?? answeredAt }
 }

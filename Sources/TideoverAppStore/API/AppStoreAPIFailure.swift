@@ -1,44 +1,44 @@
 public import TideoverCore
 public import TideoverJSON
 
-/// Why a question to the App Store Server API brought no answer, and what to do about it.
+/// Describes why a request to the App Store Server API failed, and how to proceed.
 public struct AppStoreAPIFailure: Error, Sendable {
     public let reason: Reason
-    /// When and how we asked.
+    /// When and how the request was sent.
     public let exchange: StoreExchange
-    /// The earliest instant, by our clock, at which the store wants to be asked again; nil where it
-    /// does not say.
+    /// The earliest instant, by our clock, at which the store accepts a retry. Nil if the store
+    /// does not state one.
     public let retryAt: Instant?
 
     public enum Reason: Sendable {
-        /// Nothing was sent: the question is one that the store is known to refuse.
+        /// Nothing was sent: the store is known to reject this request.
         case unaskable(AppStoreQuestionFault)
-        /// Nothing was sent: no token could be signed.
+        /// Nothing was sent: signing a token failed.
         case unsigned(any Error)
-        /// No answer arrived.
+        /// No response arrived.
         case unreachable(any Error)
-        /// The store does not accept our token.
+        /// The store rejects our token.
         case unauthorised(AppStoreSkew)
-        /// We ask too often.
+        /// The request rate is too high.
         case throttled
-        /// The store says by a number of its own what is wrong.
+        /// The store reports one of its own error codes.
         case refused(Stated<AppStoreErrorCode>, status: Int)
-        /// The answer is no success, and carries no number of the store's.
+        /// An error response without an error code of the store.
         case status(Int)
-        /// The answer is a success, but is not JSON: truncated, or with a key twice.
+        /// The response is a success, but is not JSON: truncated, or with a duplicate key.
         case malformedJSON(JSONError)
-        /// The answer is a success, but lacks something or says it in the wrong type.
+        /// The response is a success, but lacks a field or has one of the wrong type.
         case malformed(AppStoreRefusal)
-        /// A page says that there is more, and names no place where.
+        /// A page reports that more pages follow, but gives no new cursor.
         case endless
     }
 
-    /// Whether the same question may be answered when it is asked again later.
+    /// Whether a later retry of the same request may succeed.
     public var isRetryable: Bool {
         switch reason {
         case .unaskable, .unsigned: false
         case .unreachable, .throttled, .malformedJSON: true
-        // A clock that is put right makes good tokens.
+        // A corrected clock produces valid tokens.
         case .unauthorised(let skew): skew.explainsRefusal
         case .refused(let code, let status): code.known?.isRetryable ?? Self.isPassing(status)
         case .status(let status): Self.isPassing(status)
@@ -46,7 +46,7 @@ public struct AppStoreAPIFailure: Error, Sendable {
         }
     }
 
-    /// What the failure says about the purchase that was asked about. Nil where nothing was asked.
+    /// The result of the inquiry about the purchase. Nil if no request was sent.
     public var outcome: Inquiry.Outcome? {
         switch reason {
         case .unaskable, .unsigned: nil
@@ -72,30 +72,31 @@ public struct AppStoreAPIFailure: Error, Sendable {
         (400..<500).contains(status) && !isPassing(status) ? .refused : .unreachable
     }
 
-    /// Statuses that speak of the moment, not of the question.
+    /// Returns whether a status is temporary rather than caused by the request.
     private static func isPassing(_ status: Int) -> Bool {
         status == 408 || status == 425 || status == 429 || (500...599).contains(status)
     }
 }
 
-/// Why a question is not asked at all.
+/// Describes why a request is not sent.
 public enum AppStoreQuestionFault: Error, Hashable, Sendable {
-    /// An id that cannot be one of the store's: empty, over 128 characters, or with a character
-    /// other than letters, digits, `-`, `_` and `.` in it.
+    /// An invalid store id: empty, over 128 characters, or with a character other than letters,
+    /// digits, `-`, `_` and `.`.
     case identifier(String)
-    /// The start does not come before the end.
+    /// The start is not before the end.
     case startAfterEnd
-    /// The store keeps notifications for so long only; it could be asked from `earliest` on.
+    /// The store no longer keeps notifications from this start. `earliest` is the earliest valid
+    /// start.
     case startTooOld(earliest: Instant)
     /// A number is outside the range that the store accepts.
     case outOfRange(field: String, ClosedRange<Int64>)
 }
 
-/// How far the store's clock is from ours, as its answer's date tells.
+/// The difference between the store's clock and ours, computed from the date of its response.
 public struct AppStoreSkew: Hashable, Sendable {
-    /// The store's clock less ours: positive when ours is behind. Nil when the answer was not dated.
+    /// The store's clock minus ours: positive when ours is behind. Nil if the response has no date.
     public let ahead: Milliseconds?
-    /// The token that was turned down, by our clock.
+    /// The times of the rejected token, by our clock.
     let issuedAt: Instant
     let expiresAt: Instant
     let answeredAt: Instant
@@ -107,14 +108,14 @@ public struct AppStoreSkew: Hashable, Sendable {
         answeredAt = exchange.answeredAt
     }
 
-    /// Whether the token was from the future, or at its end, by the store's clock. If not, it is the
-    /// key, its ids or its rights that the store does not accept.
+    /// Whether the token was issued in the future or had almost expired, by the store's clock. If
+    /// not, the store rejects the key, its ids or its permissions.
     public var explainsRefusal: Bool {
         guard let ahead else { return false }
         let storesNow = answeredAt + ahead
         return storesNow < issuedAt - Self.tolerance || expiresAt <= storesNow
     }
 
-    /// A date has whole seconds, and an answer is dated before it arrives.
+    /// Dates have whole seconds, and a response is dated before it arrives.
     static let tolerance = Milliseconds.seconds(2)
 }

@@ -1,6 +1,6 @@
 public import TideoverCore
 
-/// What the store answered, and when.
+/// A response of the store, and when it arrived.
 public struct AppStoreAnswer<Content: Sendable>: Sendable {
     public let content: Content
     public let exchange: StoreExchange

@@ -1,7 +1,7 @@
 public import TideoverCore
 
-/// Where all of a customer's subscriptions stand. What is signed in it is still closed; the rest is
-/// the store's word by the connection it came on.
+/// The statuses of all subscriptions of a customer. The signed parts are not verified yet. The rest
+/// is not signed: only the connection authenticates it.
 /// https://developer.apple.com/documentation/appstoreserverapi/statusresponse
 public struct SubscriptionStatusesAnswer: Hashable, Sendable {
     public let environment: Stated<StoreEnvironment>?
@@ -15,7 +15,7 @@ public struct SubscriptionStatusesAnswer: Hashable, Sendable {
         public let lastTransactions: [Status]
     }
 
-    /// Where one subscription stands.
+    /// The status of one subscription.
     public struct Status: Hashable, Sendable {
         public let status: Stated<SubscriptionStatus>?
         public let originalTransactionId: String?
@@ -23,58 +23,58 @@ public struct SubscriptionStatusesAnswer: Hashable, Sendable {
         public let signedTransactionInfo: ArraySlice<UInt8>?
         /// The renewal info as a JWS.
         public let signedRenewalInfo: ArraySlice<UInt8>?
-        /// The item as it was written: what it is kept as.
+        /// The item as the store wrote it, to be stored as evidence.
         let source: ArraySlice<UInt8>
     }
 }
 
-/// Up to 20 transactions of a customer, still closed.
+/// Up to 20 transactions of a customer, not verified yet.
 /// https://developer.apple.com/documentation/appstoreserverapi/historyresponse
 public struct TransactionHistoryPage: Hashable, Sendable {
     public let environment: Stated<StoreEnvironment>?
     public let bundleId: String?
     public let appAppleId: Int64?
-    /// Names the place behind this page.
+    /// The cursor of the next page.
     public let revision: String?
     public let hasMore: Bool
     /// Each a JWS.
     public let signedTransactions: [ArraySlice<UInt8>]
 }
 
-/// Up to 20 refunded transactions of a customer, still closed.
+/// Up to 20 refunded transactions of a customer, not verified yet.
 /// https://developer.apple.com/documentation/appstoreserverapi/refundhistoryresponse
 public struct RefundHistoryPage: Hashable, Sendable {
-    /// Names the place behind this page, also behind the last one.
+    /// The cursor of the next page; the last page also has one.
     public let revision: String?
     public let hasMore: Bool
     /// Each a JWS.
     public let signedTransactions: [ArraySlice<UInt8>]
 }
 
-/// Up to 20 notifications that the store has sent or tried to send, still closed.
+/// Up to 20 notifications that the store has sent or tried to send, not verified yet.
 /// https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryresponse
 public struct NotificationHistoryPage: Hashable, Sendable {
-    /// Names the place behind this page.
+    /// The cursor of the next page.
     public let paginationToken: String?
     public let hasMore: Bool
     public let notificationHistory: [SentNotification]
 }
 
-/// A notification and how its delivery went.
+/// A notification and its delivery attempts.
 /// https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryresponseitem
 public struct SentNotification: Hashable, Sendable {
-    /// The notification as a JWS; absent from a test whose result is not known yet.
+    /// The notification as a JWS; absent from a test without a known result.
     public let signedPayload: ArraySlice<UInt8>?
-    /// At most six, as the store made them.
+    /// At most six, in the order of the store.
     public let sendAttempts: [Attempt]
 
-    /// One attempt to deliver it.
+    /// One delivery attempt.
     public struct Attempt: Hashable, Sendable {
         public let attemptDate: Instant?
         public let sendAttemptResult: Stated<Result>?
     }
 
-    /// What came of an attempt.
+    /// The result of a delivery attempt.
     /// https://developer.apple.com/documentation/appstoreserverapi/sendattemptresult
     public enum Result: String, Hashable, Sendable, CaseIterable {
         case success = "SUCCESS"
@@ -91,62 +91,62 @@ public struct SentNotification: Hashable, Sendable {
     }
 }
 
-/// The name under which a test notification's delivery can be asked for.
+/// The token to query the delivery of a test notification with.
 /// https://developer.apple.com/documentation/appstoreserverapi/sendtestnotificationresponse
 public struct TestNotificationRequested: Hashable, Sendable {
     public let testNotificationToken: String
 }
 
-/// One thing that is signed, still closed.
+/// One signed object, not verified yet.
 /// https://developer.apple.com/documentation/appstoreserverapi/transactioninforesponse
 /// https://developer.apple.com/documentation/appstoreserverapi/apptransactioninforesponse
 public struct SignedAnswer: Hashable, Sendable {
-    /// What it is said to be.
+    /// The kind of object that the response contains.
     public let part: SignedPart
     /// The JWS.
     public let jws: ArraySlice<UInt8>
 }
 
-/// The transactions of one order, still closed.
+/// The transactions of one order, not verified yet.
 /// https://developer.apple.com/documentation/appstoreserverapi/orderlookupresponse
 public struct OrderLookup: Hashable, Sendable {
     public let status: Stated<Status>?
     /// Each a JWS.
     public let signedTransactions: [ArraySlice<UInt8>]
 
-    /// Whether the app has such an order.
+    /// Whether the app has an order with this ID.
     public enum Status: Int64, Hashable, Sendable, CaseIterable {
         case valid = 0
         case invalid = 1
     }
 }
 
-/// What became of an extension.
+/// The result of a renewal date extension.
 /// https://developer.apple.com/documentation/appstoreserverapi/extendrenewaldateresponse
 public struct RenewalExtended: Hashable, Sendable {
     public let originalTransactionId: String?
     public let webOrderLineItemId: String?
     public let success: Bool?
-    /// When the subscription renews now.
+    /// The new renewal date of the subscription.
     public let effectiveDate: Instant?
 }
 
-/// The name under which an extension for all subscribers can be asked for.
+/// The identifier to query an extension for all subscribers with.
 /// https://developer.apple.com/documentation/appstoreserverapi/massextendrenewaldateresponse
 public struct MassExtensionOrdered: Hashable, Sendable {
     public let requestIdentifier: String?
 }
 
-/// How far the store is with an extension for all subscribers of a product.
+/// The progress of an extension for all subscribers of a product.
 /// https://developer.apple.com/documentation/appstoreserverapi/massextendrenewaldatestatusresponse
 public struct MassExtensionStatus: Hashable, Sendable {
     public let requestIdentifier: String?
-    /// Whether it is done; the rest is there only then.
+    /// Whether the extension is done; only then are the other fields present.
     public let complete: Bool?
     public let completeDate: Instant?
-    /// Subscriptions that were extended.
+    /// The number of extended subscriptions.
     public let succeededCount: Int64?
-    /// Subscriptions that could not be.
+    /// The number of subscriptions that could not be extended.
     public let failedCount: Int64?
 }
 
@@ -269,7 +269,7 @@ extension TestNotificationRequested {
 }
 
 extension Optional {
-    /// The member's value, without which an answer is none.
+    /// Returns the member's value, or throws if the required member is absent.
     func required(_ name: String) throws(AppStoreRefusal) -> Wrapped {
         guard let self else { throw .missingMember(name) }
         return self

@@ -1,11 +1,12 @@
 public import TideoverCore
 
-/// How long subscribers whose payment failed keep access, as App Store Connect is set to.
+/// The billing grace period configured in App Store Connect: how long subscribers keep access after
+/// a failed payment.
 /// https://developer.apple.com/documentation/appstoreconnectapi/subscriptiongraceperiod
 public struct BillingGraceSetting: Hashable, Sendable {
-    /// Whether there is one in production.
+    /// Whether a grace period applies in production.
     public let optIn: Bool?
-    /// Whether there is one in the sandbox.
+    /// Whether a grace period applies in the sandbox.
     public let sandboxOptIn: Bool?
     public let duration: Stated<Duration>?
     public let renewalType: Stated<RenewalType>?
@@ -17,14 +18,14 @@ public struct BillingGraceSetting: Hashable, Sendable {
         case twentyEightDays = "TWENTY_EIGHT_DAYS"
     }
 
-    /// Which renewals it is for.
+    /// The renewals that the grace period covers.
     public enum RenewalType: String, Hashable, Sendable, CaseIterable {
         case allRenewals = "ALL_RENEWALS"
-        /// Not the first payment after a free trial.
+        /// All renewals except the first payment after a free trial.
         case paidToPaidOnly = "PAID_TO_PAID_ONLY"
     }
 
-    /// How many days it lasts; nil for a length that this version does not know.
+    /// The grace period in days; nil for a duration that this version does not know.
     public var days: Int64? {
         switch duration?.known {
         case .threeDays: 3
@@ -34,7 +35,7 @@ public struct BillingGraceSetting: Hashable, Sendable {
         }
     }
 
-    /// Whether a trial that cannot be paid for ends without it.
+    /// Whether a failed payment at the end of a trial ends access without a grace period.
     public var isForPaidOnly: Bool { renewalType?.known == .paidToPaidOnly }
 }
 
@@ -50,11 +51,11 @@ extension BillingGraceSetting {
 }
 
 extension AppStoreAPI {
-    /// Where App Store Connect answers.
+    /// The URL of App Store Connect.
     public static let connectURL = "https://api.appstoreconnect.apple.com"
 
-    /// Asks how an app's billing grace period is set: a question to App Store Connect, so that the handler
-    /// is to go to ``connectURL``.
+    /// Requests the billing grace period of an app from App Store Connect. The handler must send to
+    /// ``connectURL``.
     /// https://developer.apple.com/documentation/appstoreconnectapi/get-v1-apps-_id_-subscriptiongraceperiod
     public func billingGraceSetting(
         of appAppleId: Int64

@@ -1,5 +1,4 @@
-/// What the App Store Server API says went wrong, by its number: the HTTP status in front, the
-/// reason behind.
+/// The error codes of the App Store Server API: the HTTP status followed by digits for the reason.
 /// https://developer.apple.com/documentation/appstoreserverapi/error-codes
 public enum AppStoreErrorCode: Int64, Hashable, Sendable, CaseIterable {
     // MARK: The request as a whole
@@ -68,12 +67,12 @@ public enum AppStoreErrorCode: Int64, Hashable, Sendable, CaseIterable {
     case massExtensionNotFound = 4_040_009
     case transactionIdNotFound = 4_040_010
     case appTransactionDoesNotExist = 4_040_019
-    // MARK: Too many, and the store's own faults
+    // MARK: Rate limits and server errors
     case rateLimitExceeded = 4_290_000
     case generalInternal = 5_000_000
     case generalInternalRetryable = 5_000_001
 
-    /// Whether the same question may be answered later, by the store's own documentation.
+    /// Whether the store's documentation allows a later retry of the same request.
     public var isRetryable: Bool {
         let retryable: Set<Self> = [
             .accountNotFoundRetryable, .appNotFoundRetryable,
@@ -83,7 +82,7 @@ public enum AppStoreErrorCode: Int64, Hashable, Sendable, CaseIterable {
         return retryable.contains(self)
     }
 
-    /// Whether the store says for good that it does not know the purchase or its owner.
+    /// Whether the store reports permanently that it has no such purchase or customer.
     var isGone: Bool {
         let gone: Set<Self> = [
             .accountNotFound, .originalTransactionIdNotFound, .transactionIdNotFound,

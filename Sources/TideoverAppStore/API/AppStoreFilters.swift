@@ -2,7 +2,7 @@ public import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
-/// Which of a customer's transactions to list; what is left empty does not narrow the list.
+/// Selects transactions of a customer; an empty field does not restrict the list.
 /// https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history
 public struct TransactionHistoryFilter: Hashable, Sendable {
     /// Purchased at this instant or later.
@@ -14,18 +14,18 @@ public struct TransactionHistoryFilter: Hashable, Sendable {
     public var sort: Sort?
     public var subscriptionGroupIdentifiers: [String] = []
     public var inAppOwnershipType: AppStoreTransaction.OwnershipType?
-    /// Only what the store has taken back, or only what it has not.
+    /// Restricts the list to revoked transactions, or to those that are not revoked.
     public var revoked: Bool?
 
     public init() {}
 
-    /// By date of change.
+    /// The order, by date of change.
     public enum Sort: String, Hashable, Sendable, CaseIterable {
         case ascending = "ASCENDING"
         case descending = "DESCENDING"
     }
 
-    /// What was bought, in the words of a question; answers have others.
+    /// The product types in requests; responses use other names.
     public enum ProductType: String, Hashable, Sendable, CaseIterable {
         case autoRenewable = "AUTO_RENEWABLE"
         case nonRenewable = "NON_RENEWABLE"
@@ -58,10 +58,11 @@ public struct TransactionHistoryFilter: Hashable, Sendable {
     }
 }
 
-/// Which notifications to list. The pages of one list are asked for with the same filter.
+/// Selects notifications. All pages of one list need the same filter.
 /// https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryrequest
 public struct NotificationHistoryFilter: Hashable, Sendable {
-    /// How long the store keeps notifications; a simulated store does as a production one.
+    /// Returns how long the store keeps notifications. A simulated store keeps them as long as
+    /// production.
     public static func reach(in environment: Environment) -> Milliseconds {
         switch environment {
         case .sandbox: .days(30)
@@ -72,17 +73,17 @@ public struct NotificationHistoryFilter: Hashable, Sendable {
     public var startDate: Instant
     public var endDate: Instant
     public var only: Subject?
-    /// Only those that have not reached the server yet.
+    /// Whether to list only notifications that have not reached the server yet.
     public var onlyFailures: Bool
 
-    /// What a list can be narrowed to: the store takes one of these, never both.
+    /// A restriction of the list; the store accepts at most one.
     public enum Subject: Hashable, Sendable {
         case type(Stated<AppStoreNotification.NotificationType>)
         case subtype(
             Stated<AppStoreNotification.NotificationType>,
             Stated<AppStoreNotification.Subtype>
         )
-        /// One customer, by any of the customer's transactions.
+        /// One customer, identified by any of the customer's transactions.
         case transaction(String)
     }
 
@@ -98,7 +99,8 @@ public struct NotificationHistoryFilter: Hashable, Sendable {
         self.onlyFailures = onlyFailures
     }
 
-    /// The earliest start that the store can be asked for, with some minutes for clocks that differ.
+    /// Returns the earliest start that the store accepts, with ten minutes of margin for clock
+    /// differences.
     public static func earliestStart(
         at now: Instant,
         in environment: Environment = .production

@@ -1,13 +1,13 @@
 import TideoverHTTP
 import TideoverJSON
 
-// Every question throws `AppStoreAPIFailure`, or `CancellationError` if the task was cancelled.
+// Every request throws `AppStoreAPIFailure`, or `CancellationError` if the task was cancelled.
 
 // MARK: - Purchases
 
 extension AppStoreAPI {
-    /// Where all subscriptions of a customer stand, own and shared, named by any of the customer's
-    /// transactions; only those with one of `statuses`, if any are given.
+    /// Requests all subscriptions of a customer, owned and shared, by any of the customer's
+    /// transactions. A non-empty `statuses` restricts the result to these statuses.
     public func subscriptionStatuses(
         of transactionId: String,
         only statuses: [SubscriptionStatus] = []
@@ -19,8 +19,8 @@ extension AppStoreAPI {
         return try await ask(question, SubscriptionStatusesAnswer.init)
     }
 
-    /// One page of a customer's transactions, at most 20. The page after it is asked for by the
-    /// revision of this one, with the same filter.
+    /// Requests one page of a customer's transactions, at most 20. Pass the revision of a page,
+    /// with the same filter, to get the next page.
     public func transactionHistory(
         of transactionId: String,
         _ filter: TransactionHistoryFilter = TransactionHistoryFilter(),
@@ -33,8 +33,8 @@ extension AppStoreAPI {
         return try await ask(question, TransactionHistoryPage.init)
     }
 
-    /// One page of a customer's refunded transactions, at most 20, the oldest revocation first. The
-    /// last revision can be kept: asked again later it brings what is new.
+    /// Requests one page of a customer's refunded transactions, at most 20, the oldest revocation
+    /// first. Store the last revision: a later request with it returns only newer refunds.
     public func refundHistory(
         of transactionId: String,
         revision: String? = nil
@@ -50,7 +50,7 @@ extension AppStoreAPI {
 // MARK: - One purchase
 
 extension AppStoreAPI {
-    /// One transaction as it stands now.
+    /// Requests the current state of one transaction.
     public func transactionInfo(
         of transactionId: String
     ) async throws -> AppStoreAnswer<SignedAnswer> {
@@ -60,7 +60,7 @@ extension AppStoreAPI {
         }
     }
 
-    /// The app transaction of the customer whom any transaction belongs to.
+    /// Requests the app transaction of a customer, by any of the customer's transactions.
     public func appTransactionInfo(
         of transactionId: String
     ) async throws -> AppStoreAnswer<SignedAnswer> {
@@ -71,13 +71,13 @@ extension AppStoreAPI {
         }
     }
 
-    /// What was bought by the order that a receipt names. Production only.
+    /// Requests the transactions of an order by the order ID on a receipt. Production only.
     public func lookUp(orderId: String) async throws -> AppStoreAnswer<OrderLookup> {
         let question = AppStoreQuestion(path: try path("/inApps/v1/lookup", orderId))
         return try await ask(question, OrderLookup.init)
     }
 
-    /// Names the app's own account of a purchase afterwards, or another one: a UUID.
+    /// Sets or replaces the app account token of an existing purchase. The token is a UUID.
     public func setAppAccountToken(
         of originalTransactionId: String,
         to token: String
@@ -92,13 +92,13 @@ extension AppStoreAPI {
         )
     }
 
-    /// Says that a purchase was delivered, as the app itself could.
+    /// Finishes a transaction, as the app does after delivery of the purchase.
     public func finish(_ transactionId: String) async throws -> AppStoreAnswer<Void> {
         let path = try path("/inApps/v1/transactions", transactionId, "/finish")
         return try await tell(AppStoreQuestion(method: "POST", path: path))
     }
 
-    /// Moves one subscription's renewal into the future, free of charge.
+    /// Extends the renewal date of one subscription, free of charge.
     public func extendRenewalDate(
         of originalTransactionId: String,
         _ order: RenewalExtension
@@ -109,8 +109,9 @@ extension AppStoreAPI {
         return try await ask(question, RenewalExtended.init)
     }
 
-    /// Moves the renewals of everybody who subscribes to a product. The store takes the order at once,
-    /// carries it out later and tells of that by a notification; until then it can be asked how far it is.
+    /// Extends the renewal dates of all subscribers of a product. The store accepts the request
+    /// immediately, processes it later and sends a notification when it is done. Query
+    /// `massExtensionStatus` for the progress.
     public func extendRenewalDates(
         ofAllSubscribersTo productId: String,
         _ order: RenewalExtension,
@@ -131,7 +132,7 @@ extension AppStoreAPI {
         return try await ask(question, MassExtensionOrdered.init)
     }
 
-    /// How far the store is with an order for everybody who subscribes to a product.
+    /// Requests the progress of an extension for all subscribers of a product.
     public func massExtensionStatus(
         of productId: String,
         requestIdentifier: String
@@ -142,7 +143,7 @@ extension AppStoreAPI {
         return try await ask(question, MassExtensionStatus.init)
     }
 
-    /// Answers a request for consumption information, within 12 hours and with the customer's
+    /// Sends consumption information: within 12 hours of the request, and with the customer's
     /// consent.
     public func sendConsumption(
         of transactionId: String,
@@ -157,8 +158,8 @@ extension AppStoreAPI {
 // MARK: - Notifications
 
 extension AppStoreAPI {
-    /// One page of the notifications that the store has sent or tried to send, at most 20. The page
-    /// after it is asked for by the token of this one, with the same filter.
+    /// Requests one page of the notifications that the store has sent or tried to send, at most 20.
+    /// Pass the token of a page, with the same filter, to get the next page.
     public func notificationHistory(
         _ filter: NotificationHistoryFilter,
         paginationToken: String? = nil
@@ -173,15 +174,14 @@ extension AppStoreAPI {
         return try await ask(question, NotificationHistoryPage.init)
     }
 
-    /// Has the store send a test notification to the app's URL; the token names it for about six
-    /// months.
+    /// Requests a test notification to the app's URL. The token identifies it for about six months.
     public func requestTestNotification() async throws -> AppStoreAnswer<TestNotificationRequested>
     {
         let question = AppStoreQuestion(method: "POST", path: "/inApps/v1/notifications/test")
         return try await ask(question, TestNotificationRequested.init)
     }
 
-    /// How a test notification fared.
+    /// Requests the delivery result of a test notification.
     public func testNotificationStatus(
         _ token: String
     ) async throws -> AppStoreAnswer<SentNotification> {
@@ -193,7 +193,7 @@ extension AppStoreAPI {
 // MARK: - Paths
 
 extension AppStoreAPI {
-    /// A path that ends with an id, and perhaps with words behind it.
+    /// Returns a path that ends with an id and an optional suffix.
     func path(
         _ root: String,
         _ id: String,

@@ -1,14 +1,14 @@
 import TideoverJSON
 
-/// By how much a renewal is to be moved, and why.
+/// The duration and reason of a renewal date extension.
 /// https://developer.apple.com/documentation/appstoreserverapi/extendrenewaldaterequest
 public struct RenewalExtension: Hashable, Sendable {
-    /// The days that the store adds at most; it does so twice a year at most.
+    /// The days of one extension. The store allows two extensions a year.
     public static let possibleDays: ClosedRange<Int64> = 1...90
 
     public var days: Int64
     public var reason: Reason
-    /// A UUID of ours, at most 128 characters.
+    /// A UUID of our choice, at most 128 characters.
     public var requestIdentifier: String
 
     public init(days: Int64, reason: Reason, requestIdentifier: String) {
@@ -17,7 +17,7 @@ public struct RenewalExtension: Hashable, Sendable {
         self.requestIdentifier = requestIdentifier
     }
 
-    /// Why a renewal is moved.
+    /// The reason for a renewal date extension.
     /// https://developer.apple.com/documentation/appstoreserverapi/extendreasoncode
     public enum Reason: Int64, Hashable, Sendable, CaseIterable {
         case undeclared = 0
@@ -42,20 +42,20 @@ public struct RenewalExtension: Hashable, Sendable {
     }
 }
 
-/// What the store asks for before it decides on a refund.
+/// The consumption data that the store requests before it decides on a refund.
 /// https://developer.apple.com/documentation/appstoreserverapi/consumptionrequest
 public struct ConsumptionInformation: Hashable, Sendable {
     /// All of it.
     public static let wholePercentage: Int64 = 100_000
 
-    /// Whether the customer agreed to this being told; without that nothing may be told.
+    /// Whether the customer consented to sharing this data; without consent nothing may be sent.
     public var customerConsented: Bool
-    /// Whether it could be tried or seen before it was bought.
+    /// Whether the customer could try or preview the content before the purchase.
     public var sampleContentProvided: Bool
     public var deliveryStatus: DeliveryStatus
-    /// How much was used, in thousandths of a percent.
+    /// The consumed part, in thousandths of a percent.
     public var consumptionPercentage: Int64?
-    /// What we would have the store do.
+    /// The preferred refund decision.
     public var refundPreference: RefundPreference?
 
     public init(
@@ -81,7 +81,7 @@ public struct ConsumptionInformation: Hashable, Sendable {
         case undeliveredOther = "UNDELIVERED_OTHER"
     }
 
-    /// What we would have the store do; it decides by itself.
+    /// The preferred refund decision; the store makes the final decision.
     public enum RefundPreference: String, Hashable, Sendable, CaseIterable {
         case decline = "DECLINE"
         case grantFull = "GRANT_FULL"

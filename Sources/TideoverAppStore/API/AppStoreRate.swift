@@ -1,6 +1,6 @@
 public import TideoverCore
 
-/// The questions that share one of the store's limits.
+/// Groups of requests that share one of the store's rate limits.
 /// https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
 public enum AppStoreRate: Hashable, Sendable, CaseIterable {
     /// Statuses, histories, one transaction, consumption.
@@ -9,13 +9,14 @@ public enum AppStoreRate: Hashable, Sendable, CaseIterable {
     case extensions
     case orderLookup
     case refundHistory
-    /// Test notifications, and what became of them.
+    /// Test notifications and their results.
     case testNotifications
-    /// Extensions for all subscribers, and what became of them.
+    /// Extensions for all subscribers and their results.
     case massExtensions
 
-    /// How many an app may ask in an hour: the limit is told by the second and kept by the hour. In the sandbox it
-    /// is a tenth; a simulated store is taken for a production one.
+    /// Returns how many requests an app may send in an hour. Apple states the limit per second and
+    /// enforces it per hour. The sandbox limit is a tenth; a simulated store has the production
+    /// limit.
     public func questionsPerHour(in environment: Environment) -> Int {
         let perSecond =
             switch self {

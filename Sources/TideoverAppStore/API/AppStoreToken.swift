@@ -1,7 +1,7 @@
 public import TideoverCore
 import TideoverJSON
 
-/// Who asks the App Store Server API: a key of App Store Connect, and the app it asks about.
+/// The credentials for the App Store Server API: a key of App Store Connect, and the app.
 /// https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests
 public struct AppStoreAPIKey: Hashable, Sendable {
     public let issuerId: String
@@ -15,17 +15,17 @@ public struct AppStoreAPIKey: Hashable, Sendable {
     }
 }
 
-/// Signs with ES256: the 64 bytes r and s over the SHA-256 of `signingInput`. What it throws reaches
-/// whoever asked, inside ``AppStoreAPIFailure``.
+/// Signs with ES256: returns the 64 bytes r and s over the SHA-256 of `signingInput`. Its errors
+/// reach the caller of the request inside ``AppStoreAPIFailure``.
 public typealias TokenSigner = @Sendable (_ signingInput: [UInt8]) throws -> [UInt8]
 
-/// A bearer token and when it is good for use.
+/// A bearer token and its period of use.
 public struct AppStoreToken: Hashable, Sendable {
-    /// The longest life that the store accepts.
+    /// The longest lifetime that the store accepts.
     public static let maximumLife = Milliseconds.minutes(60)
-    /// The life of the tokens made here.
+    /// The lifetime of the tokens created here.
     public static let life = Milliseconds.minutes(20)
-    /// How long before its end a token is not used any more: a request takes time.
+    /// How long before its expiry a token is no longer used: a request takes time.
     public static let margin = Milliseconds.minutes(1)
 
     /// The compact form.
@@ -33,7 +33,7 @@ public struct AppStoreToken: Hashable, Sendable {
     public let issuedAt: Instant
     public let expiresAt: Instant
 
-    /// A new token, good from `now`, which is cut to whole seconds.
+    /// Creates a token that is valid from `now`, truncated to whole seconds.
     public init(for key: AppStoreAPIKey, at now: Instant, signer: TokenSigner) throws {
         let seconds = now.millisecondsSince1970 / 1000
         issuedAt = Instant(millisecondsSince1970: seconds * 1000)
@@ -53,13 +53,14 @@ public struct AppStoreToken: Hashable, Sendable {
         text = String(decoding: compact, as: UTF8.self)
     }
 
-    /// Whether to use it at an instant; a clock that was set back makes it one from the future.
+    /// Returns whether the token is usable at an instant. A token from the future is not: the clock
+    /// was set back.
     public func isFresh(at now: Instant) -> Bool {
         issuedAt <= now && now < expiresAt - Self.margin
     }
 }
 
-/// Makes tokens, and uses each until shortly before it ends.
+/// Creates tokens, and reuses each until shortly before it expires.
 public actor AppStoreTokens {
     private let key: AppStoreAPIKey
     private let signer: TokenSigner
@@ -70,7 +71,7 @@ public actor AppStoreTokens {
         self.signer = signer
     }
 
-    /// The token to use at an instant; throws what the signer throws.
+    /// Returns the token for an instant. Throws the errors of the signer.
     public func token(at now: Instant) throws -> AppStoreToken {
         if let current, current.isFresh(at: now) { return current }
         let token = try AppStoreToken(for: key, at: now, signer: signer)
@@ -78,7 +79,7 @@ public actor AppStoreTokens {
         return token
     }
 
-    /// Does not use a token again that the store has turned down.
+    /// Discards a token that the store has rejected.
     func forget(_ token: AppStoreToken) {
         if current == token { current = nil }
     }

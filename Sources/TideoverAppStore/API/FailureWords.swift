@@ -2,7 +2,7 @@ import TideoverCore
 import TideoverJSON
 
 extension AppStoreAPIFailure: CustomStringConvertible {
-    /// The reason in one word; it never changes, and nothing but the case decides it.
+    /// A stable code for the reason; it depends only on the case.
     public var code: String {
         switch reason {
         case .unaskable: "unaskable"
@@ -18,7 +18,7 @@ extension AppStoreAPIFailure: CustomStringConvertible {
         }
     }
 
-    /// The reason in a sentence or two, fit for a log: no id and nothing the store wrote is in it.
+    /// A description of the reason for logs, without ids or text from the store.
     public var sentence: String {
         switch reason {
         case .unaskable(let fault): fault.sentence
@@ -51,7 +51,7 @@ extension AppStoreAPIFailure: CustomStringConvertible {
 }
 
 extension AppStoreSkew: CustomStringConvertible {
-    /// What a 401 comes from, as far as the clocks tell.
+    /// Describes the cause of a 401, as far as the clocks show it.
     public var sentence: String {
         let refusal = "The App Store does not accept our token. "
         guard let ahead else {
@@ -73,7 +73,7 @@ extension AppStoreSkew: CustomStringConvertible {
 }
 
 extension AppStoreQuestionFault: CustomStringConvertible {
-    /// The reason in one sentence.
+    /// A one-sentence description of the reason.
     public var sentence: String {
         switch self {
         case .identifier: "This cannot be an id of the App Store's, so it was not asked about."

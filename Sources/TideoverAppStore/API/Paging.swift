@@ -1,6 +1,6 @@
-/// A part of a list that the store hands out page by page.
+/// One page of a list of the store.
 public protocol AppStorePage: Sendable {
-    /// Names the place behind this page.
+    /// The cursor of the next page.
     var place: String? { get }
     var hasMore: Bool { get }
 }
@@ -17,13 +17,13 @@ extension NotificationHistoryPage: AppStorePage {
     public var place: String? { paginationToken }
 }
 
-/// Where a walk through pages ended.
+/// The end of a paged fetch.
 public struct AppStorePagesEnd: Hashable, Sendable {
-    /// Behind the last page; where to go on.
+    /// The cursor after the last page; continue from here.
     public let place: String?
-    /// Whether nothing more was there; if not, the walk had reached its bound, or was stopped.
+    /// Whether the list is complete. If not, `bound` was reached or `each` stopped.
     public let isComplete: Bool
-    /// How many pages were walked.
+    /// The number of pages fetched.
     public let pages: Int
 
     public init(place: String?, isComplete: Bool, pages: Int) {
@@ -33,13 +33,12 @@ public struct AppStorePagesEnd: Hashable, Sendable {
     }
 }
 
-/// Walks through the pages of a list, one after the other, from `place` on and `bound` pages at
-/// most. `fetch` asks for the page behind a place, the first one for nil; `each` takes a page, and
-/// ends the walk with false. What has been handed to `each` need not be asked for again: whoever
-/// keeps the place of the last page can go on there after a failure.
+/// Fetches the pages of a list in order from `place`, at most `bound` pages. `fetch` requests the
+/// page after a cursor, or the first page for nil. `each` receives a page, and returns false to
+/// stop. A caller that stores the cursor of the last page can resume there after a failure.
 ///
-/// Throws what the two throw; `CancellationError`; ``AppStoreAPIFailure`` for a page that says that
-/// there is more and names no new place.
+/// Throws the errors of both closures, `CancellationError`, or ``AppStoreAPIFailure`` for a page
+/// that promises more without a new cursor.
 public func walkPages<Page: AppStorePage>(
     from place: String? = nil,
     atMost bound: Int,

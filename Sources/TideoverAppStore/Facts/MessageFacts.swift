@@ -5,20 +5,19 @@ extension Message {
         notification?.notificationType?.known
     }
 
-    /// Whether this version knows what kind of message it is and whose. One that it does not know
-    /// changes nothing, however much in it could be read.
+    /// Whether this version knows the message's type and ownership. Other messages change nothing,
+    /// even if parts of them are readable.
     private var isUnderstood: Bool {
         (notification == nil || type != nil)
             && (transaction == nil || transaction?.ownership != nil)
     }
 
-    /// The renewal info, if it can state anything.
+    /// The renewal info if it is complete enough to state facts.
     private var completeRenewalInfo: AppStoreRenewalInfo? {
         renewalInfo.flatMap { $0.missing.isEmpty ? $0 : nil }
     }
 
-    /// What the message is about. A renewal info does not say whose it is: the transaction beside
-    /// it does.
+    /// The lineage of the message. A renewal info has no ownership; the transaction beside it does.
     private var lineage: Lineage? {
         if let transaction {
             guard transaction.missing.isEmpty else { return nil }
@@ -35,7 +34,7 @@ extension Message {
 
     // MARK: Statements
 
-    /// Everything the message asserts.
+    /// All statements of the message.
     var statements: [Statement] {
         if receipt != nil || receiptAnswer != nil {
             return signedDate.map(receiptStatements) ?? []
@@ -54,8 +53,8 @@ extension Message {
             let date = revocation.date
             words.append(Statement(lineage, .revocation(revocation), from: date, at: signed))
         }
-        // It is the envelope that speaks of a reversal: the transaction in it is one that has no
-        // refund, and may have been signed before there was one.
+        // The envelope announces the reversal. Its transaction has no refund, and may have been
+        // signed before the refund.
         if type == .refundReversed, let signed = notification?.signedDate {
             words.append(Statement(lineage, .reversal(Reversal(term: term.key)), at: signed))
         }
@@ -68,8 +67,8 @@ extension Message {
         if let renewal, let signed = renewal.signedDate {
             words.append(Statement(lineage, .outlook(renewal.outlook), at: signed))
         }
-        // Parts of one envelope are signed seconds apart: the condition takes the date of the
-        // renewal info beside it, so that the two never outrun each other.
+        // Parts of one envelope are signed seconds apart. The condition takes the date of the
+        // renewal info beside it, so that both have the same date.
         if let condition = condition(renewalDate: renewal?.renewalDate),
             let signed = renewal?.signedDate ?? signedDate
         {
@@ -87,7 +86,7 @@ extension Message {
         return unrecognised.map { Statement(lineage, .unrecognised($0), at: signedDate) }
     }
 
-    /// The store's words that this version does not know, each once.
+    /// The store's values that this version does not know, without duplicates.
     var unrecognised: [Unrecognised] {
         let all =
             (notification?.unrecognised ?? [])
@@ -100,7 +99,7 @@ extension Message {
 
     // MARK: Notes
 
-    /// What is worth saying of it.
+    /// Notes for operators who inspect the message.
     var notes: [AppStoreNote] {
         environmentNotes + contentNotes + transactionNotes + renewalNotes + receiptNotes
     }

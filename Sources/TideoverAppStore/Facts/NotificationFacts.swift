@@ -1,7 +1,7 @@
 import TideoverCore
 
 extension AppStoreNotification {
-    /// What the type itself announces, where that is a state of the subscription.
+    /// The subscription state that the notification type itself announces, if any.
     var notice: Condition.Notice? {
         switch notificationType?.known {
         case .didFailToRenew:
@@ -17,7 +17,7 @@ extension AppStoreNotification {
         }
     }
 
-    /// Why the subscription ended, by the subtype that EXPIRED comes with.
+    /// Why the subscription ended, from the subtype of EXPIRED.
     /// https://developer.apple.com/documentation/appstoreservernotifications/subtype
     private var lapse: Outlook.Lapse? {
         guard notificationType?.known == .expired else { return nil }
@@ -30,9 +30,9 @@ extension AppStoreNotification {
         }
     }
 
-    /// The store's word for the subscription's state, for the term that ends at a renewal date. A
-    /// status that is not known is no word at all: it must not displace an older one that is. Without
-    /// a status, SUBSCRIBED means active.
+    /// Returns the store's state of the subscription, for the term that ends at a renewal date. An
+    /// unknown status states nothing: it must not replace an older known one. Without a status,
+    /// SUBSCRIBED means active.
     func condition(renewalDate: Instant?) -> Condition? {
         if data?.status == nil, notificationType?.known == .subscribed {
             return Condition(status: .active, renewalDate: renewalDate)
@@ -42,7 +42,7 @@ extension AppStoreNotification {
         return condition
     }
 
-    /// The words in it that this version does not know.
+    /// The values that this version does not know.
     var unrecognised: [Unrecognised] {
         [
             notificationType.unrecognised(as: "notificationType"),
@@ -54,7 +54,7 @@ extension AppStoreNotification {
 }
 
 extension Condition {
-    /// Nil when neither word is known.
+    /// Nil if neither the status nor the notice is known.
     init?(_ status: Stated<SubscriptionStatus>?, _ notice: Notice?, _ renewalDate: Instant?) {
         let status = status?.known.map(Status.init)
         guard status != nil || notice != nil else { return nil }

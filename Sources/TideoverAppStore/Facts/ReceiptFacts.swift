@@ -1,12 +1,12 @@
 import TideoverCore
 
 extension Message {
-    /// What a receipt tells of, and an answer of verifyReceipt more of.
+    /// The purchases in a receipt or in a verifyReceipt response.
     private var purchases: [AppStoreReceiptPurchase] {
         receipt?.purchases.onceEach ?? receiptAnswer?.purchases ?? []
     }
 
-    /// Everything that a receipt or an answer asserts, all as of its one date.
+    /// Returns all statements of a receipt or response, with its single date.
     func receiptStatements(at assertedAt: Instant) -> [Statement] {
         let purchases = purchases
         return purchases.flatMap { statements(of: $0, among: purchases, at: assertedAt) }
@@ -41,7 +41,7 @@ extension Message {
         at assertedAt: Instant
     ) -> [Statement] {
         let own = all.filter { $0.originalTransactionId == renewal.originalTransactionId }
-        // A renewal does not say whose it is; the purchases beside it do.
+        // A renewal has no ownership; the purchases beside it do.
         guard let purchase = own.first, let lineage = lineage(of: purchase),
             purchase.ownership != nil
         else { return [] }
@@ -87,8 +87,8 @@ extension Message {
 }
 
 extension [AppStoreReceiptPurchase] {
-    /// Without those whose transaction has been told of: two words of one date on one thing would have
-    /// no order.
+    /// Returns the purchases with distinct transactions. Two statements of the same date about one
+    /// transaction have no order.
     fileprivate var onceEach: [AppStoreReceiptPurchase] {
         var known: Set<String> = []
         return filter { known.insert($0.transactionId ?? "").inserted }
@@ -96,8 +96,8 @@ extension [AppStoreReceiptPurchase] {
 }
 
 extension AppStoreReceiptPurchase {
-    /// The fields without which a purchase states nothing. That of the product's kind is needed only
-    /// where no end tells that it is a subscription.
+    /// The missing fields that a purchase needs to state facts. The product type is required only
+    /// without an expiry date, which shows a subscription.
     var missing: [String] {
         let ids = [
             ("original_transaction_id", originalTransactionId), ("transaction_id", transactionId),
@@ -108,14 +108,14 @@ extension AppStoreReceiptPurchase {
             + (plan == nil ? ["product type"] : [])
     }
 
-    /// Whose it is; nil for a word that this version does not know. Receipts do not say, and then it
-    /// is taken for the purchaser's.
+    /// The ownership; nil for a value that this version does not know. Receipts do not state it:
+    /// the default is the purchaser.
     var ownership: Ownership? { Ownership(inAppOwnershipType) }
 
     var unknownOwnership: String? { ownership == nil ? inAppOwnershipType?.raw : nil }
 
-    /// Whether an upgrade has replaced it: by the flag, or because another purchase of the same
-    /// subscription begins when this one was cancelled. Receipts have no flag.
+    /// Returns whether an upgrade replaced this purchase. Receipts have no flag for it. Without
+    /// one, another purchase of the subscription must begin at the cancellation.
     func isUpgradedAway(among all: [AppStoreReceiptPurchase]) -> Bool {
         if let isUpgraded { return isUpgraded }
         guard let cancellationDate else { return false }
@@ -146,8 +146,8 @@ extension AppStoreReceiptPurchase {
         )
     }
 
-    /// Only what renews by itself has an end in receipts. A purchase without one, of a kind that
-    /// nothing tells, could be anything.
+    /// Only auto-renewable subscriptions have an expiry date in receipts. Without an expiry date
+    /// and a product type, the plan is unknown.
     private var plan: Term.Plan? {
         switch productType?.known {
         case .autoRenewableSubscription: .autoRenewable
@@ -160,7 +160,8 @@ extension AppStoreReceiptPurchase {
         }
     }
 
-    /// A trial is free; whether another introductory price is paid up front is not told.
+    /// A trial is free. The store does not state whether another introductory price is paid up
+    /// front.
     private var offer: Offer? {
         let discount: Offer.Discount? = isTrialPeriod == true ? .freeTrial : nil
         if let promotionalOfferId {
@@ -173,7 +174,7 @@ extension AppStoreReceiptPurchase {
         return isIntroductory ? Offer(kind: .introductory, discount: discount) : nil
     }
 
-    /// The taking back of a term; the date that an upgrade leaves is no refund.
+    /// Returns the revocation of a term. A cancellation date that an upgrade sets is not a refund.
     func revocation(of term: Term) -> Revocation? {
         guard term.isRevoked, let cancellationDate else { return nil }
         return Revocation(
@@ -183,7 +184,7 @@ extension AppStoreReceiptPurchase {
         )
     }
 
-    /// The words in it that this version does not know.
+    /// The values that this version does not know.
     var unrecognised: [Unrecognised] {
         [
             productType.unrecognised(as: "productType"),
@@ -194,7 +195,8 @@ extension AppStoreReceiptPurchase {
 }
 
 extension AppStorePendingRenewal {
-    /// What the store expects at the end of the period, which the answer does not repeat here.
+    /// Returns the store's renewal outlook at the end of the period; the response does not repeat
+    /// the date here.
     func outlook(renewalDate: Instant?) -> Outlook {
         Outlook(
             renewalDate: renewalDate,
@@ -210,7 +212,7 @@ extension AppStorePendingRenewal {
         )
     }
 
-    /// The words in it that this version does not know.
+    /// The values that this version does not know.
     var unrecognised: [Unrecognised] {
         [
             autoRenewStatus.unrecognised(as: "autoRenewStatus"),

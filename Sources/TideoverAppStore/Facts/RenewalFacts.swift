@@ -1,7 +1,7 @@
 import TideoverCore
 
 extension AppStoreRenewalInfo {
-    /// The members without which a renewal info states nothing.
+    /// The missing members that a renewal info needs to state facts.
     var missing: [String] {
         var names: [String] = []
         if (originalTransactionId ?? "").isEmpty { names.append("originalTransactionId") }
@@ -9,7 +9,7 @@ extension AppStoreRenewalInfo {
         return names
     }
 
-    /// What the store expects at the end of the period.
+    /// The store's renewal outlook at the end of the period.
     var outlook: Outlook {
         Outlook(
             renewalDate: renewalDate,
@@ -35,7 +35,7 @@ extension AppStoreRenewalInfo {
         )
     }
 
-    /// The words in it that this version does not know.
+    /// The values that this version does not know.
     var unrecognised: [Unrecognised] {
         [
             autoRenewStatus.unrecognised(as: "autoRenewStatus"),

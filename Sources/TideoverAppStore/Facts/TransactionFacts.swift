@@ -1,7 +1,7 @@
 import TideoverCore
 
 extension AppStoreTransaction {
-    /// The members without which a transaction states nothing.
+    /// The missing members that a transaction needs to state facts.
     var missing: [String] {
         let ids = [
             ("originalTransactionId", originalTransactionId), ("transactionId", transactionId),
@@ -12,13 +12,14 @@ extension AppStoreTransaction {
             + dates.filter { $0.1 == nil }.map(\.0)
     }
 
-    /// Whose it is; nil for a word that this version does not know.
+    /// The ownership; nil for a value that this version does not know.
     var ownership: Ownership? { Ownership(inAppOwnershipType) }
 
-    /// Whether the store took it back; the date that an upgrade leaves is no refund.
+    /// Whether the store revoked it. A revocation date that an upgrade sets is not a refund.
     var isRevoked: Bool { revocationDate != nil && isUpgraded != true }
 
-    /// The period or purchase it stands for; nil if anything essential is missing.
+    /// The period or purchase that the transaction represents; nil if an essential member is
+    /// missing.
     var term: Term? {
         guard missing.isEmpty, let transactionId, let productId, let plan, let purchaseDate else {
             return nil
@@ -69,7 +70,7 @@ extension AppStoreTransaction {
         }
     }
 
-    /// The taking back of a term, if the transaction carries one.
+    /// Returns the revocation of a term, if the transaction has one.
     func revocation(
         of term: Term,
         announcedBy type: AppStoreNotification.NotificationType?
@@ -83,8 +84,8 @@ extension AppStoreTransaction {
         )
     }
 
-    /// The store's own word for it; transactions signed before that word existed are told apart by
-    /// what else is known.
+    /// Returns the cause that the store states. Older transactions do not state it: ownership and
+    /// notification type decide.
     private func cause(
         announcedBy type: AppStoreNotification.NotificationType?
     ) -> Revocation.Cause {
@@ -101,7 +102,7 @@ extension AppStoreTransaction {
         }
     }
 
-    /// The words in it that this version does not know.
+    /// The values that this version does not know.
     var unrecognised: [Unrecognised] {
         [
             type.unrecognised(as: "type"),
@@ -118,7 +119,8 @@ extension AppStoreTransaction {
 }
 
 extension Ownership {
-    /// The purchaser's where the store does not say; nil for a word that this version does not know.
+    /// Defaults to the purchaser if the store states no ownership; nil for a value that this
+    /// version does not know.
     init?(_ type: Stated<AppStoreTransaction.OwnershipType>?) {
         guard let type else {
             self = .purchased
@@ -144,7 +146,7 @@ extension Term.Billing {
 }
 
 extension Offer {
-    /// The discount that the store names; nil when it names no kind of offer.
+    /// The offer that the store states; nil without an offer type.
     init?(
         _ type: Stated<OfferType>?,
         _ discount: Stated<OfferDiscountType>?,
@@ -188,7 +190,7 @@ extension Offer.Discount {
 }
 
 extension Period {
-    /// A length that cannot be read is counted like a word that is not known.
+    /// Reports a length that cannot be parsed as an unknown value.
     static func unrecognised(_ text: String?, as field: String) -> Unrecognised? {
         guard let text, Period(iso8601: text) == nil else { return nil }
         return Unrecognised(field: field, value: text)
@@ -196,7 +198,7 @@ extension Period {
 }
 
 extension Money {
-    /// An amount needs its currency.
+    /// Nil without an amount or its currency.
     init?(_ milliunits: Int64?, _ currency: String?) {
         guard let milliunits, let currency else { return nil }
         self.init(milliunits: milliunits, currency: currency)

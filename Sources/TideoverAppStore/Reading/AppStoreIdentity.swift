@@ -1,9 +1,9 @@
 public import TideoverCore
 
-/// Which app messages are for, and which environments it takes part in.
+/// The app that messages must be for, and the environments that it accepts.
 public struct AppStoreIdentity: Hashable, Sendable {
     public let bundleId: String
-    /// The app's number in the store; compared in production only, as Apple's libraries do.
+    /// The app's App Store ID; compared in production only, as Apple's libraries do.
     public let appAppleId: Int64?
     public let environments: Set<Environment>
 
@@ -17,20 +17,20 @@ public struct AppStoreIdentity: Hashable, Sendable {
         guard found == bundleId else { throw .wrongBundle(expected: bundleId, found: found) }
     }
 
-    /// The environment is the one that the authority vouches for, if it vouches for any.
+    /// The environment is the one that the authority certifies, if any.
     func require(appAppleId found: Int64?, in environment: Environment?) throws(AppStoreRefusal) {
         guard let expected = appAppleId, found != expected else { return }
         if environment != .production {
-            // The sandbox can state the number or leave it out, and Apple's libraries do not
-            // compare it there. In an environment that this app does not accept, the number of
-            // another app is the better reason to refuse.
+            // In the sandbox the app ID is optional, and Apple's libraries do not compare it. In an
+            // environment that this app does not accept, another app's ID is the better reason to
+            // reject.
             let isAccepted = environment.map(environments.contains) ?? false
             if isAccepted || found == nil { return }
         }
         throw .wrongApp(expected: expected, found: found)
     }
 
-    /// The environment, once its authority vouches for it and the app takes part in it.
+    /// Returns the environment if its authority certifies it and the app accepts it.
     func require(
         _ environment: Environment?,
         claimed: Stated<StoreEnvironment>?

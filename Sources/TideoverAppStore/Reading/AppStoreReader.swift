@@ -1,8 +1,8 @@
 import TideoverCore
 import TideoverJSON
 
-/// Reads what the App Store signed, for one app. Nothing is believed that the signature check did
-/// not pass, that is not for this app, or whose parts do not speak of the same thing.
+/// Reads content signed by the App Store, for one app. It rejects content with an invalid
+/// signature, for another app, or with parts that contradict each other.
 public struct AppStoreReader: Sendable {
     public let app: AppStoreIdentity
 
@@ -12,7 +12,7 @@ public struct AppStoreReader: Sendable {
 
     /// Reads a notification as the App Store posts it: `{"signedPayload": "..."}`.
     ///
-    /// - Throws: ``AppStoreRefusal``, or whatever the check throws.
+    /// - Throws: ``AppStoreRefusal``, or the errors of the check.
     public func readNotification(
         body: [UInt8],
         check: SignatureCheck
@@ -22,11 +22,11 @@ public struct AppStoreReader: Sendable {
         return reading
     }
 
-    /// Reads a notification as posted, or any one JWS of the App Store's by itself: a
-    /// notification, a transaction, a renewal info or an app transaction. Also one subscription of an
-    /// answer of the API, as ``AppStoreAnswerItem`` keeps it.
+    /// Reads a posted notification, or a single JWS of the App Store: a notification, a
+    /// transaction, a renewal info or an app transaction. It also reads one subscription of an API
+    /// response, as ``AppStoreAnswerItem`` stores it.
     ///
-    /// - Throws: ``AppStoreRefusal``, or whatever the check throws.
+    /// - Throws: ``AppStoreRefusal``, or the errors of the check.
     public func read(_ input: [UInt8], check: SignatureCheck) throws -> AppStoreReading {
         let text = input.trimmed
         guard text.first == UInt8(ascii: "{") else { return try open(text, check) }
@@ -84,8 +84,8 @@ public struct AppStoreReader: Sendable {
             throw AppStoreRefusal.missingMember("data")
         }
         let envelope = Envelope(content, authority: authority)
-        // The app before the environment, as Apple's own libraries do: a message for somebody else
-        // is called that, wherever it comes from.
+        // Checks the app before the environment, as Apple's libraries do. A message for another app
+        // is reported as such in every environment.
         try app.require(bundleId: envelope.bundleId)
         let vouched = authority.environment(claiming: envelope.environment?.known)
         try app.require(appAppleId: envelope.appAppleId, in: vouched)
@@ -155,8 +155,8 @@ public struct AppStoreReader: Sendable {
 }
 
 extension AppStoreReading.Kind {
-    /// Payloads do not say what they are; their members tell. A renewal info names neither app nor
-    /// request, unlike whatever else the App Store signs.
+    /// Payloads do not name their type; their members show it. Only a renewal info has neither an
+    /// app nor a request identifier.
     fileprivate init?(of payload: JSONNode) {
         func has(_ names: String...) -> Bool { names.contains { payload[$0] != nil } }
         if has("notificationType", "notificationUUID") {
@@ -174,7 +174,7 @@ extension AppStoreReading.Kind {
 }
 
 extension [UInt8] {
-    /// Without white space around it: files end with a line break.
+    /// The bytes without surrounding white space: files end with a line break.
     fileprivate var trimmed: ArraySlice<UInt8> {
         guard let first = firstIndex(where: { !$0.isSpace }),
             let last = lastIndex(where: { !$0.isSpace })

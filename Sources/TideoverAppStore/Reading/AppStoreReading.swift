@@ -1,14 +1,14 @@
 public import TideoverCore
 
-/// One message of the App Store's, believed: every signature in it holds, it is for the app, and
-/// its parts agree.
+/// One verified App Store message: all signatures are valid, it is for the app, and its parts
+/// agree.
 public struct AppStoreReading: Sendable {
     public let kind: Kind
-    /// As decided by who vouches for the signatures.
+    /// The environment, as the signing authority determines it.
     public let environment: Environment
-    /// What the payload says of its environment, in the store's word.
+    /// The environment that the payload states, as the store spells it.
     public let claimedEnvironment: String?
-    /// What all deliveries of the same message share; unique within app and environment.
+    /// The key that all deliveries of the same message share; unique within app and environment.
     public let dedupeKey: String
     /// The date of the outermost signature.
     public let signedAt: Instant
@@ -20,20 +20,20 @@ public struct AppStoreReading: Sendable {
     public let appTransaction: AppStoreAppTransaction?
     public let receipt: AppStoreReceipt?
     public let receiptAnswer: AppStoreReceiptAnswer?
-    /// The store's words that this version does not know, each once.
+    /// The store's values that this version does not know, without duplicates.
     public let unrecognised: [Unrecognised]
-    /// What is worth saying of it to whoever inspects it.
+    /// Notes for operators who inspect the message.
     public let notes: [AppStoreNote]
     private let statements: [Statement]
 
-    /// What was read.
+    /// The kind of message.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case notification, transaction, renewalInfo, appTransaction
-        /// One subscription of an answer of the App Store Server API.
+        /// One subscription from an App Store Server API response.
         case subscriptionStatus
         /// An app receipt of StoreKit 1.
         case receipt
-        /// An answer of verifyReceipt that we asked for.
+        /// A response of verifyReceipt to our own request.
         case receiptAnswer
     }
 
@@ -61,10 +61,10 @@ public struct AppStoreReading: Sendable {
         statements = message.statements
     }
 
-    /// What a notification announces, in the store's word.
+    /// The notification type, as the store spells it.
     public var notificationType: String? { notification?.notificationType?.raw }
 
-    /// What the type leaves open, in the store's word.
+    /// The notification subtype, as the store spells it.
     public var subtype: String? { notification?.subtype?.raw }
 
     public var notificationUUID: String? { notification?.notificationUUID }
@@ -72,8 +72,8 @@ public struct AppStoreReading: Sendable {
     /// Whether it is a test notification.
     public var isTest: Bool { notification?.notificationType?.known == .test }
 
-    /// The rarely used part of the store that it belongs to; nil for ordinary purchases. What is
-    /// peculiar to these is kept as received and has no facts of its own.
+    /// The rarely used store feature that the message belongs to; nil for ordinary purchases. Data
+    /// specific to these features is stored as received and creates no facts.
     public var rarity: Rarity? {
         switch notification?.notificationType?.known {
         case .externalPurchaseToken: return .externalPurchase
@@ -88,9 +88,9 @@ public struct AppStoreReading: Sendable {
         }
     }
 
-    /// A part of the store that few apps use.
+    /// A store feature that few apps use.
     public enum Rarity: String, Hashable, Sendable, CaseIterable {
-        /// Products that the app's own server describes, by the Advanced Commerce API.
+        /// Products that the app's own server describes, with the Advanced Commerce API.
         case advancedCommerce
         /// Tokens for purchases outside the store.
         case externalPurchase
@@ -98,10 +98,11 @@ public struct AppStoreReading: Sendable {
         case consent
     }
 
-    /// The lineages that its facts speak of.
+    /// The lineages of its facts.
     public var lineages: Set<Lineage> { Set(statements.map(\.lineage)) }
 
-    /// The facts it states, given when and how it reached us and the evidence it is kept as.
+    /// Returns the facts that the message states, with the time and source of arrival and the
+    /// stored evidence.
     public func facts(learnedAt: Instant, source: Source, evidence: EvidenceID) -> [Fact] {
         statements.map { statement in
             statement.fact(
@@ -115,7 +116,7 @@ public struct AppStoreReading: Sendable {
 }
 
 extension AppStoreReading.Kind {
-    /// The member that says when it was signed.
+    /// The member that contains the signing date.
     fileprivate var nameOfDate: String {
         switch self {
         case .appTransaction: "receiptCreationDate"

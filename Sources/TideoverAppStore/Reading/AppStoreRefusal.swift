@@ -2,66 +2,66 @@ public import TideoverASN1
 public import TideoverCore
 public import TideoverJSON
 
-/// Why a message of the App Store's is not believed, although its signature may hold.
+/// Describes why an App Store message is rejected, even if its signature is valid.
 public enum AppStoreRefusal: Error, Hashable, Sendable {
     /// The body is not JSON.
     case malformedJSON(JSONError)
-    /// A member without which nothing can be done is absent.
+    /// A required member is absent.
     case missingMember(String)
     /// A known field has a value of the wrong type or out of range.
     case malformed(field: String)
-    /// The signed content is nothing that the App Store is known to send.
+    /// The signed content is not a known type of App Store content.
     case unrecognisedContent
-    /// The content of a receipt is not laid out as it must be.
+    /// The content of a receipt has an invalid structure.
     case malformedReceipt(BERError)
-    /// What should be a receipt is neither a container nor canonical base64 of one.
+    /// The input is neither a receipt container nor canonical base64 of one.
     case notBase64
-    /// An answer of verifyReceipt tells why there is none.
+    /// A verifyReceipt response reports an error status instead of a receipt.
     case receiptStatus(Int64)
-    /// An answer of verifyReceipt that carries no signed receipt: nobody vouches for it.
+    /// A verifyReceipt response has no signed receipt, so nothing proves its content.
     case unsignedAnswer
-    /// It is something else than a notification.
+    /// The content is not a notification.
     case notANotification
-    /// A notification is about more than one thing.
+    /// A notification has more than one subject.
     case ambiguousContent(members: [String])
-    /// It is for an app with another bundle id.
+    /// It is for an app with another bundle ID.
     case wrongBundle(expected: String, found: String?)
-    /// It is for an app with another number in the store.
+    /// It is for an app with another App Store ID.
     case wrongApp(expected: Int64, found: Int64?)
-    /// Who signed it does not vouch for the environment that it claims.
+    /// The signing authority does not certify the claimed environment.
     case environmentNotVouchedFor(found: String?)
-    /// It is of an environment that the app takes no part in.
+    /// The app does not accept this environment.
     case wrongEnvironment(accepted: [Environment], found: Environment)
-    /// A signed part says otherwise than what surrounds it.
+    /// A signed part contradicts the content around it.
     case nestedMismatch(part: SignedPart, field: String, outer: String?, inner: String?)
 }
 
-/// The members of a notification that are signed by themselves.
+/// The separately signed members of a notification.
 public enum SignedPart: String, Hashable, Sendable, CaseIterable {
     case transaction = "signedTransactionInfo"
     case renewalInfo = "signedRenewalInfo"
     case appTransaction = "signedAppTransactionInfo"
 }
 
-/// Something worth saying about a message to whoever inspects it.
+/// A note about a message for operators who inspect it.
 public enum AppStoreNote: Hashable, Sendable {
-    /// It is a test and speaks of no purchase.
+    /// The message is a test and has no purchase.
     case test
-    /// Its type is none that this version knows, so it changes nothing.
+    /// This version does not know the type, so the message changes nothing.
     case unknownType(String)
-    /// Whose it is cannot be told from an ownership type that this version does not know.
+    /// The owner is unknown: this version does not know the ownership type.
     case unknownOwnership(String)
-    /// A simulated store claims to be another.
+    /// A simulated store claims another environment.
     case claimsEnvironment(String, instead: Environment)
-    /// The transaction lacks what a fact needs.
+    /// The transaction lacks members that a fact needs.
     case incompleteTransaction(missing: [String])
-    /// The renewal info lacks what a fact needs.
+    /// The renewal info lacks members that a fact needs.
     case incompleteRenewalInfo(missing: [String])
     /// A renewal info without a transaction beside it.
     case renewalInfoAlone
-    /// A refund or revocation is announced, but the transaction carries none.
+    /// The notification announces a refund or revocation, but the transaction has none.
     case nothingTakenBack(String)
-    /// The transaction's revocation date is that of an upgrade.
+    /// The transaction's revocation date comes from an upgrade.
     case upgradedAway
     /// The purchase belongs to another member of the family.
     case familyShared
@@ -71,10 +71,10 @@ public enum AppStoreNote: Hashable, Sendable {
     case externalPurchaseToken
     /// Consent to use the app was withdrawn.
     case consentRescinded
-    /// Of an answer of verifyReceipt, only the signed receipt in it is believed.
+    /// Only the signed receipt in a verifyReceipt response is trusted.
     case answerNotSigned
     /// A receipt without purchases.
     case noPurchases
-    /// An app transaction speaks of no purchase.
+    /// An app transaction has no purchase.
     case appTransaction
 }

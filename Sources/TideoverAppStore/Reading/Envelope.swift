@@ -1,7 +1,7 @@
 import TideoverCore
 import TideoverJSON
 
-/// What a notification's own signature has established, and everything signed inside must repeat.
+/// The verified fields of a notification that all signed parts inside must repeat.
 struct Envelope {
     let authority: Authority
     let bundleId: String?
@@ -26,7 +26,7 @@ struct Envelope {
         }
     }
 
-    /// A transaction stands for what surrounds the renewal info beside it.
+    /// Uses a transaction as the envelope of the renewal info beside it.
     init(of transaction: AppStoreTransaction, authority: Authority) {
         self.authority = authority
         bundleId = transaction.bundleId
@@ -44,7 +44,7 @@ struct Envelope {
         return transaction
     }
 
-    /// Renewal infos name no app; the transaction beside one does.
+    /// Reads a renewal info. It names no app; the transaction beside it does.
     func renewalInfo(
         _ jws: ArraySlice<UInt8>,
         beside transaction: AppStoreTransaction?,
@@ -101,9 +101,10 @@ struct Envelope {
 }
 
 extension SignedPart {
-    /// What stands in this part's place, by a member that no payload of this part has; nil if no member
-    /// shows that it is something else. All of them are signed alike, and many members are shared: a
-    /// transaction in a renewal info's place would state a renewal that nobody ever signed.
+    /// Returns the kind of object found in place of this part, by a member that only the other kind
+    /// has. Returns nil if no member shows another kind. All kinds have the same signature and
+    /// share many members. A transaction read as a renewal info would state a renewal that the
+    /// store never signed.
     fileprivate func stranger(in payload: JSONNode) -> String? {
         for (member, kind) in Self.tellingMembers where payload[member] != nil {
             if kind != rawValue { return kind }
@@ -120,7 +121,7 @@ extension SignedPart {
 }
 
 extension Authority {
-    /// Distinct for distinct authorities.
+    /// A distinct name for each authority.
     fileprivate var name: String {
         switch self {
         case .appStore: "appStore"

@@ -1,20 +1,20 @@
 import TideoverCore
 
-/// One message whose signatures hold and that is for this app, taken apart.
+/// One verified message for this app, split into its parts.
 struct Message {
     let kind: AppStoreReading.Kind
-    /// As decided by who vouches for it.
+    /// The environment, as the signing authority determines it.
     let environment: Environment
     let claimedEnvironment: String?
     var notification: AppStoreNotification?
-    /// The store's word in an answer about a subscription.
+    /// The subscription status in an API response.
     var status: Stated<SubscriptionStatus>?
     var transaction: AppStoreTransaction?
     var renewalInfo: AppStoreRenewalInfo?
     var appTransaction: AppStoreAppTransaction?
     var receipt: AppStoreReceipt?
     var receiptAnswer: AppStoreReceiptAnswer?
-    /// Whether an answer of verifyReceipt stood around the receipt, which nobody vouches for.
+    /// Whether the receipt came inside a verifyReceipt response, which is not signed.
     var isInAnswer = false
 
     mutating func openParts(
@@ -43,7 +43,7 @@ struct Message {
         switch kind {
         case .notification: notification?.signedDate
         case .transaction: transaction?.signedDate
-        // The two are signed side by side, and a transaction may have been signed long before.
+        // The store signs the renewal info for the response; the transaction may be much older.
         case .subscriptionStatus: renewalInfo?.signedDate ?? transaction?.signedDate
         case .renewalInfo: renewalInfo?.signedDate
         case .appTransaction: appTransaction?.receiptCreationDate
@@ -52,7 +52,7 @@ struct Message {
         }
     }
 
-    /// The latest date that anything in it was signed.
+    /// The latest signing date of its parts.
     var latestSignedDate: Instant? {
         [
             notification?.signedDate, transaction?.signedDate, renewalInfo?.signedDate,
@@ -60,7 +60,8 @@ struct Message {
         ].compactMap(\.self).max()
     }
 
-    /// What every delivery of the same message shares, whatever its signature's text.
+    /// Returns the key that every delivery of the same message shares, even if the signature bytes
+    /// differ.
     func dedupeKey(signedAt: Instant) throws(AppStoreRefusal) -> String {
         let date = signedAt.millisecondsSince1970
         switch kind {
@@ -78,7 +79,7 @@ struct Message {
         case .appTransaction:
             return "appTransaction:\(appTransaction?.appTransactionId ?? ""):\(date)"
         case .receipt:
-            // No id of its own; the digest is different for every device and every making.
+            // A receipt has no ID; its digest differs per device and per issue.
             guard let digest = receipt?.digest, !digest.isEmpty else {
                 throw .missingMember(ReceiptAttributes.Name.digest.words)
             }

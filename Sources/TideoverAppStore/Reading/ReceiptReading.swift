@@ -1,7 +1,7 @@
 import TideoverCore
 import TideoverJSON
 
-/// What a check of a receipt gives back once everything about its signature holds.
+/// The result of a receipt check that passed completely.
 public struct VerifiedReceipt: Sendable {
     /// The signed content.
     public let content: [UInt8]
@@ -13,31 +13,30 @@ public struct VerifiedReceipt: Sendable {
     }
 }
 
-/// Verifies the container of a receipt (PKCS #7, in BER or DER). It throws if anything about the
-/// signature or the certificates does not hold; what it throws reaches whoever asked for the reading
-/// unchanged.
+/// Verifies the container of a receipt (PKCS #7, in BER or DER). It throws if the signature or the
+/// certificates are invalid. Its errors are passed unchanged to the caller of the reader.
 public typealias ReceiptCheck = (_ container: [UInt8]) throws -> VerifiedReceipt
 
 extension AppStoreReader {
-    /// Reads an app receipt as StoreKit 1 hands it over: the container itself, or in base64.
+    /// Reads an app receipt as StoreKit 1 returns it: the container itself, or in base64.
     ///
-    /// - Throws: ``AppStoreRefusal``, or whatever the check throws.
+    /// - Throws: ``AppStoreRefusal``, or the errors of the check.
     public func readReceipt(_ input: [UInt8], check: ReceiptCheck) throws -> AppStoreReading {
         try readReceipt(Self.container(input), isInAnswer: false, check)
     }
 
-    /// Reads an answer of verifyReceipt that somebody hands in. Nobody vouches for what it says by
-    /// itself, so nothing of it is believed but the signed receipt that it carries.
+    /// Reads a verifyReceipt response that a client submits. The response itself is not signed, so
+    /// only the signed receipt in it is trusted.
     ///
-    /// - Throws: ``AppStoreRefusal``, or whatever the check throws.
+    /// - Throws: ``AppStoreRefusal``, or the errors of the check.
     public func readReceiptAnswer(_ input: [UInt8], check: ReceiptCheck) throws -> AppStoreReading {
         let answer = try Self.receiptAnswer(input)
         guard let receipt = answer.latestReceipt else { throw AppStoreRefusal.unsignedAnswer }
         return try readReceipt(Self.container(Array(receipt.utf8)), isInAnswer: true, check)
     }
 
-    /// Reads an answer of verifyReceipt that we asked for ourselves, over a connection on which whoever
-    /// answered proved to be `authority`. It tells more than a receipt: whether subscriptions renew.
+    /// Reads a verifyReceipt response to our own request. The connection proves that `authority`
+    /// sent it. The response contains more than a receipt: whether subscriptions renew.
     ///
     /// - Throws: ``AppStoreRefusal``.
     public func readReceiptAnswer(
@@ -58,10 +57,10 @@ extension AppStoreReader {
         )
     }
 
-    /// Reads whatever the App Store signed, by what it looks like: a receipt, an answer of
-    /// verifyReceipt with a receipt in it, or any of what `read(_:check:)` reads.
+    /// Detects the format of App Store content and reads it: a receipt, a verifyReceipt response
+    /// with a receipt, or any input of `read(_:check:)`.
     ///
-    /// - Throws: ``AppStoreRefusal``, or whatever one of the checks throws.
+    /// - Throws: ``AppStoreRefusal``, or the errors of the checks.
     public func read(
         _ input: [UInt8],
         check: SignatureCheck,
@@ -97,7 +96,7 @@ extension AppStoreReader {
         )
     }
 
-    /// The bytes of a container, of which base64 begins with an M.
+    /// Returns the bytes of a container; its base64 begins with an M.
     private static func container(_ input: [UInt8]) throws(AppStoreRefusal) -> [UInt8] {
         guard input.first != 0x30 else { return input }
         let text = input.filter { !$0.isSpace }
@@ -123,15 +122,15 @@ extension AppStoreReader {
     }
 }
 
-/// What some bytes look like before anything in them is believed.
+/// The detected format of unverified bytes.
 public enum AppStoreInput: Hashable, Sendable {
     /// A receipt: a container of PKCS #7, or its base64.
     case receipt
-    /// A JSON object with the members of an answer of verifyReceipt.
+    /// A JSON object with the members of a verifyReceipt response.
     case receiptAnswer
     /// A value of `SKPaymentTransaction.transactionReceipt`: a property list, or its base64.
     case transactionReceipt
-    /// Any other JSON object, or what begins like one.
+    /// Any other JSON object, or bytes that begin like one.
     case object
     case other
 
@@ -148,15 +147,16 @@ public enum AppStoreInput: Hashable, Sendable {
         }
     }
 
-    /// Whether the key `"purchase-info"` of a property list is in a text, or in what it encodes.
+    /// Returns whether a text, or the text that it encodes, has the property list key
+    /// `"purchase-info"`.
     private static func isTransactionReceipt(_ text: ArraySlice<UInt8>) -> Bool {
         let isPlain = text.first == UInt8(ascii: "{")
-        // In base64 a brace is `ew` or `ey`.
+        // Base64 of a brace begins with `ew` or `ey`.
         guard isPlain || text.first == UInt8(ascii: "e") else { return false }
         let list = isPlain ? Array(text) : Base64.decode(text.filter { !$0.isSpace }, .standard)
         guard let list, list.first == UInt8(ascii: "{") else { return false }
         let key = Array("\"purchase-info\"".utf8)
-        // JSON, too, can have the key; only a property list has an equals sign behind it.
+        // JSON can also contain the key; only in a property list does an equals sign follow it.
         return list.indices.dropLast(key.count).contains { start in
             list[start] == key[0] && list[start...].starts(with: key)
                 && list[(start + key.count)...].first { !$0.isSpace } == UInt8(ascii: "=")
@@ -174,6 +174,6 @@ public enum AppStoreInput: Hashable, Sendable {
 }
 
 extension UInt8 {
-    /// Whether this is white space in ASCII.
+    /// Whether the byte is ASCII white space.
     var isSpace: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
 }

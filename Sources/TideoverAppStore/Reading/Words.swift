@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 
 extension AppStoreRefusal: CustomStringConvertible {
-    /// The reason in one word; it never changes, and nothing but the case decides it.
+    /// A stable code for the reason; it depends only on the case.
     public var code: String {
         switch self {
         case .malformedJSON(let error): error.code
@@ -24,8 +24,8 @@ extension AppStoreRefusal: CustomStringConvertible {
         }
     }
 
-    /// The reason in one sentence, fit for a log: of the content it shows only bundle ids,
-    /// environments and the names of fields.
+    /// A one-sentence description of the reason for logs. It shows only bundle IDs, environments
+    /// and field names from the content.
     public var sentence: String {
         switch self {
         case .malformedJSON(let error) where error.code == "duplicate-key":
@@ -99,7 +99,7 @@ extension [Environment] {
 }
 
 extension AppStoreNote: CustomStringConvertible {
-    /// The note in one sentence.
+    /// A one-sentence description of the note.
     public var sentence: String {
         switch self {
         case .test: "A test notification: it speaks of no purchase."

@@ -1,33 +1,33 @@
 public import TideoverCore
 package import TideoverJSON
 
-/// What a signed app transaction says of one Apple Account's copy of an app. Only whose it is and when it
-/// was signed counts for anything here.
+/// A signed app transaction: one Apple Account's copy of an app. Only the account and the signing
+/// date are used here.
 /// https://developer.apple.com/documentation/storekit/apptransaction
 public struct AppStoreAppTransaction: Hashable, Sendable {
     /// The environment.
     public let receiptType: Stated<StoreEnvironment>?
     public let appAppleId: Int64?
     public let bundleId: String?
-    /// When it was signed.
+    /// The signing date.
     public let receiptCreationDate: Instant?
     /// The id of one Apple Account's copy of the app.
     public let appTransactionId: String?
     public let applicationVersion: String?
-    /// Apple's own number of that version.
+    /// Apple's own ID of that version.
     public let versionExternalIdentifier: Int64?
     public let originalPurchaseDate: Instant?
     public let originalApplicationVersion: String?
-    /// Ties it to one device, together with the nonce; base64.
+    /// Ties the app transaction to one device, together with the nonce; base64.
     public let deviceVerification: String?
     public let deviceVerificationNonce: String?
     public let preorderDate: Instant?
-    /// Where the app was first bought, such as `iOS`.
+    /// The platform of the original purchase, such as `iOS`.
     public let originalPlatform: String?
 }
 
 extension AppStoreAppTransaction {
-    /// Reads a payload whose signature the caller has checked.
+    /// Reads a payload after the caller has verified its signature.
     package init(payload: JSONNode) throws(AppStoreRefusal) {
         try self.init(WireFields(payload))
     }

@@ -1,7 +1,8 @@
 public import TideoverCore
 package import TideoverJSON
 
-/// The payload of an App Store server notification, version 2. The JWS inside it are still closed.
+/// The payload of an App Store server notification, version 2. The JWS inside it are not verified
+/// yet.
 /// https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2decodedpayload
 public struct AppStoreNotification: Hashable, Sendable {
     public let notificationType: Stated<NotificationType>?
@@ -11,10 +12,11 @@ public struct AppStoreNotification: Hashable, Sendable {
     /// The version of the format, `2.0`.
     public let version: String?
     public let signedDate: Instant?
-    /// The one object that says what it is about; nil when it holds none that this version knows.
+    /// The one object that the notification is about; nil if this version knows none of its
+    /// objects.
     public let content: Content?
 
-    /// What a notification is about.
+    /// The subject of a notification.
     public enum Content: Hashable, Sendable {
         case data(Data)
         case summary(Summary)
@@ -22,10 +24,10 @@ public struct AppStoreNotification: Hashable, Sendable {
         case appData(AppData)
     }
 
-    /// A purchase, or the app alone for a test.
+    /// A purchase, or only the app in a test.
     public struct Data: Hashable, Sendable {
-        /// The app's number in the store. Apple documents it in production only; the sandbox states
-        /// it too.
+        /// The app's App Store ID. Apple documents it in production only; the sandbox states it
+        /// too.
         public let appAppleId: Int64?
         public let bundleId: String?
         public let bundleVersion: String?
@@ -36,11 +38,11 @@ public struct AppStoreNotification: Hashable, Sendable {
         public let signedRenewalInfo: ArraySlice<UInt8>?
         /// The state of the subscription when the notification was signed.
         public let status: Stated<SubscriptionStatus>?
-        /// Why a customer asked for a refund.
+        /// The customer's reason for a refund request.
         public let consumptionRequestReason: Stated<ConsumptionRequestReason>?
     }
 
-    /// The outcome of extending the renewal date of all subscribers of a product.
+    /// The result of extending the renewal date of all subscribers of a product.
     public struct Summary: Hashable, Sendable {
         public let requestIdentifier: String?
         public let environment: Stated<StoreEnvironment>?
@@ -64,7 +66,7 @@ public struct AppStoreNotification: Hashable, Sendable {
         public let tokenExpirationDate: Instant?
     }
 
-    /// The app as one customer has it.
+    /// The app of one customer.
     public struct AppData: Hashable, Sendable {
         public let appAppleId: Int64?
         public let bundleId: String?
@@ -75,7 +77,7 @@ public struct AppStoreNotification: Hashable, Sendable {
 }
 
 extension AppStoreNotification {
-    /// What a notification announces.
+    /// The type of a notification.
     /// https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
     public enum NotificationType: String, Hashable, Sendable, CaseIterable {
         case subscribed = "SUBSCRIBED"
@@ -103,7 +105,7 @@ extension AppStoreNotification {
         case priceChange = "PRICE_CHANGE"
     }
 
-    /// What a notification's type leaves open.
+    /// The subtype, which refines a notification's type.
     /// https://developer.apple.com/documentation/appstoreservernotifications/subtype
     public enum Subtype: String, Hashable, Sendable, CaseIterable {
         case initialBuy = "INITIAL_BUY"
@@ -127,7 +129,7 @@ extension AppStoreNotification {
         case activeTokenReminder = "ACTIVE_TOKEN_REMINDER"
     }
 
-    /// Why a customer asked for a refund.
+    /// The customer's reason for a refund request.
     public enum ConsumptionRequestReason: String, Hashable, Sendable, CaseIterable {
         case unintendedPurchase = "UNINTENDED_PURCHASE"
         case fulfillmentIssue = "FULFILLMENT_ISSUE"
@@ -140,7 +142,7 @@ extension AppStoreNotification {
 // MARK: - Reading
 
 extension AppStoreNotification {
-    /// Reads a payload whose signature the caller has checked.
+    /// Reads a payload after the caller has verified its signature.
     package init(payload: JSONNode) throws(AppStoreRefusal) {
         try self.init(WireFields(payload))
     }
@@ -154,7 +156,7 @@ extension AppStoreNotification {
         content = try Content(fields)
     }
 
-    /// What the notification holds about a purchase.
+    /// The data about a purchase, if the notification has any.
     var data: Data? {
         if case .data(let data) = content { data } else { nil }
     }
@@ -217,7 +219,8 @@ extension AppStoreNotification.ExternalPurchaseToken {
         tokenExpirationDate = try fields.date("tokenExpirationDate")
     }
 
-    /// A token names no environment; its id tells.
+    /// The environment of an external purchase token, derived from its ID: the token has no
+    /// environment field.
     var environment: Stated<StoreEnvironment>? {
         externalPurchaseId.map {
             Stated($0.hasPrefix("SANDBOX") ? "Sandbox" : "Production")

@@ -1,25 +1,25 @@
 public import TideoverCore
 
-/// The content of an app receipt: what one device's copy of the app was given to prove its purchases.
+/// The content of an app receipt: the proof of purchases for one device's copy of the app.
 /// https://developer.apple.com/library/archive/releasenotes/General/ValidateAppStoreReceipt/Chapters/ReceiptFields.html
 public struct AppStoreReceipt: Hashable, Sendable {
-    /// The environment. Apple does not document the attribute, and writes it into every receipt.
+    /// The environment. Apple does not document the attribute, but every receipt has it.
     public let type: Stated<ReceiptType>?
     public let bundleId: String?
     public let applicationVersion: String?
-    /// With the digest and the device's own identifier, what ties the receipt to a device.
+    /// Ties the receipt to a device, together with the digest and the device's own identifier.
     public let opaqueValue: [UInt8]?
     /// SHA-1 over the device's identifier, the opaque value and the bundle id.
     public let digest: [UInt8]?
-    /// When the receipt was made, and so signed.
+    /// When the receipt was created and signed.
     public let creationDate: Instant?
-    /// The version of the app that was bought.
+    /// The version of the app at its purchase.
     public let originalApplicationVersion: String?
-    /// The end of a licence that an organisation gave; no purchase within the app depends on it.
+    /// The end of a licence from an organisation; in-app purchases do not depend on it.
     public let expirationDate: Instant?
     public let purchases: [AppStoreReceiptPurchase]
 
-    /// Where a receipt says that it is from.
+    /// The environment that a receipt states.
     public enum ReceiptType: String, Hashable, Sendable, CaseIterable {
         case production = "Production"
         case productionVolume = "ProductionVPP"
@@ -37,7 +37,7 @@ public struct AppStoreReceipt: Hashable, Sendable {
     }
 }
 
-/// One purchase or one period of a subscription, as a receipt or an answer of verifyReceipt tells it.
+/// One purchase or one period of a subscription, from a receipt or a verifyReceipt response.
 /// https://developer.apple.com/documentation/appstorereceipts/responsebody/latest_receipt_info
 public struct AppStoreReceiptPurchase: Hashable, Sendable {
     public let quantity: Int64?
@@ -47,26 +47,26 @@ public struct AppStoreReceiptPurchase: Hashable, Sendable {
     public let originalTransactionId: String?
     /// The id of the billing period.
     public let webOrderLineItemId: String?
-    /// Only in receipts, where Apple does not document it.
+    /// Present only in receipts; Apple does not document it.
     public let productType: Stated<ProductType>?
     public let purchaseDate: Instant?
     public let originalPurchaseDate: Instant?
     public let expiresDate: Instant?
-    /// When the store took the purchase back, or when an upgrade replaced it.
+    /// When the store refunded the purchase, or when an upgrade replaced it.
     public let cancellationDate: Instant?
     public let isTrialPeriod: Bool?
     public let isInIntroOfferPeriod: Bool?
     public let promotionalOfferId: String?
-    // Only in answers.
+    // Present only in verifyReceipt responses.
     public let cancellationReason: Stated<AppStoreTransaction.RevocationReason>?
     public let isUpgraded: Bool?
     public let offerCodeRefName: String?
     public let subscriptionGroupIdentifier: String?
     public let inAppOwnershipType: Stated<AppStoreTransaction.OwnershipType>?
-    /// The UUID that the app gave at the purchase.
+    /// The UUID from the app at the purchase.
     public let appAccountToken: String?
 
-    /// What was bought.
+    /// The product type of the purchase.
     public enum ProductType: Int64, Hashable, Sendable, CaseIterable {
         case nonConsumable = 0
         case consumable = 1
@@ -78,7 +78,7 @@ public struct AppStoreReceiptPurchase: Hashable, Sendable {
 // MARK: - Reading
 
 extension AppStoreReceipt {
-    /// Reads the content of a receipt whose signature the caller has checked.
+    /// Reads the content of a receipt after the caller has verified its signature.
     package init(content: [UInt8]) throws(AppStoreRefusal) {
         let attributes = try ReceiptAttributes(content)
         type = try attributes.string(.receiptType).map(Stated.init)

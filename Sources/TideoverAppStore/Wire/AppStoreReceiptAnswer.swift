@@ -1,34 +1,34 @@
 public import TideoverCore
 package import TideoverJSON
 
-/// An answer of verifyReceipt. It is not signed: only the receipt that it carries is.
+/// A verifyReceipt response. It is not signed; only the receipt in it is.
 /// https://developer.apple.com/documentation/appstorereceipts/responsebody
 public struct AppStoreReceiptAnswer: Hashable, Sendable {
-    /// 0 for an answer; anything else tells why there is none.
+    /// 0 for success; any other value is an error code.
     public let status: Int64
     public let environment: Stated<StoreEnvironment>?
     public let bundleId: String?
     /// When the store answered.
     public let requestDate: Instant?
-    /// All purchases that it tells of, each once: as the newest list has it.
+    /// All purchases in the response, without duplicates, from the newest list that has them.
     public let purchases: [AppStoreReceiptPurchase]
     public let pendingRenewals: [AppStorePendingRenewal]
     /// The newest receipt, signed, in base64.
     public let latestReceipt: String?
 }
 
-/// What the store expects at the end of a subscription's period, as verifyReceipt tells it.
+/// The renewal outlook at the end of a subscription's period, as verifyReceipt reports it.
 /// https://developer.apple.com/documentation/appstorereceipts/responsebody/pending_renewal_info
 public struct AppStorePendingRenewal: Hashable, Sendable {
     public let originalTransactionId: String?
     public let productId: String?
-    /// The product that the next period is for.
+    /// The product of the next period.
     public let autoRenewProductId: String?
     public let autoRenewStatus: Stated<AppStoreRenewalInfo.AutoRenewStatus>?
     /// Why the subscription ended or its payment failed.
     public let expirationIntent: Stated<AppStoreRenewalInfo.ExpirationIntent>?
     public let isInBillingRetryPeriod: Bool?
-    /// Until when access is kept although the payment failed.
+    /// The end of access after a failed payment.
     public let gracePeriodExpiresDate: Instant?
     public let priceIncreaseStatus: Stated<AppStoreRenewalInfo.PriceIncreaseStatus>?
     /// The offer of the next period.
@@ -39,7 +39,7 @@ public struct AppStorePendingRenewal: Hashable, Sendable {
 // MARK: - Reading
 
 extension AppStoreReceiptAnswer {
-    /// Reads an answer, whoever handed it in.
+    /// Reads a response from any source.
     package init(_ root: JSONNode) throws(AppStoreRefusal) {
         let fields = try WireFields(root)
         guard let status = try fields.writtenNumber("status") else {
@@ -61,7 +61,8 @@ extension AppStoreReceiptAnswer {
         pendingRenewals = renewals
     }
 
-    /// `latest_receipt_info` comes first: the receipt's own list may be older.
+    /// Returns the purchases of all lists. `latest_receipt_info` has priority: the receipt's own
+    /// list may be older.
     private static func purchases(
         in lists: [WireFields]
     ) throws(AppStoreRefusal) -> [AppStoreReceiptPurchase] {
@@ -85,7 +86,7 @@ extension AppStorePendingRenewal {
         expirationIntent = try fields.writtenNumber("expiration_intent").map(Stated.init)
         isInBillingRetryPeriod = try fields.writtenFlag("is_in_billing_retry_period")
         gracePeriodExpiresDate = try fields.writtenDate("grace_period_expires_date_ms")
-        // The older name of the same.
+        // The older name of the same field.
         let consent = try fields.writtenNumber("price_consent_status")
         priceIncreaseStatus = try (fields.writtenNumber("price_increase_status") ?? consent)
             .map(Stated.init)
@@ -94,11 +95,12 @@ extension AppStorePendingRenewal {
     }
 }
 
-// MARK: - Values that may be written as text
+// MARK: - Values written as strings
 
-/// verifyReceipt writes numbers and flags as texts, and now and then as what they are.
+/// verifyReceipt usually writes numbers and flags as strings, and sometimes as JSON numbers and
+/// booleans.
 extension WireFields {
-    /// A text, or a number as it would be written; nil if it is empty.
+    /// Returns a string, or a number as text; nil if it is empty.
     func written(_ name: String) throws(AppStoreRefusal) -> String? {
         let text = try value(name) { $0.string ?? $0.int64.map(String.init) }
         return text.flatMap { $0.isEmpty ? nil : $0 }

@@ -1,28 +1,29 @@
 public import TideoverCore
 public import TideoverJSON
 
-/// A signed renewal info's payload: what the store expects at the end of a subscription's period.
-/// It names no app. Every member is optional, because Apple's own examples leave out nearly all.
+/// A signed renewal info's payload: the renewal outlook at the end of a subscription's period. It
+/// names no app. Every member is optional, because Apple's own examples omit most of them.
 /// https://developer.apple.com/documentation/appstoreserverapi/jwsrenewalinfodecodedpayload
 public struct AppStoreRenewalInfo: Hashable, Sendable {
     public let originalTransactionId: String?
     public let productId: String?
-    /// The product that the next period is for.
+    /// The product of the next period.
     public let autoRenewProductId: String?
     public let autoRenewStatus: Stated<AutoRenewStatus>?
     /// Why the subscription ended or its payment failed.
     public let expirationIntent: Stated<ExpirationIntent>?
     public let isInBillingRetryPeriod: Bool?
-    /// Until when access is kept although the payment failed.
+    /// The end of access after a failed payment.
     public let gracePeriodExpiresDate: Instant?
     public let priceIncreaseStatus: Stated<PriceIncreaseStatus>?
-    /// The end of the current period; in the past once the subscription has ended.
+    /// The end of the current period; in the past after the subscription has ended.
     public let renewalDate: Instant?
     /// Thousandths of the currency's unit.
     public let renewalPrice: Int64?
     /// ISO 4217.
     public let currency: String?
-    /// The start of the latest run without a gap of more than 60 days (10 minutes in the sandbox).
+    /// The start of the latest subscription period without a gap of more than 60 days (10 minutes
+    /// in the sandbox).
     public let recentSubscriptionStartDate: Instant?
     /// The offer of the next period; the three members after it belong to it.
     public let offerType: Stated<OfferType>?
@@ -33,16 +34,16 @@ public struct AppStoreRenewalInfo: Hashable, Sendable {
     public let eligibleWinBackOfferIds: [String]?
     public let signedDate: Instant?
     public let environment: Stated<StoreEnvironment>?
-    /// The UUID that the app gave at the purchase.
+    /// The UUID from the app at the purchase.
     public let appAccountToken: String?
     /// The id of one Apple Account's copy of the app.
     public let appTransactionId: String?
-    /// What the Advanced Commerce API adds, as it is.
+    /// The data that the Advanced Commerce API adds, unchanged.
     public let advancedCommerceInfo: JSONObject?
     public let renewalBillingPlanType: Stated<BillingPlanType>?
     public let commitmentInfo: Commitment?
 
-    /// What follows a commitment that is paid by the month.
+    /// The renewal of a commitment with monthly payments.
     public struct Commitment: Hashable, Sendable {
         public let commitmentAutoRenewProductId: String?
         public let commitmentAutoRenewStatus: Stated<AutoRenewStatus>?
@@ -67,11 +68,11 @@ public struct AppStoreRenewalInfo: Hashable, Sendable {
         case other = 5
     }
 
-    /// Where a price increase stands.
+    /// The status of a price increase.
     public enum PriceIncreaseStatus: Int64, Hashable, Sendable, CaseIterable {
-        /// The customer must consent and has not.
+        /// The customer has not consented yet.
         case pendingConsent = 0
-        /// The customer has consented, or was informed where that is enough.
+        /// The customer has consented, or was informed if no consent is required.
         case accepted = 1
     }
 }
@@ -79,7 +80,7 @@ public struct AppStoreRenewalInfo: Hashable, Sendable {
 // MARK: - Reading
 
 extension AppStoreRenewalInfo {
-    /// Reads a payload whose signature the caller has checked.
+    /// Reads a payload after the caller has verified its signature.
     package init(payload: JSONNode) throws(AppStoreRefusal) {
         try self.init(WireFields(payload))
     }

@@ -2,13 +2,13 @@ public import TideoverCore
 public import TideoverJSON
 
 /// A signed transaction's payload: one purchase or one period of a subscription. Every member is
-/// optional, because Apple's own examples leave out nearly all.
+/// optional, because Apple's own examples omit most of them.
 /// https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
 public struct AppStoreTransaction: Hashable, Sendable {
     public let transactionId: String?
     /// The id that all transactions of one subscription share.
     public let originalTransactionId: String?
-    /// The original transaction that this one continues after a move between subscriptions.
+    /// The original transaction that this one continues after a transfer between subscriptions.
     public let previousOriginalTransactionId: String?
     /// The id of the billing period; `0` from Xcode.
     public let webOrderLineItemId: String?
@@ -21,14 +21,14 @@ public struct AppStoreTransaction: Hashable, Sendable {
     public let originalPurchaseDate: Instant?
     public let expiresDate: Instant?
     public let signedDate: Instant?
-    /// When the store took the purchase back, or when an upgrade replaced it.
+    /// When the store revoked the purchase, or when an upgrade replaced it.
     public let revocationDate: Instant?
     public let quantity: Int64?
     public let type: Stated<ProductType>?
-    /// The UUID that the app gave at the purchase.
+    /// The UUID from the app at the purchase.
     public let appAccountToken: String?
     public let inAppOwnershipType: Stated<OwnershipType>?
-    /// Whether an upgrade has replaced it; usually absent when not.
+    /// Whether an upgrade replaced it; usually absent if not.
     public let isUpgraded: Bool?
     public let offerType: Stated<OfferType>?
     public let offerIdentifier: String?
@@ -37,7 +37,7 @@ public struct AppStoreTransaction: Hashable, Sendable {
     public let offerPeriod: String?
     public let revocationReason: Stated<RevocationReason>?
     public let revocationType: Stated<RevocationType>?
-    /// Thousandths of a percent of the price given back.
+    /// The refunded part of the price, in thousandths of a percent.
     public let revocationPercentage: Int64?
     public let transactionReason: Stated<TransactionReason>?
     /// Thousandths of the currency's unit.
@@ -50,10 +50,10 @@ public struct AppStoreTransaction: Hashable, Sendable {
     public let environment: Stated<StoreEnvironment>?
     public let billingPlanType: Stated<BillingPlanType>?
     public let commitmentInfo: Commitment?
-    /// What the Advanced Commerce API adds, as it is.
+    /// The data that the Advanced Commerce API adds, unchanged.
     public let advancedCommerceInfo: JSONObject?
 
-    /// The place of a monthly payment in a longer commitment.
+    /// The position of a monthly payment in a longer commitment.
     public struct Commitment: Hashable, Sendable {
         /// From 1.
         public let billingPeriodNumber: Int64?
@@ -63,7 +63,7 @@ public struct AppStoreTransaction: Hashable, Sendable {
         public let commitmentPrice: Int64?
     }
 
-    /// What was bought.
+    /// The product type of a purchase.
     public enum ProductType: String, Hashable, Sendable, CaseIterable {
         case autoRenewableSubscription = "Auto-Renewable Subscription"
         case nonConsumable = "Non-Consumable"
@@ -71,21 +71,21 @@ public struct AppStoreTransaction: Hashable, Sendable {
         case nonRenewingSubscription = "Non-Renewing Subscription"
     }
 
-    /// How the customer came to it.
+    /// How the customer obtained the purchase.
     public enum OwnershipType: String, Hashable, Sendable, CaseIterable {
         case purchased = "PURCHASED"
         case familyShared = "FAMILY_SHARED"
     }
 
-    /// Why a refund was given.
+    /// The reason for a refund.
     public enum RevocationReason: Int64, Hashable, Sendable, CaseIterable {
-        /// Other reasons, the loss of family sharing included.
+        /// Other reasons, including the loss of family sharing.
         case other = 0
         /// An actual or perceived issue within the app.
         case appIssue = 1
     }
 
-    /// What was taken back.
+    /// The type of a revocation.
     public enum RevocationType: String, Hashable, Sendable, CaseIterable {
         case fullRefund = "REFUND_FULL"
         case proratedRefund = "REFUND_PRORATED"
@@ -103,7 +103,7 @@ public struct AppStoreTransaction: Hashable, Sendable {
 // MARK: - Reading
 
 extension AppStoreTransaction {
-    /// Reads a payload whose signature the caller has checked.
+    /// Reads a payload after the caller has verified its signature.
     package init(payload: JSONNode) throws(AppStoreRefusal) {
         try self.init(WireFields(payload))
     }

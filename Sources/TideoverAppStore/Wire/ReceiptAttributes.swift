@@ -1,17 +1,18 @@
 import TideoverASN1
 import TideoverCore
 
-/// The attributes of a receipt, or of one purchase in it: numbered values in no order. One that is
-/// absent or empty is nil, a known one that is there twice or of the wrong type is refused by name.
+/// The attributes of a receipt or of one purchase in it: numbered values in any order. An absent or
+/// empty attribute is nil. A known attribute that is duplicated or has the wrong type is rejected
+/// by name.
 ///
-/// `SET OF SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }`, where the value is, for most
-/// types, again a value of ASN.1. Apple's list of the types is not complete.
+/// `SET OF SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }`. For most types, the
+/// value is itself an ASN.1 value. Apple's list of the types is not complete.
 struct ReceiptAttributes {
     private var values: [Name: [UInt8]] = [:]
-    /// The values of all attributes that are purchases, not yet looked into.
+    /// The values of all purchase attributes, not parsed yet.
     private(set) var purchases: [[UInt8]] = []
 
-    /// The types that are read, by the names that verifyReceipt gives them.
+    /// The attribute types that are parsed, with their verifyReceipt names.
     enum Name: Int64 {
         case receiptType = 0
         case bundleId = 2
@@ -70,7 +71,7 @@ struct ReceiptAttributes {
         }
     }
 
-    /// The value as it is.
+    /// Returns the value unchanged.
     func bytes(_ name: Name) -> [UInt8]? { values[name] }
 
     func string(_ name: Name) throws(AppStoreRefusal) -> String? {
@@ -89,7 +90,7 @@ struct ReceiptAttributes {
         return number == 1
     }
 
-    /// A text in RFC 3339; an empty one for a date that there is not.
+    /// Returns a date from RFC 3339 text. An empty text means no date.
     func date(_ name: Name) throws(AppStoreRefusal) -> Instant? {
         guard let text = try string(name) else { return nil }
         guard let instant = Instant(rfc3339: text) else { throw .malformed(field: name.words) }

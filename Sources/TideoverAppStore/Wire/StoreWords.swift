@@ -1,13 +1,13 @@
 import TideoverCore
 
-/// Where the App Store says that something happened.
+/// The environment, as the App Store states it.
 public enum StoreEnvironment: String, Hashable, Sendable, CaseIterable {
     case production = "Production"
     case sandbox = "Sandbox"
     case xcode = "Xcode"
     case localTesting = "LocalTesting"
 
-    /// The environment it is part of.
+    /// Our environment for the store's value.
     var environment: Environment {
         switch self {
         case .production: .production
@@ -17,7 +17,7 @@ public enum StoreEnvironment: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// The App Store's word for a subscription's state, as of the date a notification was signed.
+/// The App Store's state of a subscription at the signing date of a notification.
 public enum SubscriptionStatus: Int64, Hashable, Sendable, CaseIterable {
     case active = 1
     case expired = 2
@@ -26,7 +26,7 @@ public enum SubscriptionStatus: Int64, Hashable, Sendable, CaseIterable {
     case revoked = 5
 }
 
-/// The kinds of offer that a purchase or the next renewal is discounted by.
+/// The types of offer for a purchase or the next renewal.
 public enum OfferType: Int64, Hashable, Sendable, CaseIterable {
     case introductory = 1
     case promotional = 2
@@ -42,7 +42,7 @@ public enum OfferDiscountType: String, Hashable, Sendable, CaseIterable {
     case oneTime = "ONE_TIME"
 }
 
-/// How a subscription period is paid for.
+/// The billing plan of a subscription period.
 public enum BillingPlanType: String, Hashable, Sendable, CaseIterable {
     case billedUpfront = "BILLED_UPFRONT"
     case monthly = "MONTHLY"

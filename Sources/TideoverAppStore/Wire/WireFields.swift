@@ -1,11 +1,11 @@
 import TideoverCore
 import TideoverJSON
 
-/// The members of one JSON object of the App Store's. A member that is absent or null is nil, one
-/// of the wrong type is refused by name.
+/// The members of one JSON object from the App Store. An absent or null member is nil. A member of
+/// the wrong type is rejected by name.
 struct WireFields {
     private let object: JSONNode
-    /// Where the object stands in its payload, with a dot behind it; empty at the top.
+    /// The object's path in its payload, with a trailing dot; empty at the top.
     private let path: String
 
     init(_ object: JSONNode, path: String = "") throws(AppStoreRefusal) {
@@ -33,7 +33,7 @@ struct WireFields {
         try value(name, Instant.init(wire:))
     }
 
-    /// A JWS in compact serialization, not looked into.
+    /// Returns a JWS in compact serialization, not verified.
     func jws(_ name: String) throws(AppStoreRefusal) -> ArraySlice<UInt8>? {
         try value(name) { $0.utf8 }
     }
@@ -56,18 +56,18 @@ struct WireFields {
         }
     }
 
-    /// An object that is kept as it is.
+    /// Returns an object unchanged.
     func object(_ name: String) throws(AppStoreRefusal) -> JSONObject? {
         try value(name) { $0.kind == .object ? JSONValue($0).object : nil }
     }
 
-    /// An object that is read further.
+    /// Returns an object for further parsing.
     func fields(_ name: String) throws(AppStoreRefusal) -> WireFields? {
         guard let node = try value(name, { $0 }) else { return nil }
         return try WireFields(node, path: path + name)
     }
 
-    /// An array of objects that are read further.
+    /// Returns an array of objects for further parsing.
     func list(_ name: String) throws(AppStoreRefusal) -> [WireFields]? {
         guard let nodes = try value(name, { $0.kind == .array ? $0.elements : nil }) else {
             return nil
@@ -77,7 +77,7 @@ struct WireFields {
         return list
     }
 
-    /// An array of JWS in compact serialization, not looked into.
+    /// Returns an array of JWS in compact serialization, not verified.
     func signed(_ name: String) throws(AppStoreRefusal) -> [ArraySlice<UInt8>]? {
         try value(name) { node in
             guard node.kind == .array else { return nil }
@@ -102,8 +102,8 @@ struct WireFields {
 }
 
 extension Instant {
-    /// Milliseconds since 1970 as the App Store writes them, rounded down. Nil for anything that is
-    /// no number, and for years beyond 0 to 9999.
+    /// Milliseconds since 1970 as the App Store writes them, rounded down. Nil for a value that is
+    /// not a number, and for years outside 0 to 9999.
     init?(wire node: JSONNode) {
         guard let milliseconds = node.int64 ?? node.double.flatMap(Int64.init(flooring:)) else {
             return nil
@@ -114,7 +114,7 @@ extension Instant {
 }
 
 extension Int64 {
-    /// Nil beyond 2^62, where a fraction could not be told anyway.
+    /// Nil beyond 2^62, where a double has no fraction.
     fileprivate init?(flooring value: Double) {
         guard value.magnitude < 0x1p62 else { return nil }
         let truncated = Int64(value)

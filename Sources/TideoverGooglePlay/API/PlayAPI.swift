@@ -2,8 +2,8 @@ public import TideoverCore
 public import TideoverHTTP
 import TideoverJSON
 
-/// The Play Developer API, asked about one app. It goes to the network by a handler, which adds the
-/// store's URL, and decides nothing.
+/// A client of the Play Developer API for one app. It sends requests through a handler, which adds
+/// the store's URL, and makes no decisions.
 /// https://developers.google.com/android-publisher/api-ref/rest
 public struct PlayAPI: Sendable {
     public let packageName: String
@@ -13,10 +13,10 @@ public struct PlayAPI: Sendable {
     private var answered: @Sendable (StoreExchange) -> Void = { _ in }
     private var isDraft = false
 
-    /// Who asks.
+    /// The service account that authenticates the requests.
     public var account: ServiceAccount { access.account }
 
-    /// Where Google's own store answers.
+    /// The URL of Google's own store.
     public static let url = "https://androidpublisher.googleapis.com"
 
     public init(
@@ -31,7 +31,8 @@ public struct PlayAPI: Sendable {
         self.handler = handler
     }
 
-    /// The same API, which calls `answered` for every response of the store, a refusal too.
+    /// Returns the same API with `answered` called for every response of the store, including
+    /// errors.
     public func reporting(
         to answered: @escaping @Sendable (StoreExchange) -> Void
     ) -> PlayAPI {
@@ -44,7 +45,7 @@ public struct PlayAPI: Sendable {
 // MARK: - Drafts
 
 extension PlayAPI {
-    /// The request that an operation would send, without authorization. Sends nothing.
+    /// Returns the request that an operation would send, without authorization. Sends nothing.
     ///
     /// - Throws: ``PlayAPIFailure`` if the operation would not be sent.
     public func draft<Answer>(
@@ -61,15 +62,15 @@ extension PlayAPI {
     }
 }
 
-/// Carries the request of an operation that is only drafted.
+/// Carries the request of a draft out of its operation.
 private struct DraftedRequest: Error {
     let request: Request
 }
 
-// MARK: - Asking
+// MARK: - Requests
 
 extension PlayAPI {
-    /// Asks, and reads what comes back.
+    /// Sends a request and reads the response.
     ///
     /// - Throws: ``PlayAPIFailure``, or `CancellationError` if the task was cancelled.
     func ask<Content: Sendable>(
@@ -88,9 +89,9 @@ extension PlayAPI {
         }
     }
 
-    /// Tells the store something that it answers without content.
+    /// Sends a request that the store answers without content.
     ///
-    /// - Throws: As for a question.
+    /// - Throws: The same errors as a request with content.
     @discardableResult
     func tell(_ question: PlayQuestion) async throws -> PlayAnswer<Void> {
         let (response, exchange) = try await send(question)
@@ -135,12 +136,12 @@ extension PlayAPI {
         return PlayAPIFailure(reason, exchange)
     }
 
-    /// Throws what a question is not asked for.
+    /// Throws if a request must not be sent because of `fault`.
     func require(_ fault: PlayQuestionFault?) throws(PlayAPIFailure) {
         if let fault { throw failure(.unaskable(fault), clock()) }
     }
 
-    /// A token or an id as a part of a path.
+    /// Returns a token or an ID as a path segment.
     func segment(_ id: String) throws(PlayAPIFailure) -> String {
         let isId =
             (1...Self.longestId).contains(id.utf8.count)
@@ -149,17 +150,17 @@ extension PlayAPI {
         return PercentEncoding.encode(id)
     }
 
-    /// Google promises no length; tokens have about 150 bytes.
+    /// Google documents no maximum length; tokens have about 150 bytes.
     private static let longestId = 1500
 
     /// By our clock.
     var now: Instant { clock() }
 }
 
-/// One request of the API, before it bears a token.
+/// One request of the API, before a token is added.
 struct PlayQuestion {
     var method = "GET"
-    /// Behind that of the app.
+    /// The path after that of the app.
     let path: String
     var query: [QueryItem] = []
     var body: JSONObject?

@@ -2,57 +2,59 @@ public import TideoverCore
 import TideoverHTTP
 public import TideoverJSON
 
-/// Why a question to the Play Developer API brought no answer, and what to do about it.
+/// Describes why a request to the Play Developer API failed, and how to proceed.
 public struct PlayAPIFailure: Error, Sendable {
     public let reason: Reason
-    /// When and how we asked.
+    /// When and how the request was sent.
     public let exchange: StoreExchange
-    /// The earliest instant, by our clock, at which the store wants to be asked again; nil where it
-    /// does not say.
+    /// The earliest instant, by our clock, at which the store accepts a retry. Nil if the store
+    /// does not state one.
     public let retryAt: Instant?
 
     public enum Reason: Sendable {
-        /// Nothing was sent: the question is one that the store is known to refuse.
+        /// Nothing was sent: the store is known to reject this request.
         case unaskable(PlayQuestionFault)
-        /// Nothing was sent: Google gave no token.
+        /// Nothing was sent: Google issued no token.
         case noAccess(PlayAccessFailure)
-        /// No answer arrived, or not in time.
+        /// No response arrived in time.
         case unreachable(any Error)
-        /// The store does not accept our token (401).
+        /// The store rejects our token (401).
         case unauthorised
-        /// The service account may not ask this (403).
+        /// The service account lacks permission for this request (403).
         case forbidden
-        /// The store does not know the purchase or the order, or not as this app's (404).
+        /// The store has no such purchase or order for this app (404).
         case notFound
-        /// The purchase ended too long ago: tokens can be asked about for 60 days (410).
+        /// The purchase ended too long ago: the store answers for a token until 60 days after the
+        /// end (410).
         case gone
-        /// We ask too often, or all of today's questions are asked (429, or 403 with a quota's word).
+        /// The request rate is too high, or the daily quota is used up (429, or 403 with a quota
+        /// error).
         case throttled
-        /// The store changed it meanwhile, or it cannot be changed so (409, 412).
+        /// The purchase changed in the meantime, or does not allow this change (409, 412).
         case conflict(status: Int)
-        /// Any other answer that is no success.
+        /// Any other error response.
         case status(Int, PlayErrorWord?)
-        /// The answer is a success, but is not JSON: cut short, or with a key twice.
+        /// The response is a success, but is not JSON: truncated, or with a duplicate key.
         case malformedJSON(JSONError)
-        /// The answer is a success, but lacks something or says it in the wrong type.
+        /// The response is a success, but lacks a field or has one of the wrong type.
         case malformed(PlayRefusal)
-        /// A page says that there is more, and names no new place where.
+        /// A page reports that more pages follow, but gives no new cursor.
         case endless
     }
 
-    /// Whether the same question may be answered when it is asked again later.
+    /// Whether a later retry of the same request may succeed.
     public var isRetryable: Bool {
         switch reason {
         case .unaskable, .forbidden, .notFound, .gone, .conflict, .malformed, .endless: false
         case .noAccess(let failure): failure.isRetryable
         case .unreachable, .throttled, .malformedJSON: true
-        // Another token may be accepted: the one turned down is not used again.
+        // Another token may be accepted: the rejected one is not used again.
         case .unauthorised: true
         case .status(let status, _): Self.isPassing(status)
         }
     }
 
-    /// What the failure says about the purchase that was asked about. Nil where nothing was asked.
+    /// The result of the inquiry about the purchase. Nil if no request was sent.
     public var outcome: Inquiry.Outcome? {
         switch reason {
         case .unaskable: nil
@@ -66,17 +68,17 @@ public struct PlayAPIFailure: Error, Sendable {
         }
     }
 
-    /// Statuses that speak of the moment, not of the question.
+    /// Returns whether a status is temporary rather than caused by the request.
     private static func isPassing(_ status: Int) -> Bool {
         status == 408 || status == 425 || (500...599).contains(status)
     }
 }
 
-/// Google's own word for what is wrong, such as `INVALID_ARGUMENT`.
+/// Google's error status, such as `INVALID_ARGUMENT`.
 public struct PlayErrorWord: Hashable, Sendable {
     public let text: String
 
-    /// Only what looks like such a word is taken for one: it goes into logs.
+    /// Accepts only text in the format of an error status: it is written to logs.
     init?(_ text: String?) {
         guard let text, (1...64).contains(text.utf8.count),
             text.utf8.allSatisfy({ byte in
@@ -90,21 +92,22 @@ public struct PlayErrorWord: Hashable, Sendable {
     }
 }
 
-/// Why a question is not asked at all.
+/// Describes why a request is not sent.
 public enum PlayQuestionFault: Error, Hashable, Sendable {
-    /// A token or an id that cannot be one of the store's: empty, too long, or with white space in it.
+    /// An invalid token or ID: empty, too long, or with white space.
     case identifier
-    /// The start does not come before the end.
+    /// The start is not before the end.
     case startAfterEnd
-    /// The store lists what was voided for so long only; it could be asked from `earliest` on.
+    /// The store no longer lists voided purchases from this start. `earliest` is the earliest valid
+    /// start.
     case startTooOld(earliest: Instant)
     /// A number is outside the range that the store accepts.
     case outOfRange(field: String, ClosedRange<Int64>)
-    /// Of several ids, two are the same.
+    /// The ids contain a duplicate.
     case repeated
 }
 
-// MARK: - Answers that are no success
+// MARK: - Error responses
 
 extension PlayAPIFailure {
     init(_ reason: Reason, _ exchange: StoreExchange) {
@@ -130,7 +133,7 @@ extension PlayAPIFailure {
     }
 }
 
-/// The object that Google's APIs answer with where something is wrong.
+/// The error object in responses of Google's APIs.
 /// https://cloud.google.com/apis/design/errors
 private struct PlayErrorBody {
     let word: PlayErrorWord?
@@ -143,7 +146,8 @@ private struct PlayErrorBody {
         reasons = lists.flatMap { $0.elements.compactMap { $0["reason"]?.string } }
     }
 
-    /// Google answers 403 both to whom it does not know and to whom it hears too often.
+    /// Whether the error is about a quota. Google answers 403 for missing permissions as well as
+    /// for rate limits.
     var isOfQuota: Bool {
         let words: Set<String> = [
             "rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "dailyLimitExceeded",
@@ -154,10 +158,11 @@ private struct PlayErrorBody {
 }
 
 extension StoreExchange {
-    /// The longest that a store is believed to want to be left alone: its quotas are daily.
+    /// The longest wait that is accepted from the store: its quotas are daily.
     static let longestWait = Milliseconds.hours(24)
 
-    /// What `Retry-After` asks for, by our clock: seconds to wait, or a date (RFC 9110, 10.2.3).
+    /// Returns the instant that `Retry-After` asks for, by our clock. Its value is seconds to wait,
+    /// or a date (RFC 9110, 10.2.3).
     func retryAt(_ text: String) -> Instant? {
         let wait: Milliseconds
         if let seconds = Int64(text) {

@@ -2,23 +2,26 @@ public import TideoverCore
 public import TideoverHTTP
 import TideoverJSON
 
-/// A bearer token of Google's and when it is good for use.
+/// A bearer token of Google's and its period of use.
 public struct PlayAccessToken: Hashable, Sendable {
     /// A secret.
     public let text: String
     public let askedAt: Instant
     public let expiresAt: Instant
 
-    /// How long before its end a token is not used any more: a request takes time, and clocks differ.
+    /// How long before its expiry a token is no longer used: a request takes time, and clocks
+    /// differ.
     static let margin = Milliseconds.minutes(2)
 
-    /// Whether to use it at an instant; a clock that was set back makes it one from the future.
+    /// Returns whether the token is usable at an instant. A token from the future is not: the clock
+    /// was set back.
     func isFresh(at now: Instant) -> Bool {
         askedAt <= now && now < expiresAt - Self.margin
     }
 }
 
-/// Asks Google for tokens in the name of a service account, and uses each until shortly before it ends.
+/// Requests access tokens from Google for a service account, and reuses each until shortly before
+/// it expires.
 /// https://developers.google.com/identity/protocols/oauth2/service-account
 public actor PlayAccess {
     public nonisolated let account: ServiceAccount
@@ -27,14 +30,14 @@ public actor PlayAccess {
     private let handler: Handler
     private let clock: @Sendable () -> Instant
     private var current: PlayAccessToken?
-    /// One question is enough for all who wait.
+    /// The request in progress; all waiting callers share it.
     private var underWay: Task<Result<PlayAccessToken, PlayAccessFailure>, Never>?
 
-    /// How long an assertion is good: the longest that Google accepts.
+    /// The lifetime of an assertion: the longest that Google accepts.
     static let assertionLife = Milliseconds.hours(1)
 
-    /// `scope` is what the tokens allow; `handler` adds ``ServiceAccount/tokenOrigin`` to what it is
-    /// asked.
+    /// Creates a token source. `scope` is the OAuth scope of the tokens. `handler` adds
+    /// ``ServiceAccount/tokenOrigin`` to each request.
     public init(
         account: ServiceAccount,
         scope: String = ServiceAccount.scope,
@@ -49,7 +52,7 @@ public actor PlayAccess {
         self.handler = handler
     }
 
-    /// The token to use now; throws ``PlayAccessFailure``.
+    /// Returns the current token. Throws ``PlayAccessFailure``.
     public func token() async throws -> PlayAccessToken {
         if let current, current.isFresh(at: clock()) { return current }
         let question = underWay ?? Task { await self.ask() }
@@ -57,7 +60,7 @@ public actor PlayAccess {
         return try await question.value.get()
     }
 
-    /// Does not use a token again that the store has turned down.
+    /// Discards a token that the store has rejected.
     func forget(_ token: PlayAccessToken) {
         if current == token { current = nil }
     }
@@ -104,7 +107,7 @@ public actor PlayAccess {
         )
     }
 
-    /// A JWT that says who asks for what, in compact form.
+    /// Returns a compact JWT with the account and the requested scope.
     private func assertion(at now: Instant) throws -> String {
         let seconds = now.millisecondsSince1970 / 1000
         var header: JSONObject = ["alg": "RS256", "typ": "JWT"]
@@ -151,13 +154,13 @@ extension PlayAccessToken {
     }
 }
 
-/// Why Google gave no token.
+/// Describes why Google issued no token.
 public enum PlayAccessFailure: Error, Sendable {
-    /// Nothing was sent: the request could not be signed.
+    /// Nothing was sent: signing the request failed.
     case unsigned(any Error)
     case unreachable(any Error)
-    /// Google says by a word why, such as `invalid_grant` for an account that is no more, a key that was
-    /// taken back or a clock that is wrong.
+    /// Google rejects the request with an error code. For example, `invalid_grant` means a deleted
+    /// account, a revoked key or a wrong clock.
     case refused(String, status: Int)
     case status(Int)
     case malformed(PlayRefusal)
@@ -174,7 +177,7 @@ public enum PlayAccessFailure: Error, Sendable {
         self = .refused(word, status: response.status)
     }
 
-    /// Whether a token may be had when it is asked for again later.
+    /// Whether a later retry may return a token.
     public var isRetryable: Bool {
         switch self {
         case .unsigned, .refused: false
@@ -185,7 +188,7 @@ public enum PlayAccessFailure: Error, Sendable {
 }
 
 extension PlayAccessFailure: CustomStringConvertible {
-    /// The reason in one sentence, fit for a log: no id and nothing of the key is in it.
+    /// A one-sentence description of the reason for logs, without ids or key data.
     public var sentence: String {
         switch self {
         case .unsigned: "No request for a token could be signed with the service account's key."

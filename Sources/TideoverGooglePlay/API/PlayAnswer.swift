@@ -1,9 +1,9 @@
 public import TideoverCore
 
-/// What the store answered, and when.
+/// A response of the store, and when it arrived.
 public struct PlayAnswer<Content: Sendable>: Sendable {
     public let content: Content
     public let exchange: StoreExchange
-    /// The answer as it came.
+    /// The response as received.
     public let body: [UInt8]
 }

@@ -2,7 +2,7 @@ import TideoverCore
 import TideoverJSON
 
 extension PlayAPIFailure: CustomStringConvertible {
-    /// The reason in one word; it never changes, and nothing but the case decides it.
+    /// A stable code for the reason; it depends only on the case.
     public var code: String {
         switch reason {
         case .unaskable: "unaskable"
@@ -21,7 +21,7 @@ extension PlayAPIFailure: CustomStringConvertible {
         }
     }
 
-    /// The reason in a sentence or two, fit for a log: no id, no token and no text of the store's.
+    /// A description of the reason for logs, without ids, tokens or text from the store.
     public var sentence: String {
         switch reason {
         case .unaskable(let fault): fault.sentence
@@ -54,7 +54,7 @@ extension PlayAPIFailure: CustomStringConvertible {
 }
 
 extension PlayQuestionFault: CustomStringConvertible {
-    /// The reason in one sentence.
+    /// A one-sentence description of the reason.
     public var sentence: String {
         switch self {
         case .identifier: "This cannot be an id of Google Play's, so it was not asked about."

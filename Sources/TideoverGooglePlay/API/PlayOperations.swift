@@ -2,12 +2,12 @@ public import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
-// Every question throws `PlayAPIFailure`, or `CancellationError` if the task was cancelled.
+// Every request throws `PlayAPIFailure`, or `CancellationError` if the task was cancelled.
 
 // MARK: - Purchases
 
 extension PlayAPI {
-    /// A subscription as it stands now, named by its purchase token.
+    /// Requests the current state of a subscription by its purchase token.
     public func subscription(
         _ token: String
     ) async throws -> PlayAnswer<SubscriptionPurchaseV2> {
@@ -15,21 +15,21 @@ extension PlayAPI {
         return try await ask(PlayQuestion(path: path), SubscriptionPurchaseV2.init)
     }
 
-    /// A one-time purchase as it stands now, named by its purchase token.
+    /// Requests the current state of a one-time purchase by its purchase token.
     public func product(_ token: String) async throws -> PlayAnswer<ProductPurchaseV2> {
         let path = "purchases/productsv2/tokens/\(try segment(token))"
         return try await ask(PlayQuestion(path: path), ProductPurchaseV2.init)
     }
 
-    /// Tells the store that a subscription was granted. Unless it is told within three days, the store
-    /// refunds it. Any product of the subscription names it.
+    /// Acknowledges a subscription purchase. The store refunds a purchase that is not acknowledged
+    /// within three days. Any product ID of the subscription is valid.
     public func acknowledge(subscription productId: String, _ token: String) async throws {
         let (product, token) = (try segment(productId), try segment(token))
         let path = "purchases/subscriptions/\(product)/tokens/\(token):acknowledge"
         try await tell(PlayQuestion(method: "POST", path: path, body: [:]))
     }
 
-    /// Tells the store that a one-time purchase was granted.
+    /// Acknowledges a one-time purchase.
     public func acknowledge(product productId: String, _ token: String) async throws {
         let (product, token) = (try segment(productId), try segment(token))
         let path = "purchases/products/\(product)/tokens/\(token):acknowledge"
@@ -40,25 +40,25 @@ extension PlayAPI {
 // MARK: - Changing a subscription
 
 extension PlayAPI {
-    /// What a cancellation stops.
+    /// The payments that a cancellation stops.
     public enum Cancellation: String, Hashable, Sendable, CaseIterable {
-        /// The next renewal; the customer asked for it and can take it back.
+        /// The next renewal; the customer requested it and can undo it.
         case renewals = "USER_REQUESTED_STOP_RENEWALS"
-        /// The next payment, also of a commitment; the customer cannot take it back.
+        /// The next payment, including that of a commitment; the customer cannot undo it.
         case payments = "DEVELOPER_REQUESTED_STOP_PAYMENTS"
     }
 
-    /// What is given back when a subscription is revoked.
+    /// The amount to refund when a subscription is revoked.
     public enum Refund: Hashable, Sendable {
-        /// The latest charge on each item.
+        /// The latest charge for each item.
         case full
-        /// What is left of the period.
+        /// The share of the remaining period.
         case prorated
-        /// One item of several.
+        /// One of several items.
         case item(productId: String)
     }
 
-    /// Cancels a subscription; access lasts until its expiry.
+    /// Cancels a subscription; access continues until its expiry.
     public func cancel(_ token: String, stopping cancellation: Cancellation) async throws {
         let word = JSONValue.string(cancellation.rawValue)
         try await tell(
@@ -70,7 +70,7 @@ extension PlayAPI {
         )
     }
 
-    /// Ends a subscription at once, and refunds it.
+    /// Revokes a subscription immediately and refunds it.
     public func revoke(_ token: String, refunding refund: Refund) async throws {
         let context: JSONObject =
             switch refund {
@@ -88,8 +88,8 @@ extension PlayAPI {
         )
     }
 
-    /// Puts the next renewal off, by whole seconds and a year at most, and answers when each product then
-    /// expires. `etag` is that of the subscription as last read. A rehearsal changes nothing.
+    /// Postpones the next renewal, by whole seconds and a year at most. Returns the new expiry of
+    /// each product. `etag` is that of the subscription as last read. A dry run changes nothing.
     public func postpone(
         _ token: String,
         by length: Milliseconds,
@@ -115,7 +115,7 @@ extension PlayAPI {
     }
 }
 
-/// When a product of a subscription expires once its renewal was put off.
+/// The expiry of a subscription's product after its renewal was postponed.
 public struct DeferredExpiry: Hashable, Sendable {
     public let productId: String?
     public let expiryTime: Instant?
@@ -129,20 +129,20 @@ public struct DeferredExpiry: Hashable, Sendable {
 // MARK: - Orders
 
 extension PlayAPI {
-    /// One payment and what became of it.
+    /// Requests one order and its state.
     public func order(_ orderId: String) async throws -> PlayAnswer<PlayOrder> {
         try await ask(PlayQuestion(path: "orders/\(try segment(orderId))"), PlayOrder.init)
     }
 
-    /// Refunds a payment. `revoking` also ends access to what it paid for.
+    /// Refunds an order. `revoking` also ends access to the purchase.
     public func refund(_ orderId: String, revoking: Bool) async throws {
         let query = [QueryItem(name: "revoke", value: revoking ? "true" : "false")]
         let path = "orders/\(try segment(orderId)):refund"
         try await tell(PlayQuestion(method: "POST", path: path, query: query))
     }
 
-    /// Several payments, 1000 at most and each named once. Of one that the store does not know nothing
-    /// is answered at all.
+    /// Requests several orders, at most 1000, without duplicates. The response omits orders that
+    /// the store does not know.
     public func orders(_ orderIds: [String]) async throws -> PlayAnswer<[PlayOrder]> {
         let range: ClosedRange<Int64> = 1...1000
         let isInRange = range.contains(Int64(orderIds.count))

@@ -2,22 +2,23 @@ public import TideoverCore
 public import TideoverHTTP
 import TideoverJSON
 
-/// Pub/Sub, asked for the messages of one subscription by who cannot be reached by its pushes. It goes to
-/// the network by a handler, which adds the URL, and decides nothing.
+/// A Pub/Sub client that pulls the messages of one subscription, for servers that pushes cannot
+/// reach. It sends requests through a handler, which adds the URL, and makes no decisions.
 /// https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions
 public struct PubSubAPI: Sendable {
     public let subscription: PubSubSubscription
     private let access: PlayAccess
     private let handler: Handler
 
-    /// Where Google's own answers.
+    /// The URL of Google's own Pub/Sub.
     public static let url = "https://pubsub.googleapis.com"
-    /// How long it may leave a question for messages open; a little longer, and it has gone astray.
+    /// The longest duration of a pull request. After a little more time, the request counts as
+    /// lost.
     public static let longestPull = Milliseconds.seconds(90)
-    /// How long a message can be put off at most.
+    /// The longest delay of a message.
     public static let longestDelay = Milliseconds.seconds(600)
 
-    /// `access` gives tokens for ``ServiceAccount/pubSubScope``.
+    /// Creates a client. `access` provides tokens for ``ServiceAccount/pubSubScope``.
     public init(
         subscription: PubSubSubscription,
         access: PlayAccess,
@@ -33,7 +34,7 @@ public struct PubSubAPI: Sendable {
 public struct PubSubSubscription: Hashable, Sendable {
     public let name: String
 
-    /// Nil for anything else.
+    /// Nil for any other format.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 4, parts[0] == "projects", parts[2] == "subscriptions",
@@ -42,7 +43,7 @@ public struct PubSubSubscription: Hashable, Sendable {
         name = text
     }
 
-    /// A project's id may be one of a domain, `example.com:project`.
+    /// A project ID may have a domain: `example.com:project`.
     private static func isPart(_ part: Substring.UTF8View) -> Bool {
         (1...255).contains(part.count)
             && part.allSatisfy { byte in
@@ -54,17 +55,18 @@ public struct PubSubSubscription: Hashable, Sendable {
     }
 }
 
-/// A message that was pulled, and what it is acknowledged by.
+/// A pulled message and the ID to acknowledge it with.
 public struct PulledMessage: Sendable {
     public let ackId: String
-    /// What cannot be read as a message is told by itself: others came with it.
+    /// The message, or the reason why it is unreadable. One unreadable message does not affect the
+    /// others.
     public let message: Result<PubSubMessage, PlayRefusal>
 }
 
-// MARK: - Asking
+// MARK: - Requests
 
 extension PubSubAPI {
-    /// Messages that nobody has acknowledged; none where there are none for a while.
+    /// Pulls unacknowledged messages. Returns an empty list if none arrive for a while.
     ///
     /// - Throws: ``PubSubFailure``, or `CancellationError` if the task was cancelled.
     public func pull(atMost count: Int) async throws -> [PulledMessage] {
@@ -80,17 +82,17 @@ extension PubSubAPI {
         }
     }
 
-    /// Says of messages that they are safe: they do not come again.
+    /// Acknowledges stored messages, so Pub/Sub does not deliver them again.
     ///
-    /// - Throws: As for a pull.
+    /// - Throws: The same errors as a pull.
     public func acknowledge(_ ackIds: [String]) async throws {
         guard !ackIds.isEmpty else { return }
         _ = try await ask("acknowledge", ["ackIds": .array(ackIds.map { .string($0) })])
     }
 
-    /// Has messages come again after so long, ten minutes at most.
+    /// Requests redelivery of messages after a delay, ten minutes at most.
     ///
-    /// - Throws: As for a pull.
+    /// - Throws: The same errors as a pull.
     public func putOff(_ ackIds: [String], by delay: Milliseconds) async throws {
         guard !ackIds.isEmpty else { return }
         let seconds = min(max(.zero, delay), Self.longestDelay).count / 1000
@@ -146,9 +148,9 @@ extension PulledMessage {
     }
 }
 
-/// Why Pub/Sub gave no answer.
+/// Describes why Pub/Sub returned no result.
 public enum PubSubFailure: Error, Sendable {
-    /// Nothing was sent: Google gave no token.
+    /// Nothing was sent: Google issued no token.
     case noAccess(PlayAccessFailure)
     case unreachable(any Error)
     case status(Int)
@@ -156,7 +158,7 @@ public enum PubSubFailure: Error, Sendable {
 }
 
 extension PubSubFailure: CustomStringConvertible {
-    /// The reason in one word; it never changes.
+    /// A stable code for the reason.
     public var code: String {
         switch self {
         case .noAccess: "no-token"
@@ -166,7 +168,7 @@ extension PubSubFailure: CustomStringConvertible {
         }
     }
 
-    /// The reason in a sentence or two, fit for a log.
+    /// A description of the reason for logs.
     public var sentence: String {
         switch self {
         case .noAccess(let failure): failure.sentence

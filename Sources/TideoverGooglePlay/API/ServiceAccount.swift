@@ -1,12 +1,12 @@
 import TideoverJSON
 
-/// The account that asks the Play Developer API, as Google's key file describes it.
+/// The service account for the Play Developer API, as Google's key file describes it.
 /// https://cloud.google.com/iam/docs/keys-create-delete
 public struct ServiceAccount: Hashable, Sendable {
     public let clientEmail: String
-    /// The id of the key, where the file names it.
+    /// The ID of the key, if the file states it.
     public let privateKeyId: String?
-    /// Where tokens are to be had.
+    /// The URL to request tokens from.
     public let tokenURL: String
 
     public init(
@@ -20,13 +20,13 @@ public struct ServiceAccount: Hashable, Sendable {
     }
 
     public static let googleTokenURL = "https://oauth2.googleapis.com/token"
-    /// What an account must be allowed to do.
+    /// The OAuth scope for the Play Developer API.
     public static let scope = "https://www.googleapis.com/auth/androidpublisher"
 
-    /// The same, to pull messages of Pub/Sub.
+    /// The OAuth scope to pull Pub/Sub messages.
     public static let pubSubScope = "https://www.googleapis.com/auth/pubsub"
 
-    /// Reads a key file; gives back the private key in PEM beside it, which is a secret.
+    /// Reads a key file. Also returns the private key in PEM, which is a secret.
     public static func read(
         keyFile: [UInt8]
     ) throws(PlayRefusal) -> (account: ServiceAccount, privateKey: String) {
@@ -51,12 +51,12 @@ public struct ServiceAccount: Hashable, Sendable {
         return (account, key)
     }
 
-    /// The part of the URL that a handler adds; nil where the URL is none.
+    /// The origin of the token URL, which a handler adds; nil for an invalid URL.
     public var tokenOrigin: String? {
         tokenPath.map { String(tokenURL.dropLast($0.count)) }
     }
 
-    /// The path that tokens are asked for at; nil where the URL is none.
+    /// The path of the token URL; nil for an invalid URL.
     var tokenPath: String? {
         let scheme = "https://"
         guard tokenURL.hasPrefix(scheme) || tokenURL.hasPrefix("http://"),
@@ -67,6 +67,6 @@ public struct ServiceAccount: Hashable, Sendable {
     }
 }
 
-/// Signs with RS256: the signature over the SHA-256 of `signingInput`. What it throws reaches whoever
-/// asked, inside ``PlayAPIFailure``.
+/// Signs with RS256: returns the signature over the SHA-256 of `signingInput`. Its errors reach the
+/// caller of the request inside ``PlayAPIFailure``.
 public typealias PlayTokenSigner = @Sendable (_ signingInput: [UInt8]) throws -> [UInt8]

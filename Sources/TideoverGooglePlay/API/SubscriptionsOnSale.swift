@@ -1,9 +1,9 @@
 import TideoverHTTP
 
-/// One page of what an app sells by subscription.
+/// One page of the subscriptions that an app sells.
 public struct SubscriptionsOnSalePage: Hashable, Sendable {
     public let subscriptions: [SubscriptionOnSale]
-    /// Names the page behind this one; nil where there is none.
+    /// The cursor of the next page; nil for the last page.
     public let nextPageToken: String?
 
     init(_ fields: WireFields) throws(PlayRefusal) {
@@ -13,12 +13,13 @@ public struct SubscriptionsOnSalePage: Hashable, Sendable {
 }
 
 extension PlayAPI {
-    /// Each base plan is listed with its price in every region: more would make too long an answer.
+    /// Each base plan lists its price in every region, so a larger page would be too long.
     private static let pageOfSubscriptions = 20
-    /// Nobody sells more than some dozens.
+    /// Far above real catalogues, which have a few dozen subscriptions.
     private static let mostPagesOfSubscriptions = 50
 
-    /// One page of what the app sells by subscription, the first one or the one behind another.
+    /// Requests one page of the subscriptions that the app sells: the first page, or the page after
+    /// a cursor.
     public func subscriptionsOnSale(
         after pageToken: String? = nil
     ) async throws -> PlayAnswer<SubscriptionsOnSalePage> {
@@ -28,9 +29,9 @@ extension PlayAPI {
         return try await ask(question, SubscriptionsOnSalePage.init)
     }
 
-    /// All that the app sells by subscription, on whatever number of pages.
+    /// Requests all pages of the subscriptions that the app sells.
     ///
-    /// - Throws: As for one page.
+    /// - Throws: The same errors as for one page.
     public func allSubscriptionsOnSale() async throws -> [SubscriptionOnSale] {
         var all: [SubscriptionOnSale] = []
         var place: String?

@@ -2,17 +2,17 @@ public import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
-/// Which voided orders are asked for. The store compares with when it took note of them, not with when
-/// they were voided: ask for windows that overlap.
+/// Selects voided orders. The store filters by the time it recorded them, not by the time they were
+/// voided: request overlapping windows.
 public struct VoidedPurchaseFilter: Hashable, Sendable {
-    /// At most 30 days back, which is also the default.
+    /// At most 30 days ago, which is also the default.
     public var start: Instant?
     public var end: Instant?
-    /// Whether those of subscriptions are listed beside those of one-time purchases.
+    /// Whether to include voided subscriptions besides one-time purchases.
     public var includesSubscriptions: Bool
-    /// Whether it is listed when some of several were taken back.
+    /// Whether to include orders of several items with only some refunded.
     public var includesPartialRefunds: Bool
-    /// How many a page may hold, 1000 at most.
+    /// The maximum number of orders in a page, at most 1000.
     public var pageSize: Int64
 
     public init(
@@ -29,7 +29,7 @@ public struct VoidedPurchaseFilter: Hashable, Sendable {
         self.pageSize = pageSize
     }
 
-    /// How far back the store looks.
+    /// The age of the oldest voided orders that the store lists.
     public static let reach = Milliseconds.days(30)
 
     func fault(at now: Instant) -> PlayQuestionFault? {
@@ -61,7 +61,7 @@ public struct VoidedPurchaseFilter: Hashable, Sendable {
 /// One page of voided orders.
 public struct VoidedPurchasesPage: Hashable, Sendable {
     public let voidedPurchases: [VoidedPurchase]
-    /// Names the page behind this one; nil where there is none.
+    /// The cursor of the next page; nil for the last page.
     public let nextPageToken: String?
 
     init(_ fields: WireFields) throws(PlayRefusal) {
@@ -71,13 +71,13 @@ public struct VoidedPurchasesPage: Hashable, Sendable {
 }
 
 extension PlayAPI {
-    /// One page of voided orders, the first one or the one behind another. The filter is that of the
-    /// first page.
+    /// Requests one page of voided orders: the first page, or the page after a cursor. Every page
+    /// needs the filter of the first page.
     public func voidedPurchases(
         _ filter: VoidedPurchaseFilter = VoidedPurchaseFilter(),
         after pageToken: String? = nil
     ) async throws -> PlayAnswer<VoidedPurchasesPage> {
-        // The store ignores the times where a page is named.
+        // The store ignores the times if a cursor is present.
         if pageToken == nil { try require(filter.fault(at: now)) }
         let place = pageToken.map { [QueryItem(name: "token", value: $0)] } ?? []
         let question = PlayQuestion(
@@ -87,9 +87,9 @@ extension PlayAPI {
         return try await ask(question, VoidedPurchasesPage.init)
     }
 
-    /// Walks through all pages, `bound` at most, and hands each to `each`. False if more were there.
+    /// Fetches at most `bound` pages and passes each to `each`. Returns false if more pages remain.
     ///
-    /// - Throws: As for one page, and what `each` throws.
+    /// - Throws: The same errors as for one page, and the errors of `each`.
     public func walkVoidedPurchases(
         _ filter: VoidedPurchaseFilter = VoidedPurchaseFilter(),
         atMost bound: Int,

@@ -2,8 +2,8 @@ import TideoverCore
 
 extension PlayItem {
     init(_ item: SubscriptionPurchaseV2.LineItem, of purchase: SubscriptionPurchaseV2) {
-        // The older member is about the only item. Behind a charge that failed it may name the order
-        // that was declined, which is no payment.
+        // The deprecated order field is valid only for a single line item. After a failed charge it
+        // may name the declined order, not a payment.
         let isOnlyItem = purchase.lineItems.count == 1
         let older = isOnlyItem && !purchase.mayNameDeclinedOrder ? purchase.latestOrderId : nil
         self.init(
@@ -29,7 +29,7 @@ extension PlayItem {
 }
 
 extension SubscriptionPurchaseV2 {
-    /// Whether the latest order may be one that was declined.
+    /// Whether the latest order may be a declined one.
     fileprivate var mayNameDeclinedOrder: Bool {
         switch subscriptionState?.known {
         case .inGracePeriod, .onHold, .canceled, .expired: true
@@ -43,7 +43,7 @@ extension SubscriptionPurchaseV2.LineItem {
         if case .autoRenewing(let plan) = plan { plan } else { nil }
     }
 
-    /// The words in it that this version does not know.
+    /// The values that this version does not know.
     var unrecognised: [Unrecognised?] {
         var words = [
             renewing?.priceChangeDetails?.priceChangeMode.unrecognised(as: "priceChangeMode"),
@@ -87,7 +87,7 @@ extension PlayItem.Phase {
 }
 
 extension PlayItem.PriceChange {
-    /// A step up that waits for consent comes before any other change of price.
+    /// A price step-up that awaits consent has priority over any other price change.
     fileprivate init?(_ plan: SubscriptionPurchaseV2.AutoRenewingPlan) {
         let stepUp = plan.priceStepUpConsentDetails
         let change = plan.priceChangeDetails
@@ -131,7 +131,7 @@ extension PlayItem.PriceChange.State {
             }
     }
 
-    /// What a change that is not decided yet waits for.
+    /// Returns the state of an undecided price change, by its mode.
     private init(outstanding mode: Stated<SubscriptionPurchaseV2.PriceChangeMode>?) {
         self =
             switch mode?.known {

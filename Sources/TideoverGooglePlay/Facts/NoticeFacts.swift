@@ -1,7 +1,7 @@
 import TideoverCore
 
 extension PlayReader {
-    /// What a notification comes to by its bare type. One that this version does not know changes
+    /// Returns the facts presumed from a notification's type alone. An unknown type changes
     /// nothing.
     func presume(
         _ notification: DeveloperNotification,
@@ -9,8 +9,8 @@ extension PlayReader {
         _ chains: PlayChains
     ) -> PlayReading {
         let token = notification.purchaseToken.map(name)
-        // A notification does not say whether a tester bought it: unless that is known of the token,
-        // it is taken for a purchase like any other.
+        // A notification does not identify licence testers. Unless the token's environment is
+        // known, the usual environment applies.
         let known = token.flatMap { chains[$0]?.environment }
         let environment = known ?? app.usualEnvironment
         var statements: [Statement] = []
@@ -43,7 +43,7 @@ extension DeveloperNotification.Subscription {
         }
         let notice = PlayNotice(token: token, kind: .init(kind), productId: subscriptionId)
         guard kind == .revoked else { return [.playNotice(notice)] }
-        // Whatever ended it before its time gave money back.
+        // An early revocation implies a refund.
         return [.playNotice(notice), .playVoidedOrder(PlayVoidedOrder(token: token, date: said))]
     }
 }
@@ -60,7 +60,7 @@ extension DeveloperNotification.OneTimeProduct {
 }
 
 extension DeveloperNotification.VoidedPurchase {
-    /// What kinds this version does not know change nothing.
+    /// Unknown product or refund types change nothing.
     fileprivate func presumptions(about token: PlayToken, at said: Instant) -> [Assertion] {
         let words = [
             productType.unrecognised(as: "voidedPurchaseNotification.productType"),
@@ -78,7 +78,7 @@ extension DeveloperNotification.VoidedPurchase {
 }
 
 extension PlayNotice.Kind {
-    /// The kind of each type that Google documents.
+    /// Returns the kind for each type that Google documents.
     fileprivate init(_ type: DeveloperNotification.SubscriptionType) {
         self =
             switch type {

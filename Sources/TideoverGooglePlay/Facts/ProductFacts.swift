@@ -1,7 +1,7 @@
 public import TideoverCore
 
 extension PlayReader {
-    /// What a one-time purchase states as it was answered for a purchase token.
+    /// Reads the response for a one-time purchase.
     public func read(
         _ purchase: ProductPurchaseV2,
         of purchaseToken: String,
@@ -30,8 +30,8 @@ extension PlayReader {
         return PlayReading(environment, rank: .store, source: .playAPI, statements)
     }
 
-    /// What a list of voided orders states. A list does not say whether a tester bought what was voided:
-    /// unless that is known of a token, it is taken for a purchase like any other.
+    /// Reads a list of voided orders. The list does not identify licence testers. Unless the
+    /// token's environment is known, the usual environment applies.
     public func read(
         _ orders: [VoidedPurchase],
         chains: PlayChains = PlayChains()
@@ -43,7 +43,7 @@ extension PlayReader {
             let own = chains[token]?.environment ?? environment
             let lineage = chains.lineage(of: token, replacing: nil, in: own)
             let date = order.voidedTime
-            // The date is the store's own: a list that is read again says nothing new.
+            // The date is the store's, so reading a list again adds nothing new.
             let void = PlayVoidedOrder(
                 token: token,
                 orderId: order.orderId,
@@ -86,7 +86,7 @@ extension PlayPurchase.Item {
 }
 
 extension ProductPurchaseV2 {
-    /// The words in it that this version does not know, each once.
+    /// The values that this version does not know, without duplicates.
     fileprivate var unrecognised: [Unrecognised] {
         let words =
             [

@@ -1,7 +1,7 @@
 public import TideoverCore
 
 extension PlayReader {
-    /// What a subscription states as it was answered for a purchase token.
+    /// Reads the response for a subscription.
     public func read(
         _ purchase: SubscriptionPurchaseV2,
         of purchaseToken: String,
@@ -39,8 +39,8 @@ extension PlayReader {
         return PlayReading(environment, rank: .store, source: .playAPI, statements)
     }
 
-    /// What it comes to that the store has nothing more to tell of a subscription: it is over, and what it
-    /// held was said before. Of one never heard of nothing is stated.
+    /// Reads the response that a subscription ended too long ago. It states expiry; earlier reads
+    /// stated its content. For an unknown token it states nothing.
     func ended(
         _ purchaseToken: String,
         _ exchange: StoreExchange,
@@ -63,8 +63,8 @@ extension PlayReader {
         )
     }
 
-    /// A token that belongs to another lineage is told there that it was replaced; within one the read
-    /// says so itself. One that was never paid for replaces nothing.
+    /// Reports a replacement to the replaced token's lineage, if that is another one. Within one
+    /// lineage the read itself states it. An unpaid subscription replaces nothing.
     private func replacement(
         told read: PlaySubscription,
         in lineage: Lineage,
@@ -124,7 +124,7 @@ extension SubscriptionPurchaseV2.CanceledStateContext {
 }
 
 extension Stated<AcknowledgementState> {
-    /// Nil for a word that this version does not know.
+    /// Nil for a value that this version does not know.
     var isAcknowledged: Bool? {
         switch known {
         case .acknowledged: true
@@ -135,15 +135,15 @@ extension Stated<AcknowledgementState> {
 }
 
 extension SubscriptionPurchaseV2 {
-    /// Whom the app named as the buyer; of who came back to it from outside of the app, whom the app
-    /// had named before.
+    /// The buyer as the app named them. For a purchase from outside of the app, the buyer of the
+    /// expired subscription.
     fileprivate var accountId: CustomerID? {
         let former = outOfAppPurchaseContext?.expiredExternalAccountIdentifiers
         return [externalAccountIdentifiers, former].compactMap { $0?.obfuscatedExternalAccountId }
             .lazy.compactMap { CustomerID($0) }.first
     }
 
-    /// The words in it that this version does not know, each once.
+    /// The values that this version does not know, without duplicates.
     fileprivate var unrecognised: [Unrecognised] {
         var words = [
             subscriptionState.unrecognised(as: "subscriptionState"),

@@ -2,12 +2,12 @@ public import TideoverCore
 public import TideoverHTTP
 public import TideoverJSON
 
-/// Verifies one JWT in compact form by a key given as a JSON Web Key, with RS256 and nothing else, and
-/// gives back its payload. It throws if anything about key or signature does not hold.
+/// Verifies one compact JWT with a JSON Web Key, by RS256 only, and returns its payload. It throws
+/// if the key or the signature is invalid.
 public typealias PushSignatureCheck =
     @Sendable (_ compact: [UInt8], _ key: JSONObject) throws -> [UInt8]
 
-/// Tells pushes of Pub/Sub from those of everybody else who can reach the same address.
+/// Authenticates pushes of Pub/Sub; anyone can send requests to the same address.
 public struct PushGuard: Sendable {
     public let expectation: PushExpectation
     private let keys: PushKeys
@@ -23,9 +23,10 @@ public struct PushGuard: Sendable {
         self.check = check
     }
 
-    /// The token of a push that is to be believed at an instant.
+    /// Returns the verified token of a push.
     ///
-    /// - Throws: ``PushRefusal``; ``PushKeysFailure`` where it cannot be judged now.
+    /// - Throws: ``PushRefusal`` for an invalid token; ``PushKeysFailure`` if the keys are
+    ///   unavailable now.
     public func admit(_ request: Request, at now: Instant) async throws -> PushToken {
         let compact = try Self.bearer(of: request)
         let unverified = try UnverifiedToken(compact)
@@ -34,8 +35,8 @@ public struct PushGuard: Sendable {
         return try expectation.token(claiming: payload, at: now)
     }
 
-    /// What the token of a refused push says, if Google signed it; nil for any other. It proves nothing
-    /// about its sender: everybody can have a token made.
+    /// Returns the claims in the token of a rejected push if Google signed it; otherwise nil. The
+    /// claims do not authenticate the sender: anyone can obtain a token from Google.
     public func claims(of request: Request) async -> PushClaims? {
         guard let compact = try? Self.bearer(of: request),
             let unverified = try? UnverifiedToken(compact),

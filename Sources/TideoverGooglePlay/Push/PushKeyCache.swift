@@ -2,33 +2,33 @@ package import TideoverCore
 package import TideoverHTTP
 package import TideoverJSON
 
-/// The keys that Google signs the tokens of pushes with, as last fetched, and when to fetch them again.
+/// Caches the keys that Google signs push tokens with, and decides when to fetch them again.
 package struct PushKeyCache: Sendable {
-    /// Each key as a JSON Web Key, by its id.
+    /// The JSON Web Keys by ID.
     private var keys: [String: JSONObject] = [:]
     private var fetchedAt: Instant?
     private var freshUntil = Instant.distantPast
     private var failedAt: Instant?
 
-    /// How long a key that is not among those fetched does not lead to another fetch: anybody can
-    /// invent one.
+    /// The minimum time between fetches because of unknown key ids: anyone can invent an id.
     package static let patience = Milliseconds.minutes(5)
-    /// How long after a failure it is not tried again.
+    /// The wait after a failed fetch.
     package static let pause = Milliseconds.seconds(10)
-    /// How long keys are good where their answer does not say.
+    /// How long keys are valid if the response does not state it.
     static let defaultAge = Milliseconds.hours(1)
-    /// Keys that are withdrawn are not believed for longer than this, whatever their answer says.
+    /// The longest time that keys are cached, regardless of the response. It bounds the use of a
+    /// withdrawn key.
     static let longestAge = Milliseconds.hours(24)
 
     package init() {}
 
-    /// What to do about a token that names a key.
+    /// The action for a token with a key id.
     package enum Advice: Hashable, Sendable {
         case use(JSONObject)
         case fetch
-        /// It is none of Google's, as far as was asked lately.
+        /// The id was not among Google's keys at the last recent fetch.
         case unknown
-        /// Fetching failed a moment ago.
+        /// A fetch failed recently.
         case wait
     }
 
@@ -40,7 +40,7 @@ package struct PushKeyCache: Sendable {
         return .fetch
     }
 
-    /// Takes over the keys of an answer, in place of all others.
+    /// Replaces all keys with those of a response.
     package mutating func take(_ response: Response, at now: Instant) throws(PlayRefusal) {
         let document: JSONDocument
         do {
@@ -67,7 +67,7 @@ package struct PushKeyCache: Sendable {
         failedAt = now
     }
 
-    /// How long an answer is good (RFC 9111, 5.2.2.1), never shorter than our patience.
+    /// Returns how long a response is fresh (RFC 9111, 5.2.2.1), at least `patience`.
     package static func age(of headers: Headers) -> Milliseconds {
         let directives = headers.all("Cache-Control").joined(separator: ",").split(separator: ",")
             .map { $0.filter { $0 != " " && $0 != "\t" && $0 != "\"" }.lowercased() }

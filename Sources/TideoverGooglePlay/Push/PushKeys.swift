@@ -2,16 +2,17 @@ public import TideoverCore
 public import TideoverHTTP
 public import TideoverJSON
 
-/// Google's keys for the tokens of pushes, fetched when needed over a handler that adds Google's URL.
+/// Google's keys for push tokens. Fetches them on demand through a handler, which adds Google's
+/// URL.
 public actor PushKeys {
-    /// Where Google publishes them as a JSON Web Key Set.
+    /// The path of Google's JSON Web Key Set.
     public static let path = "/oauth2/v3/certs"
     public static let url = "https://www.googleapis.com"
 
     private let handler: Handler
     private let clock: @Sendable () -> Instant
     private var cache = PushKeyCache()
-    /// One fetch is enough for all who wait.
+    /// The fetch in progress; all waiting callers share it.
     private var underWay: Task<Result<Void, PushKeysFailure>, Never>?
 
     public init(clock: @escaping @Sendable () -> Instant, handler: @escaping Handler) {
@@ -19,8 +20,8 @@ public actor PushKeys {
         self.handler = handler
     }
 
-    /// The key of an id as a JSON Web Key; throws `PushRefusal.unknownKey` where it is none of
-    /// Google's, and ``PushKeysFailure`` where that cannot be found out now.
+    /// Returns the JSON Web Key for an id. Throws `PushRefusal.unknownKey` if Google has no such
+    /// key, and ``PushKeysFailure`` if the keys are unavailable.
     public func key(_ id: String) async throws -> JSONObject {
         if let key = try known(id) { return key }
         let fetch = underWay ?? Task { await self.fetch() }
@@ -32,7 +33,7 @@ public actor PushKeys {
         return key
     }
 
-    /// Nil where the keys are to be fetched.
+    /// Returns a cached key; nil if the keys must be fetched.
     private func known(_ id: String) throws -> JSONObject? {
         switch cache.advice(on: id, at: clock()) {
         case .use(let key): return key
@@ -67,17 +68,18 @@ public actor PushKeys {
     }
 }
 
-/// Why Google's keys cannot be had now. That is no fault of the push: it is to be sent again.
+/// Describes why Google's keys are unavailable. The push itself may be valid, so Pub/Sub must send
+/// it again.
 public enum PushKeysFailure: Error, Sendable {
     case unreachable(any Error)
     case status(Int)
     case malformed(PlayRefusal)
-    /// Fetching them failed a moment ago.
+    /// A fetch failed recently.
     case failedLately
 }
 
 extension PushKeysFailure: CustomStringConvertible {
-    /// The reason in one sentence, fit for a log.
+    /// A one-sentence description of the reason for logs.
     public var sentence: String {
         switch self {
         case .unreachable: "Google's keys for pushes could not be reached."

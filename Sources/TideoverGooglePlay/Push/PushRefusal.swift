@@ -1,35 +1,35 @@
-/// Why a push is not taken for Pub/Sub's: whoever sent it is not who may.
+/// Describes why a push is not accepted as one from Pub/Sub.
 public enum PushRefusal: Error, Hashable, Sendable, CaseIterable {
-    /// The request bears no token.
+    /// The request has no token.
     case noToken
-    /// What it bears is no token in compact form, or says what is no JSON.
+    /// The token is not a compact JWT, or its content is not JSON.
     case malformed
-    /// The token is signed by another algorithm than RS256, or by none.
+    /// The token is signed by another algorithm than RS256, or not signed.
     case wrongAlgorithm
-    /// The token names no key.
+    /// The token has no key ID.
     case noKey
-    /// The token names a key that is not among Google's.
+    /// The token's key ID is not among Google's keys.
     case unknownKey
-    /// Google's key did not sign the token.
+    /// The signature does not match Google's key.
     case badSignature
-    /// The token is not issued by Google.
+    /// The issuer is not Google.
     case wrongIssuer
-    /// The token is addressed to somebody else.
+    /// The token has another audience.
     case wrongAudience
-    /// The token is another account's.
+    /// The token belongs to another account.
     case wrongSender
     /// The account's address is not verified.
     case unverifiedSender
-    /// The token does not say from when to when it is good.
+    /// The token lacks its issue or expiry time.
     case undated
     case expired
-    /// The token was issued in the future: one of the clocks is wrong.
+    /// The issue time of the token is in the future: one of the clocks is wrong.
     case fromTheFuture
 }
 
-/// The words for a refusal, all in one place.
+/// All texts for a rejection.
 extension PushRefusal: CustomStringConvertible {
-    /// The reason in one word; it never changes.
+    /// A stable code for the reason.
     public var code: String {
         switch self {
         case .noToken: "push-token-missing"
@@ -48,7 +48,7 @@ extension PushRefusal: CustomStringConvertible {
         }
     }
 
-    /// The reason in one sentence, fit for a log: nothing of the token is in it.
+    /// A one-sentence description of the reason for logs, without token data.
     public var sentence: String {
         switch self {
         case .noToken:

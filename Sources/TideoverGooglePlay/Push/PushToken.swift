@@ -1,23 +1,23 @@
 public import TideoverCore
 import TideoverJSON
 
-/// What the token of a push says, once its signature holds and it is meant for us.
+/// The claims of a push token that passed verification for this server.
 /// https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions
 public struct PushToken: Hashable, Sendable {
-    /// The service account that Pub/Sub pushes as.
+    /// The service account of Pub/Sub's pushes.
     public let email: String
     public let audience: String
     public let issuedAt: Instant
     public let expiresAt: Instant
 }
 
-/// What a token of Google's says of itself, believed or not.
+/// The claims of a token signed by Google, verified or not.
 public struct PushClaims: Hashable, Sendable {
     /// At most 300 characters of each.
     public let audience: String?
     public let email: String?
 
-    /// Nil for what Google did not issue.
+    /// Nil if Google is not the issuer.
     init?(_ payload: [UInt8]) {
         guard let claims = try? JSONDocument(payload).root,
             let issuer = claims["iss"]?.string, PushExpectation.issuers.contains(issuer)
@@ -27,13 +27,13 @@ public struct PushClaims: Hashable, Sendable {
     }
 }
 
-/// What the token of a push must say.
+/// The expected claims of a push token.
 public struct PushExpectation: Hashable, Sendable {
-    /// What the push subscription is configured to address its tokens to.
+    /// The token audience that is configured in the push subscription.
     public let audience: String
-    /// The service account that the push subscription is configured to act as.
+    /// The service account that is configured in the push subscription.
     public let email: String
-    /// How far two clocks may be apart.
+    /// The tolerated difference between two clocks.
     public let leeway: Milliseconds
 
     public init(audience: String, email: String, leeway: Milliseconds = .minutes(1)) {
@@ -42,11 +42,11 @@ public struct PushExpectation: Hashable, Sendable {
         self.leeway = leeway
     }
 
-    /// Google writes its name in both ways.
+    /// Google uses both forms of its name.
     static let issuers: Set<String> = ["https://accounts.google.com", "accounts.google.com"]
 
-    /// The token whose claims these are, if they are what is expected at an instant. A token of
-    /// Google's alone proves nothing about its sender: everybody can have one made.
+    /// Returns the token with these claims if they match the expectation at an instant. A signature
+    /// by Google does not authenticate the sender: anyone can obtain a token from Google.
     public func token(
         claiming payload: [UInt8],
         at now: Instant
@@ -75,7 +75,7 @@ public struct PushExpectation: Hashable, Sendable {
 }
 
 extension Instant {
-    /// Seconds since 1970, as a claim has them (RFC 7519); nil for what is no whole number of them.
+    /// Seconds since 1970, as in a JWT claim (RFC 7519); nil unless it is a whole number.
     fileprivate init?(claim: JSONNode?) {
         guard let seconds = claim?.int64, (0...253_402_300_799).contains(seconds) else {
             return nil
@@ -84,7 +84,7 @@ extension Instant {
     }
 }
 
-/// A compact JWT whose header has been read, to choose a key by. Nothing in it is believed.
+/// A compact JWT with a parsed header, used to select a key. Its content is not trusted.
 struct UnverifiedToken {
     let keyId: String
 
@@ -101,6 +101,6 @@ struct UnverifiedToken {
         keyId = id
     }
 
-    /// Google's have about a thousand bytes.
+    /// Google's tokens have about a thousand bytes.
     private static let maximumByteCount = 8 * 1024
 }

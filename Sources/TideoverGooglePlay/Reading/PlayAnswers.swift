@@ -1,7 +1,7 @@
 import TideoverJSON
 
-/// Answers of the Play Developer API as they are kept where no notification prompted them, with where
-/// their tokens belonged, so that what they came to can be proved again.
+/// Responses of the Play Developer API without a notification, in the form stored as evidence. They
+/// include the lineages of their tokens, so that their facts can be derived again.
 public struct PlayAnswers: Sendable {
     public let reads: [PlayRead]
     public let chains: PlayChains
@@ -13,7 +13,7 @@ public struct PlayAnswers: Sendable {
 }
 
 extension PlayAnswers {
-    /// The form that is kept. The answers stand in it as they came.
+    /// The stored form. It contains the responses unchanged.
     public var bytes: [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
@@ -24,7 +24,7 @@ extension PlayAnswers {
         return writer.bytes
     }
 
-    /// Reads what was kept.
+    /// Parses the stored form.
     public init(_ bytes: [UInt8]) throws(PlayRefusal) {
         let document: JSONDocument
         do {
@@ -44,7 +44,7 @@ extension PlayAnswers {
 }
 
 extension PlayReader {
-    /// What was kept, read again: what each answer states.
+    /// Reads stored responses and returns the facts of each.
     public func read(_ answers: PlayAnswers) throws(PlayRefusal) -> [PlayReading] {
         var readings: [PlayReading] = []
         for read in answers.reads { readings.append(try self.read(read, chains: answers.chains)) }

@@ -1,14 +1,15 @@
 import TideoverCore
 import TideoverJSON
 
-/// A notification as it is kept, with the answers that it prompted and where its tokens belonged, so that
-/// what it came to can be proved again.
+/// A notification in the form stored as evidence. It includes the responses it prompted and the
+/// lineages of its tokens, so that its facts can be derived again.
 public struct PlayDelivery: Sendable {
-    /// Pub/Sub's id of the message, where it told one.
+    /// The Pub/Sub message ID, if known.
     public let messageId: String?
     /// The text of the ``DeveloperNotification``.
     public let notification: [UInt8]
-    /// Whether the store was to be asked. If not, the bare type counts.
+    /// Whether the store was to be queried. If not, the facts come from the notification type
+    /// alone.
     public let isAskedAbout: Bool
     public let reads: [PlayRead]
     public let chains: PlayChains
@@ -28,7 +29,7 @@ public struct PlayDelivery: Sendable {
 }
 
 extension PlayDelivery {
-    /// The form that is kept. Notification and answers stand in it as they came.
+    /// The stored form. It contains the notification and the responses unchanged.
     public var bytes: [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
@@ -43,7 +44,7 @@ extension PlayDelivery {
         return writer.bytes
     }
 
-    /// Reads what was kept.
+    /// Parses the stored form.
     public init(_ bytes: [UInt8]) throws(PlayRefusal) {
         let document: JSONDocument
         do {
@@ -69,8 +70,8 @@ extension PlayDelivery {
 }
 
 extension PlayReader {
-    /// What was kept, read again: what each answer states, or the bare notification where nobody could
-    /// ask.
+    /// Reads a stored delivery. Returns the facts of each response, or those of the notification
+    /// type if the store was not queried.
     public func read(_ delivery: PlayDelivery) throws(PlayRefusal) -> [PlayReading] {
         guard delivery.isAskedAbout else {
             let document: JSONDocument
@@ -91,7 +92,7 @@ extension PlayReader {
 }
 
 extension PlayChains {
-    /// One token and where it belongs.
+    /// One token and its lineage.
     struct Link {
         let token: PlayToken
         let lineage: Lineage
@@ -105,12 +106,12 @@ extension PlayChains {
         }
     }
 
-    /// In the order of the tokens.
+    /// The links, sorted by token.
     var links: [Link] {
         tokens.map { Link(token: $0.key, lineage: $0.value) }.sorted { $0.token < $1.token }
     }
 
-    /// Reads the links that were kept in a piece of evidence.
+    /// Reads the token links of a stored piece of evidence.
     init(links fields: WireFields) throws(PlayRefusal) {
         let links = try fields.list("chains", Link.init)
         self.init(Dictionary(links.map { ($0.token, $0.lineage) }) { first, _ in first })

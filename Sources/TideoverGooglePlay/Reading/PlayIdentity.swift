@@ -1,10 +1,10 @@
 public import TideoverCore
 
-/// Which app is read for, which environments it takes part in, and who answers for it.
+/// The app to read for, its accepted environments, and whether its store is simulated.
 public struct PlayIdentity: Hashable, Sendable {
     public let packageName: String
     public let environments: Set<Environment>
-    /// Whether a simulated store answers: whatever it says is simulated.
+    /// Whether the store is simulated: all its content then belongs to the simulated environment.
     public let isSimulated: Bool
 
     public init(packageName: String, environments: Set<Environment>, isSimulated: Bool = false) {
@@ -19,13 +19,13 @@ public struct PlayIdentity: Hashable, Sendable {
         }
     }
 
-    /// Where a purchase belongs: what a licence tester buys is no production's. Refused where the app
-    /// takes no part in it.
+    /// Returns the environment of a purchase; purchases of licence testers are not production.
+    /// Throws if the app does not accept that environment.
     func environment(ofTest isTest: Bool) throws(PlayRefusal) -> Environment {
         try require(isSimulated ? .simulated : isTest ? .sandbox : .production)
     }
 
-    /// Where a purchase is taken to belong of which nobody says whether a tester bought it.
+    /// The environment of a purchase if it is unknown whether a licence tester made it.
     package var usualEnvironment: Environment {
         if isSimulated { return .simulated }
         return environments.contains(.production) ? .production : .sandbox
@@ -40,10 +40,10 @@ public struct PlayIdentity: Hashable, Sendable {
     }
 }
 
-/// Makes the name that facts carry instead of a purchase token, which is a secret: a digest of it.
+/// Returns a digest of a purchase token. Facts contain the digest, because the token is a secret.
 public typealias PlayTokenNaming = @Sendable (_ purchaseToken: String) -> PlayToken
 
-/// The lineages that purchase tokens are known to belong to.
+/// The known lineages of purchase tokens.
 public struct PlayChains: Sendable {
     let tokens: [PlayToken: Lineage]
 
@@ -51,11 +51,11 @@ public struct PlayChains: Sendable {
         self.tokens = tokens
     }
 
-    /// Where a token is already known to belong.
+    /// Returns the known lineage of a token.
     public subscript(_ token: PlayToken) -> Lineage? { tokens[token] }
 
-    /// The lineage of a token: where it is known to belong, else that of the token that it replaces,
-    /// else one of its own, named like the first token that is known of it.
+    /// Returns the lineage of a token: its known one, or that of the token it replaces. Otherwise
+    /// returns a new lineage, named after the first known token.
     func lineage(
         of token: PlayToken,
         replacing replaced: PlayToken?,

@@ -1,18 +1,18 @@
 public import TideoverCore
 
-/// A notification of Google Play for this app: what to ask the store because of it, and what it comes to
-/// where nobody can ask.
+/// A notification of Google Play for this app: the store queries it prompts, and the facts presumed
+/// if no query is possible.
 public struct PlayNotification: Sendable {
     public let notification: DeveloperNotification
     /// When the event occurred, by the store's clock.
     public let eventTime: Instant
-    /// What to ask, in this order; nothing for what speaks of no purchase.
+    /// The store queries, in order; empty for a notification without a purchase.
     public let questions: [Question]
-    /// What its bare type comes to: presumed, of the lowest rank. Only where no credentials are
-    /// configured; with them the answer to the question is all that counts.
+    /// The facts presumed from the notification type, with the lowest rank. They apply only without
+    /// configured credentials; otherwise only the response of the store counts.
     public let presumed: PlayReading
 
-    /// What a notification prompts us to ask. The tokens are secrets.
+    /// A store query that a notification prompts. The tokens are secrets.
     public enum Question: Hashable, Sendable {
         case subscription(token: String)
         case product(token: String)
@@ -38,8 +38,8 @@ public struct PlayNotification: Sendable {
         if case .test = notification.content { true } else { false }
     }
 
-    /// What all deliveries of one notification share where Pub/Sub names the message, and else what no
-    /// two notifications share; unique within the app.
+    /// Returns a deduplication key, unique within the app. With a Pub/Sub message ID, all
+    /// deliveries of the message share it. Otherwise it is distinct per notification.
     public func dedupeKey(messageId: String?) -> String {
         if let messageId { return "pubsub:\(messageId)" }
         let names = presumed.lineages.map(\.id).sorted().joined(separator: ",")
@@ -59,7 +59,7 @@ public struct PlayNotification: Sendable {
         }
     }
 
-    /// A type that this version does not know is asked about too.
+    /// A notification of an unknown type also prompts a query.
     private static func questions(of notification: DeveloperNotification) -> [Question] {
         guard let token = notification.purchaseToken else { return [] }
         switch notification.content {

@@ -1,25 +1,25 @@
 public import TideoverCore
 import TideoverJSON
 
-/// One answer of the Play Developer API as it is kept: it is not signed, so that what was asked and when
-/// is put down beside it. It can be read again at any time.
+/// One response of the Play Developer API in the form stored as evidence. Responses are not signed,
+/// so the request and its time are stored too. It can be read again at any time.
 public struct PlayRead: Hashable, Sendable {
     public let kind: Kind
     public let packageName: String
-    /// What was asked about, a secret; nil for lists.
+    /// The purchase token of the request, a secret; nil for lists.
     public let purchaseToken: String?
     public let exchange: StoreExchange
-    /// The answer as it came.
+    /// The response as received.
     public let answer: [UInt8]
 
-    /// What was asked for.
+    /// The kind of request.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case subscription, product, voidedPurchases
-        /// A subscription that ended too long ago to be asked about.
+        /// A subscription that ended too long ago for the store to answer.
         case endedSubscription
     }
 
-    /// A subscription or a one-time purchase, as answered for its token.
+    /// Creates a read from a response about a subscription, a one-time purchase or a list.
     public init<Content>(
         _ kind: Kind,
         of purchaseToken: String?,
@@ -33,8 +33,8 @@ public struct PlayRead: Hashable, Sendable {
         self.answer = answer.body
     }
 
-    /// That the store has nothing more to tell of a subscription, because it ended more than 60 days ago
-    /// (410).
+    /// Records that the store no longer answers for a subscription, because it ended more than 60
+    /// days ago (410).
     public init(
         endedSubscription purchaseToken: String,
         in packageName: String,
@@ -49,7 +49,7 @@ public struct PlayRead: Hashable, Sendable {
 }
 
 extension PlayRead {
-    /// The form that is kept. The answer stands in it as it came.
+    /// The stored form. It contains the response unchanged.
     public var bytes: [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
@@ -65,7 +65,7 @@ extension PlayRead {
         return writer.bytes
     }
 
-    /// Reads what was kept.
+    /// Parses the stored form.
     public init(_ bytes: [UInt8]) throws(PlayRefusal) {
         let document: JSONDocument
         do {

@@ -1,8 +1,8 @@
 import TideoverCore
 import TideoverJSON
 
-/// Reads what Google Play says about one app. Answers of the API are believed because we asked for
-/// them; notifications prompt a question, and where nobody can ask, their bare type is a presumption.
+/// Reads Google Play content for one app. API responses are trusted because we requested them. A
+/// notification prompts a query; if none is possible, its type is a presumption.
 public struct PlayReader: Sendable {
     public let app: PlayIdentity
     let name: PlayTokenNaming
@@ -12,7 +12,7 @@ public struct PlayReader: Sendable {
         name = naming
     }
 
-    /// Reads an answer as it is kept.
+    /// Reads a stored response.
     public func read(
         _ read: PlayRead,
         chains: PlayChains = PlayChains()
@@ -42,7 +42,8 @@ public struct PlayReader: Sendable {
         }
     }
 
-    /// Reads a notification: what it prompts, and what it comes to where nobody can ask.
+    /// Reads a notification: the queries it prompts, and the facts presumed if no query is
+    /// possible.
     public func read(
         _ notification: DeveloperNotification,
         chains: PlayChains = PlayChains()

@@ -1,9 +1,9 @@
 public import TideoverCore
 
-/// What one answer of the Play Developer API states, or one bare notification.
+/// The facts in one response of the Play Developer API, or those presumed from one notification.
 public struct PlayReading: Sendable {
     public let environment: Environment
-    /// The store's words that this version does not know, each once.
+    /// The store's values that this version does not know, without duplicates.
     public let unrecognised: [Unrecognised]
     private let statements: [Statement]
     private let rank: Rank
@@ -22,10 +22,10 @@ public struct PlayReading: Sendable {
         unrecognised = words
     }
 
-    /// The lineages that its facts speak of.
+    /// The lineages of its facts.
     public var lineages: Set<Lineage> { Set(statements.map(\.lineage)) }
 
-    /// The facts it states, given when it reached us and the evidence it is kept as.
+    /// Returns the facts, with the time of arrival and the stored evidence.
     public func facts(learnedAt: Instant, evidence: EvidenceID) -> [Fact] {
         statements.map {
             $0.fact(learnedAt: learnedAt, rank: rank, source: source, evidence: evidence)

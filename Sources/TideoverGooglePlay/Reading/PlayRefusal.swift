@@ -1,25 +1,25 @@
 public import TideoverCore
 public import TideoverJSON
 
-/// Why something of Google Play's is not believed, or cannot be read.
+/// Describes why Google Play content is rejected or unreadable.
 public enum PlayRefusal: Error, Hashable, Sendable {
     /// It is not JSON.
     case malformedJSON(JSONError)
-    /// A member without which nothing can be done is absent.
+    /// A required member is absent.
     case missingMember(String)
     /// A known field has a value of the wrong type or out of range.
     case malformed(field: String)
-    /// A notification is about more than one thing.
+    /// A notification has more than one subject.
     case ambiguousContent(members: [String])
     /// It is for an app with another package name.
     case wrongPackage(expected: String, found: String?)
-    /// It is of an environment that the app takes no part in.
+    /// The app does not accept this environment.
     case wrongEnvironment(accepted: [Environment], found: Environment)
 }
 
-/// The words for a refusal, all in one place.
+/// All texts for a rejection.
 extension PlayRefusal: CustomStringConvertible {
-    /// The reason in one word; it never changes, and nothing but the case decides it.
+    /// A stable code for the reason; it depends only on the case.
     public var code: String {
         switch self {
         case .malformedJSON(let error): error.code
@@ -31,8 +31,8 @@ extension PlayRefusal: CustomStringConvertible {
         }
     }
 
-    /// The reason in one sentence, fit for a log: of the content it shows only package names,
-    /// environments and the names of fields.
+    /// A one-sentence description of the reason for logs. It shows only package names, environments
+    /// and field names from the content.
     public var sentence: String {
         switch self {
         case .malformedJSON(let error) where error.code == "duplicate-key":

@@ -1,8 +1,7 @@
 import TideoverJSON
 
 extension PlayRead {
-    /// The purchase tokens that it names: what was asked about, and what the answer links to. They are
-    /// secrets.
+    /// The purchase tokens in the request and in the links of the response. They are secrets.
     public var purchaseTokens: [String] {
         get throws(PlayRefusal) {
             let document: JSONDocument
@@ -26,7 +25,7 @@ extension PlayRead {
 }
 
 extension PlayDelivery {
-    /// The purchase tokens that it names: those of the notification and of the answers. They are secrets.
+    /// The purchase tokens in the notification and the responses. They are secrets.
     public var purchaseTokens: [String] {
         get throws(PlayRefusal) {
             let document: JSONDocument
@@ -44,7 +43,7 @@ extension PlayDelivery {
 }
 
 extension PlayAnswers {
-    /// The purchase tokens that they name. They are secrets.
+    /// The purchase tokens in the responses. They are secrets.
     public var purchaseTokens: [String] {
         get throws(PlayRefusal) {
             var tokens: [String] = []

@@ -1,7 +1,7 @@
 public import TideoverCore
 package import TideoverJSON
 
-/// A real-time developer notification: that something about a purchase has changed, hardly what.
+/// A real-time developer notification. It reports that a purchase changed, with few details.
 /// https://developer.android.com/google/play/billing/rtdn-reference
 public struct DeveloperNotification: Hashable, Sendable {
     /// The version of the format, `1.0`.
@@ -9,12 +9,13 @@ public struct DeveloperNotification: Hashable, Sendable {
     public let packageName: String?
     /// When the event occurred, by the store's clock.
     public let eventTime: Instant?
-    /// The one object that says what it is about; nil when it holds none that this version knows.
+    /// The one object that the notification is about; nil if this version knows none of its
+    /// objects.
     public let content: Content?
-    /// The names of objects beside those that this version knows, in the order written.
+    /// The names of the objects that this version does not know, in the order written.
     public let unknownMembers: [String]
 
-    /// What a notification is about.
+    /// The subject of a notification.
     public enum Content: Hashable, Sendable {
         case subscription(Subscription)
         case oneTimeProduct(OneTimeProduct)
@@ -23,16 +24,16 @@ public struct DeveloperNotification: Hashable, Sendable {
         case test(version: String?)
     }
 
-    /// Something happened to a subscription.
+    /// An event of a subscription.
     public struct Subscription: Hashable, Sendable {
         public let version: String?
         public let notificationType: Stated<SubscriptionType>?
         public let purchaseToken: String?
-        /// The product, which newer notifications do not name.
+        /// The product; newer notifications omit it.
         public let subscriptionId: String?
     }
 
-    /// Something happened to a one-time purchase.
+    /// An event of a one-time purchase.
     public struct OneTimeProduct: Hashable, Sendable {
         public let version: String?
         public let notificationType: Stated<OneTimeProductType>?
@@ -48,7 +49,7 @@ public struct DeveloperNotification: Hashable, Sendable {
         public let refundType: Stated<RefundType>?
     }
 
-    /// A refund was asked for that the developer may speak to first. It is no refund.
+    /// A refund request that the developer may comment on first. It is not a refund.
     public struct PendingRefundReview: Hashable, Sendable {
         public let version: String?
         public let pendingRefundToken: String?
@@ -58,7 +59,7 @@ public struct DeveloperNotification: Hashable, Sendable {
 }
 
 extension DeveloperNotification {
-    /// What a notification about a subscription announces.
+    /// The event types of subscription notifications.
     public enum SubscriptionType: Int64, Hashable, Sendable, CaseIterable {
         case recovered = 1
         case renewed = 2
@@ -80,23 +81,23 @@ extension DeveloperNotification {
         case priceStepUpConsentUpdated = 22
     }
 
-    /// What a notification about a one-time purchase announces.
+    /// The event types of one-time purchase notifications.
     public enum OneTimeProductType: Int64, Hashable, Sendable, CaseIterable {
         case purchased = 1
-        /// A purchase that awaited payment was called off.
+        /// A pending purchase was cancelled.
         case canceled = 2
     }
 
-    /// What kind of purchase an order was voided of.
+    /// The product type of a voided order.
     public enum ProductType: Int64, Hashable, Sendable, CaseIterable {
         case subscription = 1
         case oneTime = 2
     }
 
-    /// How much of an order was voided.
+    /// The refunded part of a voided order.
     public enum RefundType: Int64, Hashable, Sendable, CaseIterable {
         case full = 1
-        /// Some of several of one product.
+        /// Only some items of one product.
         case quantityBasedPartial = 2
     }
 }
@@ -104,7 +105,7 @@ extension DeveloperNotification {
 // MARK: - Reading
 
 extension DeveloperNotification {
-    /// Reads a notification, whoever brought it.
+    /// Reads a notification from any source.
     package init(payload: JSONNode) throws(PlayRefusal) {
         let fields = try WireFields(payload, path: "notification")
         version = try fields.string("version")
@@ -117,7 +118,7 @@ extension DeveloperNotification {
     private static let members: Set<String> = Set(Content.members)
         .union(["version", "packageName", "eventTimeMillis"])
 
-    /// The purchase it is about, where it names one.
+    /// The token of the purchase, if the notification has one.
     public var purchaseToken: String? {
         switch content {
         case .subscription(let notice): notice.purchaseToken
@@ -127,7 +128,7 @@ extension DeveloperNotification {
         }
     }
 
-    /// What it announces, in a word for logs and counters: the member, and its number where it has one.
+    /// A short name of the event for logs and counters: the member, and its number if it has one.
     public var announcement: String {
         switch content {
         case .subscription(let notice):

@@ -1,6 +1,6 @@
 public import TideoverCore
 
-/// One payment, and what became of it.
+/// One order and its state.
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/orders
 public struct PlayOrder: Hashable, Sendable {
     public let orderId: String?
@@ -9,10 +9,10 @@ public struct PlayOrder: Hashable, Sendable {
     public let state: Stated<State>?
     public let createTime: Instant?
     public let lastEventTime: Instant?
-    /// What the customer paid, with tax.
+    /// The amount that the customer paid, including tax.
     public let total: Money?
     public let tax: Money?
-    /// What is left of it for the developer, in the customer's currency.
+    /// The developer's share of the amount, in the customer's currency.
     public let developerRevenueInBuyerCurrency: Money?
     public let lineItems: [LineItem]
     public let history: History?
@@ -32,9 +32,9 @@ public struct PlayOrder: Hashable, Sendable {
         public let total: Money?
         public let tax: Money?
         public let listingPrice: Money?
-        /// Nil for what is no subscription.
+        /// Nil for an order without a subscription.
         public let subscription: Subscription?
-        /// How many of a one-time product; nil for a subscription.
+        /// The quantity of a one-time product; nil for a subscription.
         public let quantity: Int64?
     }
 
@@ -47,7 +47,7 @@ public struct PlayOrder: Hashable, Sendable {
         public let servicePeriodEndTime: Instant?
     }
 
-    /// What became of an order, and when.
+    /// The events of an order and their times.
     public struct History: Hashable, Sendable {
         public let processedTime: Instant?
         public let canceledTime: Instant?

@@ -1,6 +1,6 @@
 package import TideoverJSON
 
-/// What the Play Developer API answers with.
+/// A resource in a response of the Play Developer API.
 package protocol PlayResource: Sendable {
     init(wire document: JSONNode) throws(PlayRefusal)
 }

@@ -1,11 +1,11 @@
 public import TideoverCore
 
-/// A one-time purchase as the Play Developer API answers when asked for a purchase token.
+/// A one-time purchase, as the Play Developer API returns it for a purchase token.
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2
 public struct ProductPurchaseV2: Hashable, Sendable {
     public let orderId: String?
     public let purchaseState: Stated<State>?
-    /// When it was paid; absent while it is pending.
+    /// The time of payment; absent while the purchase is pending.
     public let purchaseCompletionTime: Instant?
     public let acknowledgementState: Stated<AcknowledgementState>?
     public let obfuscatedExternalAccountId: String?
@@ -28,12 +28,12 @@ public struct ProductPurchaseV2: Hashable, Sendable {
         public let offerId: String?
         public let purchaseOptionId: String?
         public let quantity: Int64?
-        /// How many of them can still be refunded.
+        /// The number of items that can still be refunded.
         public let refundableQuantity: Int64?
         public let consumptionState: Stated<ConsumptionState>?
     }
 
-    /// Whether the app has used a product up.
+    /// Whether the app has consumed a product.
     public enum ConsumptionState: String, Hashable, Sendable, CaseIterable {
         case yetToBeConsumed = "CONSUMPTION_STATE_YET_TO_BE_CONSUMED"
         case consumed = "CONSUMPTION_STATE_CONSUMED"

@@ -2,29 +2,29 @@ public import TideoverCore
 public import TideoverHTTP
 import TideoverJSON
 
-/// One message of Pub/Sub as a push brings it, in either of its forms.
+/// One Pub/Sub message from a push, in either of its formats.
 /// https://cloud.google.com/pubsub/docs/push
 public struct PubSubMessage: Hashable, Sendable {
-    /// The id that all deliveries of one message share, unique within its topic. Nil where payloads are
-    /// unwrapped and their metadata is not written.
+    /// The ID that all deliveries of one message share, unique within its topic. Nil for an
+    /// unwrapped payload without metadata.
     public let messageId: String?
-    /// When Pub/Sub took the message in.
+    /// When Pub/Sub received the message.
     public let publishTime: Instant?
-    /// `projects/P/subscriptions/S`, where it is told.
+    /// `projects/P/subscriptions/S`, if stated.
     public let subscription: String?
-    /// Which attempt this is, where undeliverable messages are put aside.
+    /// The number of this delivery attempt, if a dead-letter topic is configured.
     public let deliveryAttempt: Int64?
-    /// What was published: the text of a ``DeveloperNotification``.
+    /// The published data: the text of a ``DeveloperNotification``.
     public let data: [UInt8]
-    /// Whether the message came with an envelope around it.
+    /// Whether the message came inside an envelope.
     public let isWrapped: Bool
 
-    /// The longest id that is taken for one.
+    /// The maximum length of an accepted ID.
     private static let longestId = 128
 }
 
 extension PubSubMessage {
-    /// Reads a push: the message in its envelope, or its data alone, whose metadata then stand in the
+    /// Reads a push: the message in its envelope, or only its data, with the metadata in the
     /// headers.
     public init(_ request: Request) throws(PlayRefusal) {
         let document: JSONDocument
@@ -41,14 +41,14 @@ extension PubSubMessage {
         }
     }
 
-    /// Reads a message inside of the envelope that a push or a pull puts around it.
+    /// Reads a message inside the envelope of a push or a pull.
     init(_ message: WireFields, in body: WireFields) throws(PlayRefusal) {
         guard let text = try message.value("data", { $0.utf8 }) else {
             throw message.missing("data")
         }
         guard let data = Base64.decode(text, .standard) else { throw message.malformed("data") }
         self.data = data
-        // Both spellings are written; in emulators and older clients only one is.
+        // Pub/Sub writes both spellings; emulators and older clients write only one.
         let (id, olderId) = (try message.text("messageId"), try message.text("message_id"))
         guard let id = id ?? olderId else { throw message.missing("messageId") }
         guard Self.isId(id) else { throw message.malformed("messageId") }
@@ -79,7 +79,7 @@ extension PubSubMessage {
             && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    /// What was published, read.
+    /// Reads the published data as a notification.
     public func notification() throws(PlayRefusal) -> DeveloperNotification {
         let document: JSONDocument
         do {

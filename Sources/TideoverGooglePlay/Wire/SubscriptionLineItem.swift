@@ -4,22 +4,22 @@ extension SubscriptionPurchaseV2 {
     /// One product of a subscription.
     public struct LineItem: Hashable, Sendable {
         public let productId: String
-        /// When it expired, or will unless it is extended.
+        /// The expiry of the item, past or future; a renewal moves it.
         public let expiryTime: Instant?
         public let latestSuccessfulOrderId: String?
         public let plan: Plan?
         public let offerDetails: OfferDetails?
         public let offerPhase: OfferPhase?
-        /// The product that takes its place at its expiry.
+        /// The product that replaces it at its expiry.
         public let deferredReplacementProductId: String?
-        /// Whether it is taken out at its expiry.
+        /// Whether the item is removed at its expiry.
         public let isRemovedAtExpiry: Bool
     }
 
-    /// How a product goes on at its expiry.
+    /// The renewal of a product at its expiry.
     public enum Plan: Hashable, Sendable {
         case autoRenewing(AutoRenewingPlan)
-        /// Paid for ahead; from an instant on, where one is stated, it can be topped up.
+        /// A prepaid plan; the customer can extend it from the stated instant, if any.
         case prepaid(allowExtendAfterTime: Instant?)
     }
 
@@ -42,7 +42,7 @@ extension SubscriptionPurchaseV2 {
         case decrease = "PRICE_DECREASE"
         /// Without consent the subscription does not renew.
         case increase = "PRICE_INCREASE"
-        /// The customer is told, and can only leave.
+        /// The store informs the customer, who can only cancel.
         case optOutIncrease = "OPT_OUT_PRICE_INCREASE"
     }
 
@@ -53,7 +53,7 @@ extension SubscriptionPurchaseV2 {
         case canceled = "CANCELED"
     }
 
-    /// A step up from an introductory price that the customer has to consent to.
+    /// A price step-up after an introductory price, which needs the customer's consent.
     public struct PriceStepUpConsentDetails: Hashable, Sendable {
         public let state: Stated<ConsentState>?
         public let consentDeadlineTime: Instant?
@@ -66,12 +66,12 @@ extension SubscriptionPurchaseV2 {
         case completed = "COMPLETED"
     }
 
-    /// A commitment that is paid in instalments.
+    /// A commitment with instalments.
     public struct InstallmentDetails: Hashable, Sendable {
         public let initialCommittedPaymentsCount: Int64?
         public let subsequentCommittedPaymentsCount: Int64?
         public let remainingCommittedPaymentsCount: Int64?
-        /// Whether the customer has cancelled, which counts once the commitment is over.
+        /// Whether the customer has cancelled; this takes effect after the commitment.
         public let isCancellationPending: Bool
     }
 
@@ -81,12 +81,12 @@ extension SubscriptionPurchaseV2 {
         public let offerTags: [String]
     }
 
-    /// What kind of period runs.
+    /// The type of the current period.
     public enum OfferPhase: Hashable, Sendable {
         case base, freeTrial, introductory
-        /// What was left of another subscription is used up.
+        /// The period uses up the remaining value of another subscription.
         case proration(of: Stated<OriginalPhase>?)
-        /// One that this version does not know.
+        /// A phase that this version does not know.
         case unrecognised(String)
     }
 

@@ -1,38 +1,38 @@
 public import TideoverCore
 import TideoverJSON
 
-/// A subscription that an app sells, with the base plans it can be had in. What it costs and how it is
-/// described is left out.
+/// A subscription that an app sells, with its base plans. Prices and descriptions are omitted.
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.subscriptions
 public struct SubscriptionOnSale: Hashable, Sendable {
     public let productId: String
     public let basePlans: [BasePlan]
 
-    /// One way of paying for it.
+    /// One base plan of a subscription.
     public struct BasePlan: Hashable, Sendable {
         public let basePlanId: String
         public let state: Stated<State>?
         /// Nil for a kind of plan that this version does not know.
         public let kind: Kind?
         public let billingPeriod: Period?
-        /// Days of service after a failed payment; nil where the store's own choice counts.
+        /// Days of service after a failed payment; nil means the store's default.
         public let graceDays: Int64?
-        /// Days without service in which the payment is still tried; nil for what grace leaves of 60 days.
+        /// The days of account hold: no service while the payment is retried. Nil means 60 days
+        /// minus the grace period.
         public let holdDays: Int64?
-        /// Whether customers can come back to it in Google Play itself; absent where they can.
+        /// Whether customers can resubscribe in Google Play itself; absent if they can.
         public let resubscribing: Stated<Resubscribing>?
-        /// Whether customers can top it up in Google Play itself; absent where they can.
+        /// Whether customers can extend it in Google Play itself; absent if they can.
         public let extending: Stated<Extending>?
     }
 
-    /// Whether a base plan is on sale. What is on sale no more still renews for who has it.
+    /// Whether a base plan is on sale. An inactive plan still renews for existing subscribers.
     public enum State: String, Hashable, Sendable, CaseIterable {
         case draft = "DRAFT"
         case active = "ACTIVE"
         case inactive = "INACTIVE"
     }
 
-    /// How a base plan goes on at its expiry.
+    /// The renewal type of a base plan.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case autoRenewing = "autoRenewingBasePlanType"
         case prepaid = "prepaidBasePlanType"
@@ -85,7 +85,7 @@ extension WireFields {
         try value(name) { $0.string.flatMap { Period(iso8601: $0) } }
     }
 
-    /// A length in whole days, which may be none: `P0D`.
+    /// Returns a duration in whole days, which may be zero: `P0D`.
     fileprivate func days(_ name: String) throws(PlayRefusal) -> Int64? {
         try value(name) { node in
             guard let text = node.string, text.hasPrefix("P"), text.hasSuffix("D"),

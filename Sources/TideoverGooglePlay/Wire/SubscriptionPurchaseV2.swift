@@ -1,26 +1,26 @@
 public import TideoverCore
 
-/// A subscription as the Play Developer API answers when asked for a purchase token.
+/// A subscription, as the Play Developer API returns it for a purchase token.
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2
 public struct SubscriptionPurchaseV2: Hashable, Sendable {
     public let subscriptionState: Stated<State>?
-    /// When it was granted; absent while a first payment is awaited.
+    /// When it was granted; absent while the first payment is pending.
     public let startTime: Instant?
-    /// The order of the first line item, where line items name none; deprecated.
+    /// The order of the first line item, for line items without one; deprecated.
     public let latestOrderId: String?
-    /// The token that this one replaces. It is a secret.
+    /// The token that this purchase replaces. It is a secret.
     public let linkedPurchaseToken: String?
     public let acknowledgementState: Stated<AcknowledgementState>?
     public let externalAccountIdentifiers: ExternalAccountIdentifiers?
     public let canceledStateContext: CanceledStateContext?
-    /// When a pause is to end.
+    /// When a pause ends automatically.
     public let autoResumeTime: Instant?
     /// Whether a licence tester bought it.
     public let isTestPurchase: Bool
     public let outOfAppPurchaseContext: OutOfAppPurchaseContext?
     /// ISO 3166-1 alpha-2.
     public let regionCode: String?
-    /// What a change of the subscription is to be based on.
+    /// The version of the subscription that a change must refer to.
     public let etag: String?
     public let lineItems: [LineItem]
 
@@ -35,24 +35,24 @@ public struct SubscriptionPurchaseV2: Hashable, Sendable {
         case pendingPurchaseCanceled = "SUBSCRIPTION_STATE_PENDING_PURCHASE_CANCELED"
     }
 
-    /// Who bought it, as the app named them.
+    /// The buyer, as the app named them.
     public struct ExternalAccountIdentifiers: Hashable, Sendable {
         public let externalAccountId: String?
         public let obfuscatedExternalAccountId: String?
         public let obfuscatedExternalProfileId: String?
     }
 
-    /// Who ended it. The store states one of these at most.
+    /// The party that cancelled. The store states at most one.
     public enum CanceledStateContext: Hashable, Sendable {
         case user(cancelTime: Instant?, reason: Stated<CancelSurveyReason>?)
         case system
         case developer
         case replacement
-        /// One that this version does not know.
+        /// A party that this version does not know.
         case unrecognised(String)
     }
 
-    /// What a customer says of why.
+    /// The reason that a customer gave in the cancellation survey.
     public enum CancelSurveyReason: String, Hashable, Sendable, CaseIterable {
         case notEnoughUsage = "CANCEL_SURVEY_REASON_NOT_ENOUGH_USAGE"
         case technicalIssues = "CANCEL_SURVEY_REASON_TECHNICAL_ISSUES"
@@ -61,15 +61,15 @@ public struct SubscriptionPurchaseV2: Hashable, Sendable {
         case others = "CANCEL_SURVEY_REASON_OTHERS"
     }
 
-    /// What is known of who came back to a subscription from outside of the app.
+    /// The expired subscription that a customer renewed from outside of the app.
     public struct OutOfAppPurchaseContext: Hashable, Sendable {
-        /// The token of the one that had expired. It is a secret.
+        /// The token of the expired subscription. It is a secret.
         public let expiredPurchaseToken: String?
         public let expiredExternalAccountIdentifiers: ExternalAccountIdentifiers?
     }
 }
 
-/// Whether the developer has told the store that a purchase was granted.
+/// Whether the developer has acknowledged a purchase.
 public enum AcknowledgementState: String, Hashable, Sendable, CaseIterable {
     case pending = "ACKNOWLEDGEMENT_STATE_PENDING"
     case acknowledged = "ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED"

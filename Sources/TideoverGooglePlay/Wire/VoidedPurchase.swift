@@ -1,6 +1,6 @@
 public import TideoverCore
 
-/// An order that was voided, as the store lists it.
+/// A voided order, as the store lists it.
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.voidedpurchases
 public struct VoidedPurchase: Hashable, Sendable {
     /// A secret.
@@ -10,10 +10,10 @@ public struct VoidedPurchase: Hashable, Sendable {
     public let voidedTime: Instant
     public let voidedSource: Stated<Source>?
     public let voidedReason: Stated<Reason>?
-    /// How many of several were taken back; absent where all were.
+    /// The number of refunded items; absent if all were refunded.
     public let voidedQuantity: Int64?
 
-    /// Who brought it about.
+    /// The party that voided the order.
     public enum Source: Int64, Hashable, Sendable, CaseIterable {
         case user = 0
         case developer = 1

@@ -1,11 +1,12 @@
 import TideoverCore
 import TideoverJSON
 
-/// The members of one JSON object of Google's. A member that is absent or null is nil, one of the wrong
-/// type is refused by name. Numbers of 64 bits may be written as strings, as protocol buffers have it.
+/// The members of one JSON object from Google. An absent or null member is nil. A member of the
+/// wrong type is rejected by name. Numbers of 64 bits may be written as strings, as in the JSON
+/// form of protocol buffers.
 struct WireFields {
     private let object: JSONNode
-    /// Where the object stands, with a dot behind it; empty at the top.
+    /// The object's path, with a trailing dot; empty at the top.
     private let path: String
 
     init(_ object: JSONNode, path: String = "") throws(PlayRefusal) {
@@ -20,7 +21,7 @@ struct WireFields {
         try value(name) { $0.string }
     }
 
-    /// A text that says something: an empty one is an absent one, as protocol buffers have it.
+    /// Returns a string that is not empty. Protocol buffers treat an empty string as an absent one.
     func text(_ name: String) throws(PlayRefusal) -> String? {
         try string(name).flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -29,7 +30,7 @@ struct WireFields {
         try value(name) { $0.int64 ?? $0.string.flatMap(Int64.init(decimal:)) }
     }
 
-    /// False where absent: protocol buffers leave out what is false.
+    /// Returns false if absent: protocol buffers omit false values.
     func flag(_ name: String) throws(PlayRefusal) -> Bool {
         try value(name) { $0.bool } ?? false
     }
@@ -65,12 +66,12 @@ struct WireFields {
         } ?? []
     }
 
-    /// Whether an object is there that says something by being there.
+    /// Returns whether an object is present; its presence is its meaning.
     func has(_ name: String) throws(PlayRefusal) -> Bool {
         try fields(name) != nil
     }
 
-    /// An object that is read further.
+    /// Returns an object for further parsing.
     func fields(_ name: String) throws(PlayRefusal) -> WireFields? {
         guard let node = try value(name, { $0 }) else { return nil }
         return try WireFields(node, path: path + name)
@@ -85,7 +86,7 @@ struct WireFields {
         return try read(fields)
     }
 
-    /// An array of objects, each read; empty where absent.
+    /// Returns an array of parsed objects; empty if absent.
     func list<Value>(
         _ name: String,
         _ read: (WireFields) throws(PlayRefusal) -> Value
@@ -119,7 +120,7 @@ struct WireFields {
 }
 
 extension Int64 {
-    /// A decimal number as it is written out, without a plus sign or leading zeros.
+    /// Parses a plain decimal number, without a plus sign or leading zeros.
     fileprivate init?(decimal text: String) {
         guard let number = Int64(text), "\(number)" == text else { return nil }
         self = number

@@ -1,8 +1,8 @@
 import TideoverCore
 
 extension WireFields {
-    /// An amount as `google.type.Money` has it: whole units and billionths of one, of one sign. What is
-    /// less than a thousandth of a unit is cut off; nil where no currency is named.
+    /// Returns a `google.type.Money` amount: whole units and billionths of one sign. Truncates to
+    /// thousandths of a unit. Returns nil without a currency.
     func money(_ name: String) throws(PlayRefusal) -> Money? {
         guard let fields = try fields(name) else { return nil }
         let (currency, written) = (try fields.text("currencyCode"), try fields.integer("units"))

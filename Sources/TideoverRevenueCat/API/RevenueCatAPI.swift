@@ -2,21 +2,21 @@ public import TideoverCore
 public import TideoverHTTP
 import TideoverJSON
 
-/// RevenueCat's REST API (v1), asked about one app's customers. It goes to the network by a handler,
-/// which adds RevenueCat's URL, and decides nothing.
+/// A client of RevenueCat's REST API (v1) for one app's customers. It sends requests through a
+/// handler, which adds RevenueCat's URL, and makes no decisions.
 /// https://www.revenuecat.com/docs/api-v1
 public struct RevenueCatAPI: Sendable {
     private let key: String
     private let handler: Handler
     private let clock: @Sendable () -> Instant
 
-    /// Where RevenueCat answers.
+    /// The URL of RevenueCat's API.
     public static let url = "https://api.revenuecat.com"
 
     /// - Parameters:
     ///   - key: a secret API key of RevenueCat's project.
     ///   - clock: ours.
-    ///   - handler: goes to RevenueCat; it bounds time and size.
+    ///   - handler: sends requests to RevenueCat; it limits time and size.
     public init(
         key: String,
         clock: @escaping @Sendable () -> Instant,
@@ -27,8 +27,8 @@ public struct RevenueCatAPI: Sendable {
         self.handler = handler
     }
 
-    /// What RevenueCat knows of a customer. One that it does not know it makes, so ask only about
-    /// customers that it should know: the answer then has `isNew`.
+    /// Requests a customer from RevenueCat. RevenueCat creates an unknown customer, so request only
+    /// expected ones; the response of a created customer has `isNew`.
     ///
     /// - Throws: ``RevenueCatAPIFailure``, or `CancellationError` if the task was cancelled.
     public func subscriber(_ customer: CustomerID) async throws -> RevenueCatAnswer {
@@ -76,17 +76,17 @@ public struct RevenueCatAPI: Sendable {
     }
 }
 
-/// What RevenueCat answered, and when.
+/// A response of RevenueCat, and when it arrived.
 public struct RevenueCatAnswer: Hashable, Sendable {
     public let subscriber: RevenueCatSubscriber
-    /// As received, to be kept as evidence.
+    /// The response as received, to be stored as evidence.
     public let body: [UInt8]
-    /// Whether RevenueCat had not known the customer before we asked.
+    /// Whether our request created the customer at RevenueCat.
     public let isNew: Bool
     public let exchange: RevenueCatExchange
 
-    /// The answer as a line of an import, with the id that was asked about beside it: the answer itself
-    /// names another where the customer has several.
+    /// Returns the response as a line of an import file, with the requested customer ID added. The
+    /// response may name another ID if the customer has several.
     public func line(about customer: CustomerID) -> [UInt8] {
         guard let document = try? JSONDocument(body, limits: .storeAnswer),
             var line = JSONValue(document.root).object
@@ -96,24 +96,24 @@ public struct RevenueCatAnswer: Hashable, Sendable {
     }
 }
 
-/// When a question was asked and answered, and how much more may be asked.
+/// The times of a request and its response, and the remaining rate limit.
 public struct RevenueCatExchange: Hashable, Sendable {
-    /// When we asked, by our clock.
+    /// When the request was sent, by our clock.
     public let askedAt: Instant
-    /// When the answer was there or given up, by our clock.
+    /// When the response arrived or the request failed, by our clock.
     public let answeredAt: Instant
-    /// Nil where RevenueCat does not say.
+    /// Nil if RevenueCat does not state it.
     public let rate: RevenueCatRate?
 }
 
-/// How much of the allowance of one minute is used up.
+/// The use of RevenueCat's rate limit in one minute.
 public struct RevenueCatRate: Hashable, Sendable {
-    /// Requests of the running minute, this one included.
+    /// The requests in the current minute, including this one.
     public let used: Int64
-    /// Requests that a minute may have.
+    /// The maximum number of requests in a minute.
     public let limit: Int64
 
-    /// How many more the running minute may have.
+    /// The remaining requests in the current minute.
     public var left: Int64 { max(0, limit - used) }
 
     init?(_ headers: Headers) {

@@ -2,35 +2,34 @@ public import TideoverCore
 import TideoverHTTP
 public import TideoverJSON
 
-/// Why a question to RevenueCat brought no answer, and what to do about it.
+/// Describes why a request to RevenueCat failed, and how to proceed.
 public struct RevenueCatAPIFailure: Error, Sendable {
     public let reason: Reason
     public let exchange: RevenueCatExchange
-    /// The earliest instant, by our clock, at which RevenueCat wants to be asked again; nil where it
-    /// does not say.
+    /// The earliest instant, by our clock, at which RevenueCat accepts a retry. Nil if RevenueCat
+    /// does not state one.
     public let retryAt: Instant?
 
     public enum Reason: Sendable {
-        /// No answer arrived.
+        /// No response arrived.
         case unreachable(any Error)
-        /// RevenueCat does not accept our key.
+        /// RevenueCat rejects our key.
         case unauthorised
-        /// The key is known and may not ask this.
+        /// The key is valid but lacks permission for this request.
         case forbidden
-        /// We ask too often.
+        /// The request rate is too high.
         case throttled
         /// RevenueCat does not know the customer.
         case unknownCustomer
-        /// The answer is no success; RevenueCat's number for why, where it gives one, and whether it
-        /// says that asking again helps.
+        /// An error response, with RevenueCat's error code and retry hint, if it states them.
         case refused(status: Int, code: Int64?, isRetryable: Bool?)
-        /// The answer is a success, but is not JSON: truncated, or with a key twice.
+        /// The response is a success, but is not JSON: truncated, or with a duplicate key.
         case malformedJSON(JSONError)
-        /// The answer is a success, but lacks something or says it in the wrong type.
+        /// The response is a success, but lacks a field or has one of the wrong type.
         case malformed(RevenueCatRefusal)
     }
 
-    /// Whether the same question may be answered when it is asked again later.
+    /// Whether a later retry of the same request may succeed.
     public var isRetryable: Bool {
         switch reason {
         case .unreachable, .throttled, .malformedJSON: true
@@ -39,7 +38,7 @@ public struct RevenueCatAPIFailure: Error, Sendable {
         }
     }
 
-    /// What the failure says about what was asked about.
+    /// The result of the inquiry about the customer.
     public var outcome: Inquiry.Outcome {
         switch reason {
         case .unreachable, .malformedJSON, .malformed: .unreachable
@@ -50,7 +49,7 @@ public struct RevenueCatAPIFailure: Error, Sendable {
         }
     }
 
-    /// Statuses that speak of the moment, not of the question.
+    /// Returns whether a status is temporary rather than caused by the request.
     private static func isPassing(_ status: Int) -> Bool {
         status == 408 || status == 423 || status == 425 || (500...599).contains(status)
     }
@@ -85,11 +84,11 @@ extension RevenueCatAPIFailure {
         retryAt = wait.map { exchange.answeredAt + min($0, Self.longestWait) }
     }
 
-    /// The longest that RevenueCat is believed to want to be left alone: its limits are by the minute.
+    /// The longest wait that is accepted from RevenueCat: its limits are per minute.
     static let longestWait = Milliseconds.hours(1)
 
-    /// RevenueCat writes milliseconds there; what stands between it and us writes seconds, and never
-    /// as many as a thousand. Where in doubt the longer wait is taken.
+    /// Parses `Retry-After`. RevenueCat writes milliseconds. Proxies write seconds, always less
+    /// than a thousand. An ambiguous number means the longer wait.
     private static func wait(_ text: String) -> Milliseconds? {
         guard let number = Int64(text), number >= 0 else { return nil }
         return number < 1000 ? .seconds(number) : Milliseconds(number)
@@ -97,7 +96,7 @@ extension RevenueCatAPIFailure {
 }
 
 extension RevenueCatAPIFailure: CustomStringConvertible {
-    /// The reason in one word; it never changes, and nothing but the case decides it.
+    /// A stable code for the reason; it depends only on the case.
     public var code: String {
         switch reason {
         case .unreachable: "unreachable"
@@ -112,7 +111,7 @@ extension RevenueCatAPIFailure: CustomStringConvertible {
         }
     }
 
-    /// The reason in a sentence or two, fit for a log: no id and nothing RevenueCat wrote is in it.
+    /// A description of the reason for logs, without ids or text from RevenueCat.
     public var sentence: String {
         switch reason {
         case .unreachable: "RevenueCat could not be reached."

@@ -1,10 +1,11 @@
 import TideoverCore
 
 extension RevenueCatEvent {
-    /// What the event says of purchases in an environment.
+    /// Returns the statements of the event about purchases in an environment.
     func relayed(in environment: Environment, catalogue: Catalogue) -> RelayedStatements {
         guard let kind = type.known, kind.concernsPurchase else { return RelayedStatements() }
-        // Sent while the store is unreachable, it has fewer members than other events.
+        // RevenueCat sends this while the store is unreachable; it has fewer members than other
+        // events.
         if kind == .temporaryEntitlementGrant {
             return granted("temporary", in: environment, until: temporaryEnd, catalogue)
         }
@@ -12,13 +13,13 @@ extension RevenueCatEvent {
             + endOfTemporaryGrant(in: environment, catalogue)
     }
 
-    /// Whether the environment of its purchase is known. A temporary grant names none, and counts
-    /// where the app takes its production purchases.
+    /// Whether the environment of the event's purchase is known. A temporary grant has none, and
+    /// counts as production.
     var isPlaced: Bool {
         environment.map { $0.known != nil } ?? (type.known == .temporaryEntitlementGrant)
     }
 
-    /// States nothing, because a purchase of the sandbox must not give access in production.
+    /// Returns no statements, because a sandbox purchase must not give access in production.
     var unplaced: RelayedStatements {
         guard let kind = type.known, kind.concernsPurchase else { return RelayedStatements() }
         let missing = environment == nil ? "environment" : "known environment"
@@ -50,16 +51,16 @@ extension RevenueCatEvent {
         return all
     }
 
-    /// The members without which nothing is said of a purchase.
+    /// The missing members that a statement about a purchase needs.
     private var missing: [String] {
         let texts = [("product_id", productId), ("transaction_id", transactionId)]
         return texts.filter { ($0.1 ?? "").isEmpty }.map(\.0)
             + (purchasedAt == nil ? ["purchased_at_ms"] : [])
     }
 
-    // MARK: What was given, not sold
+    // MARK: Grants
 
-    /// A temporary grant lasts a day at most, by RevenueCat's documents.
+    /// The maximum duration of a temporary grant, by RevenueCat's documentation.
     private static let longestTemporaryGrant = Milliseconds.hours(24)
 
     private var temporaryEnd: Instant {
@@ -67,9 +68,9 @@ extension RevenueCatEvent {
         return min(expiresAt ?? longest, longest)
     }
 
-    /// The end of a temporary grant whose purchase could not be validated: RevenueCat sends an
-    /// expiration with the grant's transaction id. Subscriptions of the stores last longer than a
-    /// day in production, so the period shows that a grant expires.
+    /// The end of a temporary grant for a purchase that could not be validated. RevenueCat sends an
+    /// expiration with the grant's transaction ID. Store subscriptions last longer than a day in
+    /// production, so the period identifies the grant.
     private func endOfTemporaryGrant(
         in environment: Environment,
         _ catalogue: Catalogue
@@ -91,7 +92,7 @@ extension RevenueCatEvent {
         switch kind {
         case .initialPurchase, .nonRenewingPurchase, .renewal, .subscriptionExtended:
             granted("promotional", in: environment, until: expiresAt, catalogue)
-        // Its end, whether it came by itself or somebody took it back.
+        // The end of a grant, by its date or by early removal.
         case .expiration:
             granted(
                 "promotional",
@@ -106,7 +107,7 @@ extension RevenueCatEvent {
         }
     }
 
-    /// A gift of each entitlement that the event names, a lineage of its own.
+    /// Returns a grant of each entitlement that the event names, each with its own lineage.
     private func granted(
         _ kind: String,
         in environment: Environment,
@@ -135,7 +136,7 @@ extension RevenueCatEvent {
 }
 
 extension RevenueCatEvent {
-    /// The entitlements that the event names, or else those of its product.
+    /// The entitlements that the event names, or those of its product if it names none.
     private func grantedEntitlements(_ catalogue: Catalogue) -> [String] {
         guard entitlementIds.isEmpty else {
             return entitlementIds.indices
@@ -150,7 +151,7 @@ extension RevenueCatEvent {
 }
 
 extension Statement {
-    /// Something RevenueCat gave away; its id is its lineage's too.
+    /// A grant from RevenueCat; its lineage has the same ID.
     init(
         gift id: String,
         in environment: Environment,
@@ -173,7 +174,8 @@ extension Statement {
     }
 }
 
-/// The entitlement in the product id of a promotional grant, `rc_promo_<entitlement>_<duration>`.
+/// Returns the entitlement in the product ID of a promotional grant,
+/// `rc_promo_<entitlement>_<duration>`.
 func promotedEntitlement(_ productId: String) -> String? {
     let prefix = "rc_promo_"
     guard productId.utf8.starts(with: prefix.utf8) else { return nil }
@@ -185,7 +187,7 @@ func promotedEntitlement(_ productId: String) -> String? {
     return nil
 }
 
-/// The longer of two that end alike comes first.
+/// With the same end, the longer duration comes first.
 private let durations = [
     "_daily", "_three_day", "_weekly", "_two_week", "_two_month", "_three_month", "_six_month",
     "_monthly", "_yearly", "_lifetime", "_custom",

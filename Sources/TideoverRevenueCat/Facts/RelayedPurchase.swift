@@ -1,6 +1,6 @@
 import TideoverCore
 
-/// An event of one purchase, with what names it.
+/// An event about one purchase, with the identifiers of the purchase.
 struct RelayedPurchase {
     let lineage: Lineage
     private let event: RevenueCatEvent
@@ -8,7 +8,7 @@ struct RelayedPurchase {
     private let productId: String
     private let term: Term
 
-    /// Nil where an essential part is missing.
+    /// Nil if an essential part is missing.
     init?(
         _ event: RevenueCatEvent,
         _ store: RevenueCatStore,
@@ -42,7 +42,7 @@ struct RelayedPurchase {
     func words(of kind: RevenueCatEvent.EventType) -> RelayedStatements {
         switch kind {
         case .initialPurchase: bought(.purchase)
-        // RevenueCat calls a new purchase after a lapse a renewal too.
+        // RevenueCat also uses this type for a new purchase after a lapse.
         case .renewal: bought(event.isTrialConversion == true ? .renewal : .unstated)
         case .nonRenewingPurchase: bought(.purchase)
         case .subscriptionExtended: stated(.unstated)
@@ -70,18 +70,18 @@ struct RelayedPurchase {
         ])
     }
 
-    /// What was bought to renew is going to, until RevenueCat says otherwise.
+    /// An auto-renewable purchase is expected to renew until RevenueCat reports otherwise.
     private func bought(_ origin: Term.Origin) -> RelayedStatements {
         let renews = term.plan == .autoRenewable && term.end != nil
         return stated(origin) + (renews ? [outlook(Outlook(willRenew: true))] : [])
     }
 
-    /// The term as an event of something else has it: a purchase whose own event was lost is known
-    /// all the same.
+    /// Returns the term from an event about another subject, in case the purchase's own event was
+    /// lost.
     ///
-    /// It is stamped with the purchase, not with the event. What RevenueCat says of a term while it
-    /// speaks of something else must neither move an end that it stated nor, long after a refund, pass
-    /// for a read that has none.
+    /// The statement has the date of the purchase, not of the event. The term in such an event must
+    /// not replace an end that RevenueCat stated before. Long after a refund, it must also not
+    /// count as a current read without a refund.
     private var recalled: RelayedStatements {
         guard term.end != nil else { return RelayedStatements() }
         let at = min(term.start, event.timestamp)
@@ -90,9 +90,9 @@ struct RelayedPurchase {
         ])
     }
 
-    // MARK: What is to become of it
+    // MARK: Outlook
 
-    /// An outlook on the term's end, as the event states it.
+    /// Returns an outlook for the term's end that the event states.
     private func outlook(_ outlook: Outlook) -> Statement {
         var outlook = outlook
         outlook.renewalDate = term.end
@@ -119,17 +119,18 @@ struct RelayedPurchase {
             return recalled
                 + [outlook(Outlook(willRenew: false, lapse: Outlook.Lapse(reason)))]
         case .customerSupport: return refunded
-        // Past due, not cancelled: the billing issue beside it says whether there is grace. Before the
-        // end it says no more than that, and what end it names then is not certain.
+        // A billing error is not a cancellation: a separate billing issue event states the grace
+        // period. Before the term's end it adds nothing, and the end it names is uncertain.
         case .billingError: return isOver ? RelayedStatements(statements: [failing]) : .init()
         }
     }
 
-    /// A failed payment. Grace ends when the store says that it does; the end of the period is no end
-    /// of grace.
+    /// Returns the statements of a failed payment. Only the store's grace date ends grace; the end
+    /// of the period does not.
     private var failed: RelayedStatements {
         let grace = event.gracePeriodExpiresAt
-        // Where RevenueCat has moved the end of the period to that of grace, the period's is unknown.
+        // If the event's end equals the end of grace, RevenueCat replaced the end of the period,
+        // which is then unknown.
         let isMoved = term.end.map { grace?.isWithin(.seconds(1), of: $0) ?? false } ?? false
         let end = isMoved ? nil : term.end
         let outlook = Outlook(renewalDate: end, isRetrying: true, graceEnd: grace)
@@ -138,9 +139,9 @@ struct RelayedPurchase {
         return known + [said(outlook), said(condition)]
     }
 
-    /// The end of access. After a failed payment it is no end of the subscription, which its store may
-    /// recover for weeks; and the end that the event names may be that of grace. So it then speaks of
-    /// the term that was over.
+    /// Returns the statements of an expiration. After a failed payment the subscription continues,
+    /// since the store may recover it for weeks. The end in the event may then be that of grace.
+    /// The statements therefore name no end: they apply to the term that was over.
     private var expired: RelayedStatements {
         guard let reason = event.expirationReason else { return ended(nil) }
         switch reason.known {
@@ -152,14 +153,14 @@ struct RelayedPurchase {
         }
     }
 
-    /// It is told as an outlook and not as the store's own condition: where the store stated grace, a
-    /// relay's word does not end it.
+    /// Returns an outlook rather than a store condition: a relay must not end grace that the store
+    /// stated.
     private func ended(_ reason: Stated<RevenueCatReason>?) -> RelayedStatements {
         let lapse = reason.map { Outlook.Lapse($0) } ?? .other
         return RelayedStatements(statements: [outlook(Outlook(willRenew: false, lapse: lapse))])
     }
 
-    /// A failing word on whichever term was over by then.
+    /// A billing error for the term that was over by then.
     private var failing: Statement {
         said(Outlook(isRetrying: true, lapse: .billingError))
     }
@@ -177,8 +178,8 @@ struct RelayedPurchase {
 
     // MARK: Refunds
 
-    /// A refund takes the term back where RevenueCat has ended it. One of a term that goes on is of an
-    /// earlier term, or leaves this one to run out.
+    /// A refund revokes the term if RevenueCat has ended it. Otherwise the refund is for an earlier
+    /// term, or this term continues until its end.
     private var refunded: RelayedStatements {
         let isTakenBack = term.end.map { $0 <= event.timestamp + .seconds(1) } ?? true
         guard isTakenBack else {
@@ -208,7 +209,7 @@ extension RevenueCatEvent {
         return periodType?.known == .prepaid ? .nonRenewing : .autoRenewable
     }
 
-    /// Refunds and transfers speak of what was bought once too, and name no end of it.
+    /// Refunds also occur for one-time purchases, and then state no end.
     private var isOneTime: Bool {
         type.known == .cancellation || type.known == .refundReversed
     }

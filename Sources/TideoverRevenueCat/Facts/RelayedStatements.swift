@@ -1,15 +1,15 @@
 import TideoverCore
 
-/// What a piece of RevenueCat's comes to.
+/// The statements and notes from one RevenueCat event or response.
 struct RelayedStatements: Hashable, Sendable {
     var statements: [Statement] = []
     var notes: [RevenueCatNote] = []
 }
 
 extension Lineage {
-    /// The store's own chain where RevenueCat names it: the App Store's by its first transaction,
-    /// Google Play's by its order without the number of the renewal. What neither store keeps is a
-    /// lineage of RevenueCat's own. Nil without an id.
+    /// Identifies the store's own lineage. The App Store uses the first transaction; Google Play
+    /// uses the order without the renewal number. Purchases of other stores get a RevenueCat
+    /// lineage. Nil without an ID.
     init?(
         relayedFrom store: RevenueCatStore,
         in environment: Environment,
@@ -37,8 +37,9 @@ extension Lineage {
 }
 
 extension RevenueCatStore {
-    /// The product as the catalogue has it: Google Play's with its base plan where that is listed, else
-    /// without. RevenueCat's events write the plan behind a colon, its answers beside the product.
+    /// Returns the catalogue's product ID. For Google Play it includes the base plan if the
+    /// catalogue lists it. RevenueCat's events append the plan after a colon; its API responses
+    /// have a separate field.
     func productId(of text: String, plan: String? = nil, in catalogue: Catalogue) -> String {
         guard self == .playStore else { return text }
         let product = text.firstIndex(of: ":").map { String(text[..<$0]) } ?? text
@@ -48,8 +49,8 @@ extension RevenueCatStore {
 }
 
 extension RevenueCatPeriodType {
-    /// What a period was discounted by; a trial and a discounted introduction are told apart, though
-    /// RevenueCat does not say by which kind of offer.
+    /// The offer of a period. RevenueCat separates trials from discounted introductions, but does
+    /// not state the kind of offer.
     var offer: Offer? {
         switch self {
         case .trial: Offer(kind: .introductory, discount: .freeTrial)
@@ -60,7 +61,7 @@ extension RevenueCatPeriodType {
 }
 
 extension Catalogue {
-    /// What something was that RevenueCat only calls non-renewing.
+    /// Returns the plan of a product that RevenueCat only calls non-renewing.
     func plan(ofNonRenewing productId: String, endingAt end: Instant?) -> Term.Plan {
         switch self[productId]?.kind {
         case .consumable: .consumable

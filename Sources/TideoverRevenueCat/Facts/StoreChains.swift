@@ -1,10 +1,10 @@
 public import TideoverCore
 
-/// Finds the store's own chain of what RevenueCat speaks of, so that one purchase never counts twice.
+/// Finds the store's lineage for a purchase from RevenueCat, so that no purchase counts twice.
 ///
-/// RevenueCat names a purchase of Google Play by its order, the store's reads by their tokens; and its
-/// API names one of the App Store by its newest transaction. Where a fact of the store names the same
-/// order or transaction, what RevenueCat says belongs to the store's lineage.
+/// RevenueCat names a Google Play purchase by its order, and the store's reads name it by token.
+/// RevenueCat's API names an App Store purchase by its newest transaction. If a store fact has the
+/// same order or transaction, RevenueCat's statements belong to the store's lineage.
 public struct StoreChains: Sendable {
     private struct Name: Hashable {
         let store: Store
@@ -12,15 +12,15 @@ public struct StoreChains: Sendable {
         let name: PurchaseName
     }
 
-    /// The lineage that a name belongs to, and who says so.
+    /// The lineage of each name, with the rank of the fact that states it.
     private var lineages: [Name: (lineage: Lineage, rank: Rank)] = [:]
 
-    /// - Parameter facts: all that are known of one app, or all that may name the same purchases.
+    /// - Parameter facts: all known facts of one app, or all that may name the same purchases.
     public init(_ facts: some Sequence<Fact>) {
         for fact in facts {
             switch fact.lineage.store {
             case .appStore: fact.names.forEach { note($0, fact) }
-            // A relay's names are orders already, and tell of no token.
+            // The names in relayed facts are already orders, and have no token.
             case .googlePlay where fact.rank > .relayed: fact.names.forEach { note($0, fact) }
             case .googlePlay, .revenueCat, .tideover: break
             }
@@ -34,7 +34,7 @@ public struct StoreChains: Sendable {
             name: name
         )
         let lineage = fact.lineage
-        // The store's word outweighs a relay's; of two as good the first by key is taken, so that the
+        // The store has priority over a relay. Between equal ranks the smaller lineage wins, so the
         // order of facts does not matter.
         if let found = lineages[key],
             (found.rank, lineage) > (fact.rank, found.lineage)
@@ -46,7 +46,7 @@ public struct StoreChains: Sendable {
         lineages[key] = (lineage, fact.rank)
     }
 
-    /// The store's lineage of what RevenueCat calls otherwise; the one given where none is known.
+    /// Returns the store's lineage for a relayed lineage, or the relayed one if none is known.
     public func lineage(of relayed: Lineage) -> Lineage {
         let name: PurchaseName
         switch relayed.store {
@@ -58,7 +58,8 @@ public struct StoreChains: Sendable {
         return lineages[key]?.lineage ?? relayed
     }
 
-    /// The fact with the store's lineage, if it is a relay's and the store's is known.
+    /// Returns the fact with the store's lineage, if the fact is relayed and the store's lineage is
+    /// known.
     public func joined(_ fact: Fact) -> Fact {
         guard fact.rank == .relayed else { return fact }
         var fact = fact

@@ -1,7 +1,8 @@
 import TideoverCore
 
 extension RevenueCatSubscriber {
-    /// What an answer says of each purchase in the environments given, stamped with its date.
+    /// Returns the statements of a response about the purchases in the given environments, with the
+    /// response's date.
     func relayed(
         to customer: CustomerID?,
         in environments: [Environment],
@@ -43,8 +44,8 @@ extension RevenueCatSubscriber {
             : subscription.relayed(in: environment, at: requestDate, catalogue)
     }
 
-    /// A promotional grant names no entitlement but in its product; RevenueCat's conclusions name the
-    /// product.
+    /// Returns the statements of a promotional grant. Its entitlements are those that list its
+    /// product, or else the one in the product ID.
     private func gift(
         _ subscription: RevenueCatSubscription,
         to customer: CustomerID?,
@@ -91,7 +92,7 @@ extension RevenueCatSubscription {
         guard let store = store.known else {
             return RelayedStatements(notes: [.unknownStore(self.store.raw)])
         }
-        // Of the chain only its newest transaction is named; `StoreChains` finds the chain.
+        // The response has only the newest transaction; `StoreChains` finds the lineage.
         let lineage = Lineage(
             relayedFrom: store,
             in: environment,
@@ -120,8 +121,8 @@ extension RevenueCatSubscription {
         return all
     }
 
-    /// A refunded term is stamped with its purchase: its dates may be those of the refund, and must
-    /// not pass for a read that has none.
+    /// A refunded term has the date of its purchase. Its dates may be those of the refund, and must
+    /// not count as a read without a refund.
     private func words(
         on term: Term,
         of lineage: Lineage,
@@ -137,14 +138,14 @@ extension RevenueCatSubscription {
         ]
     }
 
-    /// Grace ends by its own date; the end of the period is no end of grace.
+    /// Grace ends only at its own date, not at the end of the period.
     private func outlook(
         on term: Term,
         of lineage: Lineage,
         at asked: Instant
     ) -> [Statement] {
         let isFailing = billingIssueAt != nil
-        // RevenueCat itself counts a failed payment as no renewal; the store goes on trying.
+        // RevenueCat reports a failed payment as not renewing, but the store retries the payment.
         let willRenew: Bool? = unsubscribedAt != nil ? false : isFailing ? nil : true
         let outlook = Outlook(
             renewalDate: term.end,

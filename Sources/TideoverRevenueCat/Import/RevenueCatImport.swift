@@ -1,26 +1,26 @@
 import TideoverCore
 import TideoverJSON
 
-/// Reads a file of RevenueCat's answers, one a line (JSON Lines), as its bytes come: the pure half of an
-/// import.
+/// Parses a file of RevenueCat responses, one per line (JSON Lines), incrementally and without side
+/// effects.
 ///
-/// Each line has a verdict of its own, so that one fault stops nothing. An `app_user_id` beside
-/// `subscriber` says by which id the customer was asked about. Blank lines are passed over.
+/// Each line has its own result, so an invalid line does not stop the import. An `app_user_id`
+/// beside `subscriber` states the requested customer ID. Blank lines are skipped.
 public struct RevenueCatImport: Sendable {
     private let reader: RevenueCatReader
     private var rest: [UInt8] = []
-    /// Whether the line being taken in is over the limit, and so forgotten as it comes.
+    /// Whether the current line is over the limit; its bytes are then discarded.
     private var isTooLong = false
     private var line: Int64
-    /// Past the last byte that was taken in.
+    /// The position after the last byte received.
     private var taken: Int64
-    /// Past the last line that was read whole.
+    /// The position after the last complete line.
     public private(set) var position: ImportPosition
 
     private let longestLine: Int
 
-    /// Goes on at a position that an earlier import had come to; the bytes given are those behind it.
-    /// A line may have as many bytes as an answer, or as many as are said.
+    /// Resumes at the position of an earlier import; the input starts there. `longestLine` limits
+    /// the bytes of a line; its default is the limit for a response.
     public init(
         reader: RevenueCatReader,
         from position: ImportPosition = .start,
@@ -33,7 +33,7 @@ public struct RevenueCatImport: Sendable {
         taken = position.bytes
     }
 
-    /// Takes in the next bytes of the file, and tells of the lines that end in them.
+    /// Parses the next bytes of the file, and returns the lines that end in them.
     public mutating func take(_ bytes: ArraySlice<UInt8>) -> [ImportedLine] {
         var lines: [ImportedLine] = []
         var bytes = bytes
@@ -53,7 +53,7 @@ public struct RevenueCatImport: Sendable {
         if isTooLong { rest.removeAll() } else { rest += part }
     }
 
-    /// Ends the file: tells of a last line without an end of its own.
+    /// Ends the file, and returns a last line without a line break.
     public mutating func finish() -> ImportedLine? {
         rest.isEmpty && !isTooLong ? nil : endLine()
     }
@@ -85,11 +85,11 @@ public struct RevenueCatImport: Sendable {
     }
 }
 
-/// How far an import has come, from where it can go on.
+/// The progress of an import, from which it can resume.
 public struct ImportPosition: Hashable, Sendable {
     /// Bytes from the start of the file.
     public var bytes: Int64
-    /// Lines that end before it.
+    /// The number of lines before this position.
     public var line: Int64
 
     public init(bytes: Int64, line: Int64) {
@@ -100,23 +100,23 @@ public struct ImportPosition: Hashable, Sendable {
     public static let start = ImportPosition(bytes: 0, line: 0)
 }
 
-/// What became of one line of an import.
+/// The result of one line of an import.
 public struct ImportedLine: Hashable, Sendable {
     /// From 1.
     public let number: Int64
     public let verdict: Verdict
-    /// Past the line: where to go on once what it states is kept.
+    /// The position after the line: resume here after its statements are stored.
     public let position: ImportPosition
-    /// As it stands in the file, without its end; empty where it is refused.
+    /// The line as in the file, without its line break; empty if rejected.
     public let text: [UInt8]
 
     public enum Verdict: Hashable, Sendable {
-        /// Understood; its notes say what of it states nothing.
+        /// A valid line; its notes list the parts that state nothing.
         case read(RevenueCatSubscriberReading)
         case refused(ImportRefusal)
     }
 
-    /// What is wrong with the line and what to do about it; nil where nothing is.
+    /// Describes the problem with the line and its solution; nil without a problem.
     public var sentence: String? {
         switch verdict {
         case .refused(let refusal): "Line \(number): \(refusal.sentence)"
@@ -127,12 +127,12 @@ public struct ImportedLine: Hashable, Sendable {
     }
 }
 
-/// Why a line states nothing.
+/// Describes why a line is rejected.
 public enum ImportRefusal: Error, Hashable, Sendable {
     case tooLong(limit: Int)
     case unreadable(RevenueCatRefusal)
 
-    /// The reason in one word; it never changes, and nothing but the case decides it.
+    /// A stable code for the reason; it depends only on the case.
     public var code: String {
         switch self {
         case .tooLong: "too-long"
@@ -140,7 +140,7 @@ public enum ImportRefusal: Error, Hashable, Sendable {
         }
     }
 
-    /// What is wrong and what to do about it.
+    /// Describes the problem and its solution.
     public var sentence: String {
         switch self {
         case .tooLong(let limit):

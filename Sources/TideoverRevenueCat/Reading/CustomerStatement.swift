@@ -1,34 +1,34 @@
 public import TideoverCore
 
-/// What RevenueCat says of customers rather than of a purchase. Nothing moves by it alone: who holds a
-/// purchase is ruled where the list of owners is kept.
+/// A RevenueCat statement about customers rather than a purchase. It moves nothing by itself: the
+/// record of owners decides ownership.
 public enum CustomerStatement: Hashable, Sendable {
-    /// These ids are of one customer; the one in use is first.
+    /// All ids belong to one customer; the current one is first.
     case sameCustomer([CustomerID])
-    /// All that the first had is the others' from now on.
+    /// All purchases of the first customer move to the second.
     case transfer(from: [CustomerID], to: [CustomerID])
 }
 
 extension CustomerID {
-    /// Whether RevenueCat made the id up for a customer whom the app had not named yet.
+    /// Whether RevenueCat generated the ID for a customer without an ID from the app.
     public var isRevenueCatAnonymous: Bool { text.utf8.starts(with: "$RCAnonymousID:".utf8) }
 }
 
 extension RevenueCatEvent {
-    /// Whose it is: the id in use, or where RevenueCat made that one up, one that the app gave; nil
-    /// where none is stated.
+    /// The event's customer: the current ID, or an ID from the app if RevenueCat generated the
+    /// current one. Nil if the event has none.
     public var customer: CustomerID? {
         let ids = customers
         return ids.first { !$0.isRevenueCatAnonymous } ?? ids.first
     }
 
-    /// Every id of the customer, the one in use first, each once.
+    /// All ids of the customer, the current one first, without duplicates.
     var customers: [CustomerID] {
         let written = [appUserId, originalAppUserId].compactMap(\.self) + aliases
         return written.compactMap { CustomerID($0) }.inOrderOnce
     }
 
-    /// What it says of customers; nil if nothing.
+    /// The event's statement about customers, if any.
     var customerStatement: CustomerStatement? {
         if let environment, environment.known == nil { return nil }
         if type.known == .transfer {
@@ -42,7 +42,7 @@ extension RevenueCatEvent {
 }
 
 extension [CustomerID] {
-    /// Each once, in the order given.
+    /// The elements without duplicates, in the original order.
     fileprivate var inOrderOnce: [CustomerID] {
         indices.filter { !self[..<$0].contains(self[$0]) }.map { self[$0] }
     }

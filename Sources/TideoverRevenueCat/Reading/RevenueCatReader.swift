@@ -1,12 +1,12 @@
 public import TideoverCore
 import TideoverJSON
 
-/// Reads what RevenueCat sends, once it is known to come from there: ``WebhookCheck`` tells.
+/// Reads RevenueCat events and responses. ``WebhookCheck`` must authenticate events first.
 public struct RevenueCatReader: Hashable, Sendable {
-    /// The environments that the app takes part in. Where that is the simulated one alone whatever is said
-    /// belongs there: a simulated RevenueCat relays what simulated stores say.
+    /// The environments that the app accepts. If the only one is `simulated`, all content belongs
+    /// there: a simulated RevenueCat relays simulated stores.
     public let environments: [Environment]
-    /// Says what a purchase is that RevenueCat only calls non-renewing.
+    /// The catalogue; it gives the kind of a product that RevenueCat only calls non-renewing.
     public let catalogue: Catalogue
 
     public init(environments: [Environment], catalogue: Catalogue) {
@@ -26,7 +26,8 @@ public struct RevenueCatReader: Hashable, Sendable {
         guard let version = try fields.string("api_version") else {
             throw .missingMember("api_version")
         }
-        // Members are added within a version; another one may mean something else by the same name.
+        // New members may appear within a version. In another version, the same name may have
+        // another meaning.
         guard version.split(separator: ".").first == "1" else { throw .unknownVersion(version) }
         guard let content = try fields.fields("event") else { throw .missingMember("event") }
         let event = try RevenueCatEvent(content)
@@ -42,7 +43,8 @@ public struct RevenueCatReader: Hashable, Sendable {
         )
     }
 
-    /// What an answer of the API states of a customer; without one, of whom the answer names.
+    /// Reads the facts about a customer in an API response. The default customer is the one that
+    /// the response names.
     public func reading(
         of subscriber: RevenueCatSubscriber,
         customer: CustomerID? = nil
@@ -55,8 +57,8 @@ public struct RevenueCatReader: Hashable, Sendable {
         )
     }
 
-    /// Reads a line of an import: an answer of the API, beside which `app_user_id` may say by which id the
-    /// customer was asked about.
+    /// Reads a line of an import: an API response, with the requested customer ID in `app_user_id`,
+    /// if known.
     public func answer(
         line: [UInt8]
     ) throws(RevenueCatRefusal) -> RevenueCatSubscriberReading {
@@ -71,7 +73,7 @@ public struct RevenueCatReader: Hashable, Sendable {
         return reading(of: subscriber, customer: asked.flatMap { CustomerID($0) })
     }
 
-    /// The environment that the event is stored in. Nil for a transfer that names none: it concerns
+    /// Returns the environment to store the event in. Nil for a transfer without one: it applies to
     /// the customers in every environment.
     private func environment(
         of event: RevenueCatEvent
@@ -89,11 +91,12 @@ public struct RevenueCatReader: Hashable, Sendable {
 }
 
 extension [Environment] {
-    /// Where what RevenueCat says of an environment belongs in an app that takes part in these.
+    /// Returns the environment for RevenueCat's stated environment, in an app that accepts this
+    /// list.
     func place(of stated: Environment) -> Environment {
         self == [.simulated] ? .simulated : stated
     }
 
-    /// The environment of an event that names none: production if the app takes part in it.
+    /// The environment of an event without one: production if the app accepts it.
     fileprivate var assumed: Environment? { first { $0 == .production } ?? first }
 }

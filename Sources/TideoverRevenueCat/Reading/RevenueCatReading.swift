@@ -1,9 +1,9 @@
 public import TideoverCore
 
-/// One event of RevenueCat's, believed: it comes from there and is for the app.
+/// One authenticated RevenueCat event for the app.
 public struct RevenueCatReading: Hashable, Sendable {
     public let event: RevenueCatEvent
-    /// Where it is stored; nil for what is said of customers in every environment.
+    /// The environment of the event; nil for a statement about customers in every environment.
     public let environment: Environment?
     private let relayed: RelayedStatements
 
@@ -13,22 +13,22 @@ public struct RevenueCatReading: Hashable, Sendable {
         self.relayed = relayed
     }
 
-    /// What all deliveries of the event share; unique within its app.
+    /// The key that all deliveries of the event share; unique within its app.
     public var dedupeKey: String { "revenuecat:\(event.id)" }
 
-    /// What happened, in RevenueCat's word.
+    /// The event type, as RevenueCat spells it.
     public var eventType: String { event.type.raw }
 
     /// Whether it is a test event.
     public var isTest: Bool { event.type.known == .test }
 
-    /// RevenueCat's words that this version does not know, each once.
+    /// RevenueCat's values that this version does not know, without duplicates.
     public var unrecognised: [Unrecognised] { event.unrecognised }
 
-    /// What it says of customers; nil if nothing.
+    /// The statement about customers, if any.
     public var customers: CustomerStatement? { event.customerStatement }
 
-    /// What is worth saying of it to whoever inspects it.
+    /// Notes for operators who inspect the message.
     public var notes: [RevenueCatNote] {
         switch event.type.known {
         case nil: [.unknownType(event.type.raw)]
@@ -42,11 +42,11 @@ public struct RevenueCatReading: Hashable, Sendable {
         }
     }
 
-    /// The lineages that its facts speak of, as RevenueCat names them.
+    /// The lineages of its facts, as RevenueCat names them.
     public var lineages: Set<Lineage> { Set(relayed.statements.map(\.lineage)) }
 
-    /// The facts it states, given when we heard and the evidence it is kept as. They are a relay's:
-    /// they fill what no store has said, and overrule nothing.
+    /// Returns the facts, with the time of arrival and the stored evidence. They have the rank of a
+    /// relay: they fill gaps, and override no store.
     public func facts(
         learnedAt: Instant,
         evidence: EvidenceID,
@@ -55,8 +55,9 @@ public struct RevenueCatReading: Hashable, Sendable {
         relayed.facts(learnedAt, .revenueCatWebhook, evidence, chains)
     }
 
-    /// Whose RevenueCat says the purchases are. It is a claim like a device's: the store's own word for
-    /// an owner outweighs it, and who holds a purchase keeps it as policy says.
+    /// Returns the owners that RevenueCat states. These are claims like a device's: the store's own
+    /// statement of an owner has priority. The policy decides whether an existing owner keeps a
+    /// purchase.
     public func claims(
         at learnedAt: Instant,
         chains: StoreChains = StoreChains([])
@@ -65,7 +66,7 @@ public struct RevenueCatReading: Hashable, Sendable {
     }
 }
 
-/// One answer about a customer, with the facts it states.
+/// One response about a customer, with its facts.
 public struct RevenueCatSubscriberReading: Hashable, Sendable {
     public let subscriber: RevenueCatSubscriber
     public let customer: CustomerID?
@@ -81,14 +82,14 @@ public struct RevenueCatSubscriberReading: Hashable, Sendable {
         self.relayed = relayed
     }
 
-    /// What was left out, and why.
+    /// The omitted parts, with reasons.
     public var notes: [RevenueCatNote] { relayed.notes }
 
-    /// The lineages that its facts speak of, as RevenueCat names them.
+    /// The lineages of its facts, as RevenueCat names them.
     public var lineages: Set<Lineage> { Set(relayed.statements.map(\.lineage)) }
 
-    /// The facts it states, given when and how it reached us and the evidence it is kept as; a relay's,
-    /// as those of events.
+    /// Returns the facts, with the time and source of arrival and the stored evidence. They have
+    /// the rank of a relay, like those of events.
     public func facts(
         learnedAt: Instant,
         source: Source = .revenueCatAPI,
@@ -98,7 +99,7 @@ public struct RevenueCatSubscriberReading: Hashable, Sendable {
         relayed.facts(learnedAt, source, evidence, chains)
     }
 
-    /// Whose RevenueCat says the purchases are, as of an event's.
+    /// Returns the owners that RevenueCat states, as claims like those of an event.
     public func claims(
         at learnedAt: Instant,
         chains: StoreChains = StoreChains([])
@@ -126,7 +127,8 @@ extension RelayedStatements {
         }
     }
 
-    /// One a lineage, in the order of their first words; a gift names its customer itself.
+    /// Returns one claim per lineage, in the order of the first statements. A grant names its
+    /// customer itself, so it has no claim.
     fileprivate func claims(
         of customer: CustomerID?,
         at instant: Instant,

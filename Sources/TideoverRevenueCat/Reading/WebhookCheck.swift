@@ -1,11 +1,11 @@
 public import TideoverCore
 public import TideoverHTTP
 
-/// How RevenueCat is known to be the sender of a webhook: by an `Authorization` header of a set value,
-/// by a signature over the body, or by both. What is configured must hold; nothing else is believed.
+/// Authenticates a webhook from RevenueCat: by a fixed `Authorization` header, by a signature over
+/// the body, or by both. Every configured check must pass; without a check, every request is
+/// rejected.
 public struct WebhookCheck: Sendable {
-    /// Whether two texts of bytes are the same, told in a time that does not depend on where they
-    /// differ.
+    /// Compares two byte strings in constant time.
     public typealias Comparison = @Sendable ([UInt8], [UInt8]) -> Bool
 
     private let authorization: [UInt8]?
@@ -13,11 +13,11 @@ public struct WebhookCheck: Sendable {
     private let isSame: Comparison
     private let tolerance: Milliseconds
 
-    /// An event is delivered again for two and a half hours. Replaying one changes nothing, since it
-    /// keeps its id: the bound only keeps very old requests out.
+    /// RevenueCat retries an event for two and a half hours. A replay changes nothing, because an
+    /// event keeps its ID: the limit only rejects very old requests.
     public static let ordinaryTolerance = Milliseconds.hours(3)
 
-    /// The names of the header that carries a signature; the first that a request has counts.
+    /// The names of the signature header; the first one present in a request counts.
     public static let signatureHeaders = [
         "X-RevenueCat-Webhook-Signature", "X-RevenueCat-Signature",
     ]
@@ -25,8 +25,8 @@ public struct WebhookCheck: Sendable {
     /// - Parameters:
     ///   - authorization: the value of the header as set in RevenueCat's dashboard; nil if none is.
     ///   - mac: HMAC-SHA256 under the secret of the dashboard; nil if requests are not signed.
-    ///   - tolerance: how far from now a signature may have been made.
-    ///   - isSame: a comparison whose time tells nothing.
+    ///   - tolerance: the accepted distance between now and the signing time.
+    ///   - isSame: a constant-time comparison.
     public init(
         authorization: String?,
         mac: (@Sendable ([UInt8]) -> [UInt8])?,
@@ -39,7 +39,7 @@ public struct WebhookCheck: Sendable {
         self.isSame = isSame
     }
 
-    /// Why a request is not believed to be RevenueCat's; nil if it is.
+    /// Returns why a request is rejected; nil if it is authentic.
     public func objection(to request: Request, at now: Instant) -> WebhookObjection? {
         guard authorization != nil || mac != nil else { return .nothingToCheck }
         return objection(toHeaderOf: request) ?? objection(toSignatureOf: request, at: now)
@@ -61,7 +61,7 @@ public struct WebhookCheck: Sendable {
         guard let value else { return .missingSignature }
         guard let signature = WebhookSignature(value) else { return .malformedSignature }
         let expected = mac(Array(signature.time.utf8) + [UInt8(ascii: ".")] + request.body)
-        // All are compared: which of several holds is nobody's to learn.
+        // Compares all signatures, so that the duration does not reveal which one is valid.
         let isHeld = signature.values.reduce(false) { isSame($1, expected) || $0 }
         guard isHeld else { return .wrongSignature }
         let away = Milliseconds(Int64(clamping: (now - signature.signedAt).count.magnitude))
@@ -69,23 +69,23 @@ public struct WebhookCheck: Sendable {
     }
 }
 
-/// Why a request is not believed to be RevenueCat's.
+/// Describes why a request is not accepted as one from RevenueCat.
 public enum WebhookObjection: Error, Hashable, Sendable {
-    /// Nothing is configured to know RevenueCat by.
+    /// No check is configured.
     case nothingToCheck
-    /// The header is absent, or there are several.
+    /// The header is absent or duplicated.
     case missingAuthorization
     case wrongAuthorization
     case missingSignature
     case malformedSignature
     case wrongSignature
-    /// It holds, and was made too long ago or in our future.
+    /// The signature is valid, but too old or from the future.
     case untimelySignature(away: Milliseconds)
 }
 
-/// The header `t=SECONDS,v1=HEX`, with more than one `v1` while a secret is exchanged.
+/// The header `t=SECONDS,v1=HEX`, with more than one `v1` during a change of the secret.
 private struct WebhookSignature {
-    /// As written: it is a part of what is signed.
+    /// The text as received: the signature covers it.
     let time: String
     let signedAt: Instant
     let values: [[UInt8]]
@@ -102,7 +102,7 @@ private struct WebhookSignature {
                 guard values.count < 8, let value = Self.bytes(hex: pair[1]) else { return nil }
                 values.append(value)
             case "t": return nil
-            // Another version of the signature is for others to check.
+            // Ignores other versions of the signature.
             default: continue
             }
         }

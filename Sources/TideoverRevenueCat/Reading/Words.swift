@@ -2,7 +2,7 @@ import TideoverCore
 import TideoverJSON
 
 extension RevenueCatRefusal: CustomStringConvertible {
-    /// The reason in one word; it never changes, and nothing but the case decides it.
+    /// A stable code for the reason; it depends only on the case.
     public var code: String {
         switch self {
         case .malformedJSON(let error): error.code
@@ -14,8 +14,8 @@ extension RevenueCatRefusal: CustomStringConvertible {
         }
     }
 
-    /// The reason in one sentence, fit for a log: of the content it shows only names of fields,
-    /// products and environments.
+    /// A one-sentence description of the reason for logs. It shows only field names, products and
+    /// environments from the content.
     public var sentence: String {
         switch self {
         case .malformedJSON(let error) where error.code == "duplicate-key":
@@ -44,7 +44,7 @@ extension [Environment] {
 }
 
 extension RevenueCatNote: CustomStringConvertible {
-    /// The note in one sentence.
+    /// A one-sentence description of the note.
     public var sentence: String {
         switch self {
         case .test: "A test event: it speaks of no purchase."
@@ -66,7 +66,7 @@ extension RevenueCatNote: CustomStringConvertible {
 }
 
 extension WebhookObjection {
-    /// The reason in one word; it never changes, and nothing but the case decides it.
+    /// A stable code for the reason; it depends only on the case.
     public var code: String {
         switch self {
         case .nothingToCheck: "nothing-to-check"
@@ -79,7 +79,7 @@ extension WebhookObjection {
         }
     }
 
-    /// What is wrong and what to do about it, in one sentence.
+    /// Describes the problem and its solution in one sentence.
     public var sentence: String {
         switch self {
         case .nothingToCheck:

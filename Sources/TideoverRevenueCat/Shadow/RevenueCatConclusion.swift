@@ -1,18 +1,18 @@
 public import TideoverCore
 
-/// What RevenueCat itself answers for one entitlement at an instant.
+/// RevenueCat's own decision about one entitlement at an instant.
 public struct RevenueCatConclusion: Hashable, Sendable {
     public let productId: String
     public let isActive: Bool
-    /// Until when it answers so; nil is for ever.
+    /// The end of access in RevenueCat's decision; nil means no end.
     public let accessUntil: Instant?
-    /// The environment of the purchase it rests on; nil where the answer does not show it.
+    /// The environment of the underlying purchase; nil if the response does not show it.
     public let environment: Environment?
 }
 
 extension RevenueCatSubscriber {
-    /// RevenueCat's own conclusion by its own rule: active until the latest of the entitlement's
-    /// expiry and whatever grace is stated. Nil for an entitlement that it does not list.
+    /// Returns RevenueCat's decision by its own rule: active until the later of the entitlement's
+    /// expiry and its grace end. Nil for an entitlement that it does not list.
     /// https://www.revenuecat.com/docs/subscription-guidance/how-grace-periods-work
     public func conclusion(
         on entitlement: String,

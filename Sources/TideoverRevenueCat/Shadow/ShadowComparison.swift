@@ -1,15 +1,15 @@
 public import TideoverCore
 
-/// RevenueCat's answer beside ours, for whoever wants to know what would change before switching.
+/// A difference between RevenueCat's decision and ours, to review before switching.
 public struct ShadowDifference: Hashable, Sendable {
     public let entitlement: String
     public let kind: Kind
-    /// Nil where RevenueCat does not list the entitlement.
+    /// Nil if RevenueCat does not list the entitlement.
     public let theirs: RevenueCatConclusion?
-    /// Nil where the catalogue has no such entitlement.
+    /// Nil if the catalogue has no such entitlement.
     public let ours: Standing?
 
-    /// The rule of ours that decided; nil where the catalogue has no such entitlement.
+    /// The rule that determined our standing; nil if the catalogue has no such entitlement.
     public var rule: Rule.ID? { ours?.rule }
 
     public enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -17,15 +17,15 @@ public struct ShadowDifference: Hashable, Sendable {
         case deniedHere = "denied-here"
         /// We give access and RevenueCat does not.
         case deniedThere = "denied-there"
-        /// Both give access, until another instant.
+        /// Both give access, with different ends.
         case otherEnd = "other-end"
-        /// RevenueCat gives access to something that the catalogue does not have.
+        /// RevenueCat gives access to an entitlement that is not in the catalogue.
         case notInCatalogue = "not-in-catalogue"
-        /// RevenueCat gives access by a purchase of another environment than the one asked about.
+        /// RevenueCat gives access by a purchase from another environment than the requested one.
         case otherEnvironment = "other-environment"
     }
 
-    /// One sentence for whoever reads the comparison.
+    /// One sentence that describes the difference.
     public var sentence: String {
         switch kind {
         case .deniedHere:
@@ -47,8 +47,8 @@ public struct ShadowDifference: Hashable, Sendable {
 }
 
 extension Snapshot {
-    /// Where RevenueCat's answer about the same customer differs from this one at the same instant, by
-    /// entitlement in alphabetical order. Ends that lie no farther apart than the tolerance are the same.
+    /// Returns the differences from RevenueCat's response about the same customer at the same
+    /// instant, sorted by entitlement. Ends within the tolerance count as equal.
     public func differences(
         from theirs: RevenueCatSubscriber,
         tolerance: Milliseconds = .minutes(1)

@@ -1,16 +1,16 @@
 public import TideoverCore
 
-/// The stretches in which RevenueCat's answers would have denied a customer what the store, as known
-/// now, vouched for.
+/// The intervals in which RevenueCat's responses deny access that the store confirms, as known now.
 public struct ShadowLockout: Hashable, Sendable {
-    /// Oldest first; they do not touch.
+    /// The intervals, oldest first, without adjacent ones.
     public let stretches: [Stretch]
-    /// How long the store vouched for access while RevenueCat had answered: the denominator.
+    /// The time in which the store confirms access and a RevenueCat response exists: the
+    /// denominator.
     public let entitled: Milliseconds
 
     public struct Stretch: Hashable, Sendable {
         public var from: Instant
-        /// The first instant after it.
+        /// The first instant after the interval.
         public var until: Instant
 
         public init(from: Instant, until: Instant) {
@@ -19,18 +19,18 @@ public struct ShadowLockout: Hashable, Sendable {
         }
     }
 
-    /// How long it denied.
+    /// The total time of denied access.
     public var total: Milliseconds {
         stretches.reduce(.zero) { $0 + ($1.until - $1.from) }
     }
 
-    /// Counts over a span of time. An answer of RevenueCat's counts from when it was given until the
-    /// next one; before the first nothing does.
+    /// Measures a span of time. A response of RevenueCat applies from its date until the next one;
+    /// before the first, nothing counts.
     ///
     /// - Parameters:
-    ///   - entitlement: its name, the same here and there.
-    ///   - answers: RevenueCat's of the customer, in any order.
-    ///   - ours: everything known of the same customer.
+    ///   - entitlement: its name, the same in both systems.
+    ///   - answers: RevenueCat's responses about the customer, in any order.
+    ///   - ours: the full history of the same customer.
     ///   - start: the first instant of the span.
     ///   - end: the first instant after it.
     public init(
@@ -76,7 +76,7 @@ public struct ShadowLockout: Hashable, Sendable {
 }
 
 extension Standing {
-    /// Whether the store itself says that there is access.
+    /// Whether the store itself confirms access.
     fileprivate var isVouchedFor: Bool {
         access && confidence == .confirmed && reason != .keptByPolicy
     }

@@ -1,12 +1,12 @@
 import TideoverCore
 package import TideoverJSON
 
-// `CustomerInfo` as RevenueCat's SDKs hand it to an app (React Native, Flutter, Capacitor). It says in
-// other names what the REST API answers.
+// `CustomerInfo` as RevenueCat's SDKs return it to an app (React Native, Flutter, Capacitor). It
+// contains the data of the REST API under other names.
 // https://www.revenuecat.com/docs/customers/customer-info
 
 extension RevenueCatSubscriber {
-    /// Whether an object is the SDKs' `CustomerInfo`.
+    /// Returns whether an object is the SDKs' `CustomerInfo`.
     package static func isCustomerInfo(_ root: JSONNode) -> Bool {
         root["subscriber"] == nil && root["originalAppUserId"]?.string != nil
             && root["entitlements"]?.kind == .object
@@ -14,8 +14,8 @@ extension RevenueCatSubscriber {
 
     /// Reads the SDKs' `CustomerInfo`.
     ///
-    /// Grace ends at `gracePeriodExpiresDate` of a subscription. An entitlement has no such date, and
-    /// its `expirationDate` is none.
+    /// Grace ends at `gracePeriodExpiresDate` of a subscription. An entitlement has no such date,
+    /// and its `expirationDate` is not the end of grace.
     init(customerInfo root: JSONNode) throws(RevenueCatRefusal) {
         let top = try RevenueCatFields(root)
         let date = try top.date("requestDate")
@@ -61,16 +61,16 @@ extension RevenueCatSubscriber {
     }
 }
 
-/// One entitlement of a `CustomerInfo`, with what it says of the purchase behind it.
+/// One entitlement of a `CustomerInfo`, with the data about its purchase.
 private struct EntitlementInfo {
     let name: String
     let productId: String
     let store: Stated<RevenueCatStore>
     let isSandbox: Bool
-    /// The end of the paid period; nil is for ever.
+    /// The end of the paid period; nil means no end.
     let expiresAt: Instant?
     let purchasedAt: Instant?
-    /// Nil for what does not renew.
+    /// Nil for a purchase that does not renew.
     let subscription: RevenueCatSubscription?
 
     init(_ name: String, _ fields: RevenueCatFields) throws(RevenueCatRefusal) {
@@ -148,7 +148,7 @@ extension RevenueCatSubscription {
 }
 
 extension RevenueCatPurchase {
-    /// Where a purchase names no store, the entitlement of its product does.
+    /// A purchase without a store has that of its product's entitlement.
     fileprivate init(
         info fields: RevenueCatFields,
         _ infos: [EntitlementInfo]
@@ -169,7 +169,7 @@ extension RevenueCatPurchase {
 }
 
 extension RevenueCatFields {
-    /// A product of Google Play is named with its base plan behind a colon, or beside it.
+    /// The product ID. Google Play's base plan follows a colon, or is in a separate field.
     fileprivate func product(
         _ name: String,
         plan: String,
@@ -181,7 +181,7 @@ extension RevenueCatFields {
         return (id, try string(plan) ?? (parts.count > 1 ? parts[1] : nil))
     }
 
-    /// The elements of an array; none where it is absent.
+    /// Returns the elements of an array; empty if it is absent.
     fileprivate func elements(_ name: String) throws(RevenueCatRefusal) -> [JSONNode] {
         guard let node = try value(name, { $0.kind == .array ? $0 : nil }) else { return [] }
         return Array(node.elements)

@@ -1,38 +1,38 @@
 public import TideoverCore
 
-/// One event of RevenueCat's webhooks, as written.
+/// One RevenueCat webhook event.
 /// https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
 public struct RevenueCatEvent: Hashable, Sendable {
     public let type: Stated<EventType>
-    /// The same in every delivery of the event.
+    /// The ID of the event, the same in every delivery.
     public let id: String
-    /// RevenueCat's id of the app; nil for events that concern a whole project.
+    /// RevenueCat's ID of the app; nil for events about a whole project.
     public let appId: String?
-    /// When RevenueCat made the event, by its clock; the same in every delivery.
+    /// When RevenueCat created the event, by its clock; the same in every delivery.
     public let timestamp: Instant
-    /// The customer's id when last seen; nil of a transfer.
+    /// The customer's most recent ID; nil for a transfer.
     public let appUserId: String?
     public let originalAppUserId: String?
-    /// Every id that the customer ever had.
+    /// All past and present ids of the customer.
     public let aliases: [String]
-    /// The product; of Google Play with its base plan behind a colon.
+    /// The product; for Google Play, the base plan follows a colon.
     public let productId: String?
-    /// What a change of product changes to.
+    /// The new product of a product change.
     public let newProductId: String?
     public let entitlementIds: [String]
     public let periodType: Stated<RevenueCatPeriodType>?
     public let purchasedAt: Instant?
-    /// The end of the period; nil for what has none.
+    /// The end of the period; nil if it has none.
     public let expiresAt: Instant?
-    /// Only of a billing issue, and only where the store grants grace.
+    /// Present only in a billing issue, and only with a grace period.
     public let gracePeriodExpiresAt: Instant?
-    /// Only of a pause.
+    /// Present only in a pause.
     public let autoResumesAt: Instant?
     public let store: Stated<RevenueCatStore>?
-    /// Nil for a temporary grant and for what concerns no purchase.
+    /// Nil for a temporary grant and for an event without a purchase.
     public let environment: Stated<RevenueCatEnvironment>?
     public let isFamilyShare: Bool?
-    /// Only of a renewal: whether the period before it was a free trial.
+    /// Present only in a renewal: whether the previous period was a free trial.
     public let isTrialConversion: Bool?
     public let cancelReason: Stated<RevenueCatReason>?
     public let expirationReason: Stated<RevenueCatReason>?
@@ -40,30 +40,30 @@ public struct RevenueCatEvent: Hashable, Sendable {
     public let originalTransactionId: String?
     public let offerCode: String?
     public let countryCode: String?
-    /// What was paid; negative of a refund.
+    /// The amount paid; negative for a refund.
     public let price: Money?
-    /// From which customers purchases moved away, and to which.
+    /// The customers that purchases moved from, and those they moved to.
     public let transferredFrom: [String]
     public let transferredTo: [String]
 
-    /// What happened.
+    /// The type of an event.
     public enum EventType: String, Hashable, Sendable, CaseIterable {
         case test = "TEST"
         case initialPurchase = "INITIAL_PURCHASE"
         case renewal = "RENEWAL"
         case nonRenewingPurchase = "NON_RENEWING_PURCHASE"
-        /// Renewal turned off, a failed payment or a refund; by itself no loss of access.
+        /// Renewal turned off, a failed payment or a refund; not a loss of access by itself.
         case cancellation = "CANCELLATION"
         case uncancellation = "UNCANCELLATION"
         case billingIssue = "BILLING_ISSUE"
         case expiration = "EXPIRATION"
-        /// A pause from the end of the period on.
+        /// A pause that starts at the end of the period.
         case subscriptionPaused = "SUBSCRIPTION_PAUSED"
-        /// A change from the next renewal on.
+        /// A product change at the next renewal.
         case productChange = "PRODUCT_CHANGE"
         case transfer = "TRANSFER"
         case subscriptionExtended = "SUBSCRIPTION_EXTENDED"
-        /// Access for a day at most, while the store cannot be reached.
+        /// Access for at most a day while the store is unreachable.
         case temporaryEntitlementGrant = "TEMPORARY_ENTITLEMENT_GRANT"
         case refundReversed = "REFUND_REVERSED"
         case invoiceIssuance = "INVOICE_ISSUANCE"
@@ -101,7 +101,7 @@ extension RevenueCatEvent {
         guard let timestamp = try fields.milliseconds("event_timestamp_ms") else {
             throw .missingMember("event.event_timestamp_ms")
         }
-        // Other members can differ in an event that states nothing about a purchase.
+        // An event that states nothing about a purchase may have other member types.
         let isStrict = type.known.map { $0.concernsPurchase || $0 == .transfer } ?? false
         if !isStrict { fields = fields.lenient }
         self.type = type
@@ -122,7 +122,7 @@ extension RevenueCatEvent {
         gracePeriodExpiresAt = try fields.milliseconds("grace_period_expiration_at_ms")
         autoResumesAt = try fields.milliseconds("auto_resume_at_ms")
         store = try fields.caselessWord("store")
-        // Transactions of virtual currencies have a name of their own for it.
+        // Virtual currency transactions use another name for it.
         let purchaseEnvironment: Stated<RevenueCatEnvironment>? =
             try fields.word("purchase_environment")
         environment = try fields.word("environment") ?? purchaseEnvironment
@@ -143,7 +143,7 @@ extension RevenueCatEvent {
         transferredTo = try fields.strings("transferred_to") ?? []
     }
 
-    /// The words in it that this version does not know, each once.
+    /// The values that this version does not know, without duplicates.
     var unrecognised: [Unrecognised] {
         [
             Optional(type).unrecognised(as: "type"),

@@ -1,13 +1,13 @@
 import TideoverCore
 import TideoverJSON
 
-/// The members of one JSON object of RevenueCat's. A member that is absent or null is nil, one of the
-/// wrong type is refused by name.
+/// The members of one JSON object from RevenueCat. An absent or null member is nil. A member of the
+/// wrong type is rejected by name.
 struct RevenueCatFields {
-    /// Whether a member of the wrong type is read as absent.
+    /// Whether a member of the wrong type counts as absent.
     private var isLenient = false
     private let object: JSONNode
-    /// Where the object stands in its document, with a dot behind it; empty at the top.
+    /// The object's path in its document, with a trailing dot; empty at the top.
     private let path: String
 
     init(_ object: JSONNode, path: String = "") throws(RevenueCatRefusal) {
@@ -18,7 +18,7 @@ struct RevenueCatFields {
         self.path = path.isEmpty ? "" : path + "."
     }
 
-    /// The same members, of which one of the wrong type is read as absent.
+    /// The same members; one of the wrong type counts as absent.
     var lenient: RevenueCatFields {
         var fields = self
         fields.isLenient = true
@@ -57,7 +57,7 @@ struct RevenueCatFields {
         try value(name) { $0.string.map(Stated.init) }
     }
 
-    /// A word that the REST API writes in small letters and events in capitals.
+    /// Returns an enum value that the REST API writes in lower case and events write in upper case.
     func caselessWord<Known>(
         _ name: String
     ) throws(RevenueCatRefusal) -> Stated<Known>? where Known.RawValue == String {
@@ -77,13 +77,13 @@ struct RevenueCatFields {
         try value(name) { $0.double.flatMap(Int64.init(thousandthsOf:)) }
     }
 
-    /// An object that is read further.
+    /// Returns an object for further parsing.
     func fields(_ name: String) throws(RevenueCatRefusal) -> RevenueCatFields? {
         guard let node = try value(name, { $0 }) else { return nil }
         return try RevenueCatFields(node, path: path + name)
     }
 
-    /// The members of an object in the order written; none where it is absent.
+    /// Returns the members of an object in the order written; empty if it is absent.
     func members(_ name: String) throws(RevenueCatRefusal) -> [(key: String, value: JSONNode)] {
         guard let node = try value(name, { $0.kind == .object ? $0 : nil }) else { return [] }
         return Array(node.members)
@@ -107,7 +107,8 @@ struct RevenueCatFields {
 }
 
 extension Int64 {
-    /// The nearest number of thousandths; nil beyond 2^53 of them, where none can be told apart.
+    /// The nearest number of thousandths; nil beyond 2^53, where a double cannot represent each
+    /// integer.
     fileprivate init?(thousandthsOf value: Double) {
         let thousandths = value * 1000
         guard thousandths.magnitude < 0x1p53 else { return nil }

@@ -1,42 +1,42 @@
 public import TideoverCore
 package import TideoverJSON
 
-/// What RevenueCat answers of one customer (REST API v1).
+/// RevenueCat's response about one customer (REST API v1).
 ///
-/// What is malformed is left out by itself: a fault in one purchase says nothing of the others.
+/// Malformed parts are omitted one by one: an invalid purchase does not affect the others.
 /// https://www.revenuecat.com/docs/api-v1
 public struct RevenueCatSubscriber: Hashable, Sendable {
-    /// When it was answered, by RevenueCat's clock.
+    /// The time of the response, by RevenueCat's clock.
     public let requestDate: Instant
-    /// The id that the customer had first.
+    /// The customer's first ID.
     public let originalAppUserId: String
-    /// In the order answered.
+    /// The subscriptions in the order of the response.
     public let subscriptions: [RevenueCatSubscription]
     public let purchases: [RevenueCatPurchase]
-    /// RevenueCat's own conclusions, which are compared and never believed.
+    /// RevenueCat's own decisions, for comparison only; they give no access.
     public let entitlements: [RevenueCatEntitlement]
-    /// Why entries of it were left out.
+    /// Why entries were omitted.
     public let leftOut: [RevenueCatRefusal]
 }
 
-/// One product that a customer subscribes to or did; the store's newest period of it.
+/// A current or former subscription to one product, with the store's newest period.
 public struct RevenueCatSubscription: Hashable, Sendable {
-    /// The product; of Google Play without its base plan.
+    /// The product; for Google Play, without its base plan.
     public let productId: String
     public let plan: String?
     public let store: Stated<RevenueCatStore>
     public let isSandbox: Bool
     public let purchasedAt: Instant
     public let originallyPurchasedAt: Instant?
-    /// The end of the period; nil for what has none.
+    /// The end of the period; nil if it has none.
     public let expiresAt: Instant?
     public let periodType: Stated<RevenueCatPeriodType>?
     public let ownership: Stated<RevenueCatOwnership>?
-    /// The store's id of the period's transaction or order.
+    /// The store's ID of the period's transaction or order.
     public let transactionId: String?
     /// When RevenueCat noticed that renewal was off; nil while it is on.
     public let unsubscribedAt: Instant?
-    /// When it noticed that a payment failed; nil once one has succeeded.
+    /// When RevenueCat noticed a failed payment; nil after a successful one.
     public let billingIssueAt: Instant?
     /// Nil outside grace.
     public let gracePeriodExpiresAt: Instant?
@@ -44,23 +44,23 @@ public struct RevenueCatSubscription: Hashable, Sendable {
     public let autoResumesAt: Instant?
 }
 
-/// Something bought that does not renew.
+/// A purchase that does not renew.
 public struct RevenueCatPurchase: Hashable, Sendable {
     public let productId: String
-    /// RevenueCat's own id of it.
+    /// RevenueCat's own ID of the purchase.
     public let id: String?
-    /// The store's id of the transaction or order.
+    /// The store's ID of the transaction or order.
     public let transactionId: String?
     public let store: Stated<RevenueCatStore>
     public let isSandbox: Bool
     public let purchasedAt: Instant
 }
 
-/// What RevenueCat concludes of one entitlement.
+/// RevenueCat's decision about one entitlement.
 public struct RevenueCatEntitlement: Hashable, Sendable {
     public let name: String
     public let productId: String
-    /// Nil is for ever.
+    /// Nil means no end.
     public let expiresAt: Instant?
     public let gracePeriodExpiresAt: Instant?
     public let purchasedAt: Instant?
@@ -83,9 +83,9 @@ public struct RevenueCatEntitlement: Hashable, Sendable {
 // MARK: - Reading
 
 extension RevenueCatSubscriber {
-    /// Reads an answer.
+    /// Reads a response.
     ///
-    /// - Throws: ``RevenueCatRefusal`` where nothing of it can be read.
+    /// - Throws: ``RevenueCatRefusal`` if the whole response is unreadable.
     public init(answer bytes: [UInt8]) throws(RevenueCatRefusal) {
         do {
             try self.init(JSONDocument(bytes, limits: .storeAnswer))
@@ -98,7 +98,7 @@ extension RevenueCatSubscriber {
         }
     }
 
-    /// Reads an answer of the REST API, or the `CustomerInfo` of an SDK.
+    /// Reads a REST API response, or the `CustomerInfo` of an SDK.
     init(_ document: JSONDocument) throws(RevenueCatRefusal) {
         if Self.isCustomerInfo(document.root) {
             try self.init(customerInfo: document.root)
@@ -148,7 +148,7 @@ extension RevenueCatSubscriber {
         leftOut = left
     }
 
-    /// Whether an object is one of REST API v2: each names its type in `object`.
+    /// Returns whether an object is from REST API v2: each names its type in `object`.
     package static func isAPIv2Response(_ root: JSONNode) -> Bool {
         root["object"]?.string != nil && root["subscriber"] == nil
     }
@@ -187,7 +187,7 @@ extension RevenueCatSubscription {
         autoResumesAt = try fields.date("auto_resume_date")
     }
 
-    /// The words in it that this version does not know.
+    /// The values that this version does not know.
     var unrecognised: [Unrecognised] {
         [
             Optional(store).unrecognised(as: "store"),
@@ -223,7 +223,7 @@ extension RevenueCatEntitlement {
 }
 
 extension RevenueCatFields {
-    /// A member without which its object says nothing.
+    /// Returns a required member, or throws if it is absent.
     func needed<Value>(
         _ name: String,
         _ read: (String) throws(RevenueCatRefusal) -> Value?
@@ -232,7 +232,7 @@ extension RevenueCatFields {
         return value
     }
 
-    /// A store's id, which is a text, or a number in answers of old.
+    /// Returns a store's ID, which is a string, or a number in old responses.
     func identifier(_ name: String) throws(RevenueCatRefusal) -> String? {
         let text = try value(name) { $0.string ?? $0.int64.map(String.init) }
         return text.flatMap { $0.isEmpty ? nil : $0 }

@@ -1,8 +1,8 @@
 import TideoverCore
 
-/// Where the purchase was made, in RevenueCat's word.
+/// The store of a purchase, as RevenueCat names it.
 ///
-/// Events write it in capitals, answers of the REST API in small letters; it is kept in capitals.
+/// Events write it in upper case, and REST API responses in lower case; it is stored in upper case.
 public enum RevenueCatStore: String, Hashable, Sendable, CaseIterable {
     case appStore = "APP_STORE"
     case macAppStore = "MAC_APP_STORE"
@@ -17,12 +17,12 @@ public enum RevenueCatStore: String, Hashable, Sendable, CaseIterable {
     case testStore = "TEST_STORE"
 }
 
-/// The world an event belongs to.
+/// The environment of an event, as RevenueCat states it.
 public enum RevenueCatEnvironment: String, Hashable, Sendable, CaseIterable {
     case production = "PRODUCTION"
     case sandbox = "SANDBOX"
 
-    /// The environment it is part of.
+    /// Our environment for RevenueCat's value.
     var environment: Environment {
         switch self {
         case .production: .production
@@ -31,19 +31,19 @@ public enum RevenueCatEnvironment: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What kind of period was sold.
+/// The type of a purchased period.
 public enum RevenueCatPeriodType: String, Hashable, Sendable, CaseIterable {
     case normal = "NORMAL"
     case trial = "TRIAL"
-    /// A discounted introductory period, which is no free trial.
+    /// A discounted introductory period, not a free trial.
     case intro = "INTRO"
-    /// Given away in the dashboard or by the API.
+    /// A grant from the dashboard or the API.
     case promotional = "PROMOTIONAL"
-    /// Paid ahead; it does not renew by itself.
+    /// A prepaid period, which does not renew.
     case prepaid = "PREPAID"
 }
 
-/// Whose purchase it is.
+/// The ownership of a purchase.
 public enum RevenueCatOwnership: String, Hashable, Sendable, CaseIterable {
     case purchased = "PURCHASED"
     case familyShared = "FAMILY_SHARED"
