@@ -134,7 +134,7 @@ package struct GeneratedLife {
         }
     }
 
-    // MARK: While a term runs
+    // MARK: Running term
 
     /// Returns an instant inside the term after all earlier reports, if there is one.
     private func later(_ length: Milliseconds) -> Instant? {
@@ -235,7 +235,7 @@ package struct GeneratedLife {
         return renew(early: .zero, &random)
     }
 
-    // MARK: At its end
+    // MARK: End of a term
 
     @discardableResult
     private mutating func cancel() -> Bool {
@@ -347,7 +347,7 @@ package struct GeneratedLife {
         return true
     }
 
-    // MARK: What was true
+    // MARK: Store's truth
 
     /// Returns whether the customer was entitled, by the store's own truth; nil before the first
     /// purchase.

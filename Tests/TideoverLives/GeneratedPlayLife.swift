@@ -93,7 +93,7 @@ package struct GeneratedPlayLife {
         if case .prepaid = plan { true } else { false }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// Generates one event of a subscription; returns false when it has lapsed.
     private mutating func live(_ random: inout SeededRandom) -> Bool {
@@ -305,7 +305,7 @@ package struct GeneratedPlayLife {
         return true
     }
 
-    // MARK: What was true
+    // MARK: Store's truth
 
     /// Returns the product that the customer was entitled to, by the store's own truth; nil for
     /// none.

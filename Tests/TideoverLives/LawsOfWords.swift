@@ -37,7 +37,7 @@ extension Law {
         }
     }
 
-    // MARK: Older words
+    // MARK: Older observations
 
     static let olderWords = Law(
         name: "older-words",

@@ -17,7 +17,7 @@ struct PlaySieve: FactJudge {
             ? statements.last { $0.productId == standing.productId && $0.from <= now.instant } : nil
     }
 
-    // MARK: What a fact was used as
+    // MARK: Roles of a fact
 
     func roles(of fact: Fact) -> [Explanation.Role] {
         switch fact.assertion {
@@ -94,7 +94,7 @@ struct PlaySieve: FactJudge {
             && isSaid(now.play.tokens.first?.items.first?.statements.first, by: fact)
     }
 
-    // MARK: Why a fact was not used
+    // MARK: Reasons against a fact
 
     func reason(against fact: Fact) -> Explanation.SetAsideReason {
         if case .unrecognised = fact.assertion { return .unknownWord }

@@ -46,7 +46,7 @@ struct Reply {
         }
     }
 
-    // MARK: What it is about
+    // MARK: Subject
 
     private var term: TermRecord? { ground?.term }
 
@@ -72,7 +72,7 @@ struct Reply {
         }
     }
 
-    // MARK: Words in common
+    // MARK: Common text
 
     private var your: String { isShared ? "the shared" : "your" }
     private var yourAtStart: String { isShared ? "The shared" : "Your" }
@@ -90,7 +90,7 @@ struct Reply {
     private func since(_ instant: Instant?) -> String { instant.map { " since \(day($0))" } ?? "" }
     private func on(_ instant: Instant?) -> String { instant.map { " on \(day($0))" } ?? "" }
 
-    // MARK: One situation each
+    // MARK: Replies by state
 
     private var unknownPurchase: [String] {
         [

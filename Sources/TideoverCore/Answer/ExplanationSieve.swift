@@ -88,7 +88,7 @@ struct TermSieve: FactJudge {
         return basis
     }
 
-    // MARK: What a fact was used as
+    // MARK: Roles of a fact
 
     func roles(of fact: Fact) -> [Explanation.Role] {
         switch fact.assertion {
@@ -196,7 +196,7 @@ struct TermSieve: FactJudge {
         return roles
     }
 
-    // MARK: Why a fact was not used
+    // MARK: Reasons against a fact
 
     func reason(against fact: Fact) -> Explanation.SetAsideReason {
         let isLater = fact.assertedAt > now.instant

@@ -130,7 +130,7 @@ public struct DeviceReport: Hashable, Sendable {
     }
 }
 
-// MARK: - What is open
+// MARK: - Open drifts
 
 extension DriftJudge {
     /// Returns the update of an open drift; nil if nothing changed.
@@ -182,7 +182,7 @@ extension DriftJudge {
     }
 }
 
-// MARK: - What a device reports
+// MARK: - New drifts
 
 extension DriftJudge {
     /// Returns the difference that a report shows. Nil if there is none, or if the server could not
@@ -240,7 +240,7 @@ extension DriftJudge {
         return DeviceReport.Purchase(lineage: refused, holder: .another)
     }
 
-    // MARK: Which way
+    // MARK: Direction
 
     private func direction(_ word: DeviceWord, _ server: ServerWord) -> Drift.Direction? {
         direction(word, server, deviceAllows: word.access)
@@ -263,7 +263,7 @@ extension DriftJudge {
         }
     }
 
-    // MARK: Why
+    // MARK: Cause
 
     /// Returns the cause of a difference that is already resolved.
     private func cause(mendedBy news: News, _ word: DeviceWord) -> Drift.Cause {

@@ -56,7 +56,7 @@ struct Situation {
         return answer.access ? (answer, covered) : nil
     }
 
-    // MARK: What holds now
+    // MARK: Current state
 
     /// Whether no store reported a term, an outlook or a condition.
     var isUnheardOf: Bool { history.terms.isEmpty && !history.hasWords }

@@ -66,7 +66,7 @@ struct Narrator: Sendable {
 
     private var before: Phase { last?.phase ?? .none }
 
-    // MARK: A term is entered
+    // MARK: Term entry
 
     private mutating func enter(_ term: TermRecord, at step: Step) {
         let former = entered
@@ -129,7 +129,7 @@ struct Narrator: Sendable {
         transitions.append(entry)
     }
 
-    // MARK: The phase changes
+    // MARK: Phase changes
 
     private mutating func change(to step: Step) {
         switch (before, step.phase) {
@@ -348,7 +348,7 @@ struct Narrator: Sendable {
         transitions.append(due)
     }
 
-    // MARK: Making a transition
+    // MARK: Creating a transition
 
     /// Creates a transition of a kind for one subject. Repeated ones, such as switching renewal
     /// off, are numbered.
