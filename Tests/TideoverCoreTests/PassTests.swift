@@ -48,7 +48,7 @@ import TideoverLives
 
     // MARK: Validity
 
-    /// Access until 1 June; the least of a week and, where it renews, three days past that.
+    /// Access until 1 June. A pass lasts a week or until access ends, plus three days if it renews.
     @Test(arguments: Self.lengths)
     func `a pass ends a week after it was issued, or with its access`(
         lives: @Sendable () -> [Life],

@@ -632,7 +632,7 @@ import TideoverLives
 
     // MARK: Prices
 
-    /// The month as it was read with a change of price in some state.
+    /// The month with a price change in a given state.
     private static func priced(
         _ state: PlaySubscription.State,
         _ change: PlayItem.PriceChange.State?

@@ -236,7 +236,7 @@ extension Life {
             }
         }
         let newest = dates.compactMap(\.self).max() ?? .distantPast
-        // The store retries for two days on Google Play; elsewhere the leeway is a day.
+        // The store retries for two days on Google Play; elsewhere the policy's leeway applies.
         return newest + (lineage.store == .googlePlay ? .days(2) : policy.renewalLeeway)
     }
 }

@@ -156,7 +156,7 @@ extension Drift {
         }
     }
 
-    /// What resolved a difference.
+    /// The cause of a resolution.
     public enum Healer: String, Hashable, Sendable, CaseIterable {
         /// The device: a purchase that it presented, or a report that now agrees.
         case device
