@@ -38,7 +38,7 @@ enum Cases {
         run: run
     )
 
-    /// The number of cases that show the same change of the answer, each from facts with other
+    /// The largest number of cases for one change of the answer, each from facts with other
     /// content.
     private static let mostAlike = 6
 
@@ -46,7 +46,7 @@ enum Cases {
         var known: Set<String> = []
         var shown: [String: Int] = [:]
         var found: [GeneratedCase.Kind: [GeneratedCase]] = [:]
-        // No kind of life fills the table: each gets a share while it has cases.
+        // No single kind of life fills the table: each gets a share while it has cases.
         let share =
             (arguments[most] + GeneratedCase.Kind.allCases.count - 1)
             / GeneratedCase.Kind.allCases.count

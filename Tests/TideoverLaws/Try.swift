@@ -74,7 +74,7 @@ enum Try {
         return breaches.isEmpty ? .success : .failure
     }
 
-    /// Returns the breaches found in a few seeds after the first one, which is sufficient.
+    /// Returns the breaches. Stops soon after the first one, because a few are sufficient.
     private static func breaches(in portions: [Range<Int>], _ court: Court) async -> [Breach] {
         await withTaskGroup(of: [Breach].self) { group in
             var waiting = portions.makeIterator()

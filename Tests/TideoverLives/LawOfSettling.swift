@@ -28,7 +28,7 @@ extension Law {
 private struct Purse {
     private let life: Life
     private var holdings: [CustomerRecord.Holding] = []
-    /// The number of settled purchases.
+    /// The number of purchases that are expected to be settled.
     private(set) var plain = 0
 
     private static let anna = CustomerID("anna").unsafelyUnwrapped

@@ -143,7 +143,8 @@ extension Life {
         facts.last { if case .playSubscription = $0.assertion { true } else { false } }
     }
 
-    /// Returns the life as it is, and three copies without all facts asserted at some instants.
+    /// Returns the life as it is, and three copies that each lack all facts asserted at one
+    /// instant.
     func withLosses(_ trial: Law.Trial) -> [Life] {
         var random = trial.random
         let instants = Set(facts.map(\.assertedAt)).sorted()

@@ -119,7 +119,7 @@ extension Life {
     }
 
     /// Returns copies of the life with lost facts, contradicting observations, and some reported
-    /// only by a relay. They use the default policy and one that keeps access in retry.
+    /// only by a relay. They use the life's policy, or one that keeps access in retry.
     fileprivate func retold(_ trial: Law.Trial) -> [Life] {
         var lives = withLosses(trial).prefix(2) + [contradicted(trial)]
         for position in lives.indices {

@@ -163,8 +163,8 @@ extension DriftJudge {
         return drift
     }
 
-    /// Returns the drift with a refined cause. The store confirmed the server's state, so the
-    /// device must refresh.
+    /// Returns the drift with cause `staleDeviceCache` once the store confirmed the server's state.
+    /// The device must then refresh. Nil if the cause is unchanged.
     private func refined(_ drift: Drift, _ server: ServerWord) -> Drift? {
         guard drift.cause == .missedNotification, server.confidence == .confirmed,
             let askedAt = drift.lineage.flatMap({ asked[$0] }), askedAt >= drift.openedAt

@@ -123,7 +123,7 @@ private struct Court {
         history.standing(of: entitlement, at: instant, policy: policy, catalogue: catalogue)
     }
 
-    /// Returns whether all store reports by an instant, received or not, give access.
+    /// Returns whether the store's reports by an instant, received or not, together give access.
     func wasSaid(by instant: Instant) -> Bool {
         let said = facts.filter { max($0.assertedAt, $0.envelopeSignedAt) <= instant }
         let history = LineageHistory(lineage: lineage, facts: said, catalogue: catalogue)

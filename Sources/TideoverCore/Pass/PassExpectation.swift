@@ -48,8 +48,8 @@ extension Pass {
     /// Creates the pass from claims, the payload of a document with a verified signature. Throws
     /// unless they match the expectation at the device's time.
     ///
-    /// `held` is the pass that the device already has. A pass of another customer, app or
-    /// environment is ignored.
+    /// `held` is the pass that the device already has. It is ignored if its customer, app,
+    /// environment or issuer differs.
     public init(
         believing claims: [UInt8],
         as expected: PassExpectation,
