@@ -1,5 +1,5 @@
-/// An amount in thousandths of a currency's unit, as the App Store states prices ("milliunits",
-/// for every currency, the yen included).
+/// An amount in thousandths of a currency's unit. The App Store states prices in these "milliunits"
+/// for every currency, including the yen.
 public struct Money: Hashable, Sendable {
     public var milliunits: Int64
     /// ISO 4217, upper case.
@@ -10,8 +10,8 @@ public struct Money: Hashable, Sendable {
         self.currency = currency
     }
 
-    /// Reads `9.99 USD`: an amount with up to three decimals, a space, a currency code.
-    /// Nil for anything else.
+    /// Reads `9.99 USD`: an amount with up to three decimals, a space, a currency code. Nil for any
+    /// other text.
     public init?(text: some StringProtocol) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].utf8.count == 3,
@@ -29,7 +29,7 @@ public struct Money: Hashable, Sendable {
         self.init(milliunits: whole * 1000 + fraction, currency: String(parts[1]))
     }
 
-    /// The amount as `9.99 USD`, with two or, where needed, three decimals.
+    /// The amount as `9.99 USD`, with two decimals, or three if needed.
     public var text: String {
         let (whole, rest) = milliunits.magnitude.quotientAndRemainder(dividingBy: 1000)
         var decimals = String(rest)

@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverLives
 
-/// What a customer is advised to do, which is never to pay twice.
+/// The advice to a customer, which never causes a double payment.
 @Suite struct AdviceTests {
     static let billing = "https://apps.apple.com/account/billing"
     static let subscriptions = "https://apps.apple.com/account/subscriptions"
@@ -71,7 +71,7 @@ import TideoverLives
         return life
     }
 
-    /// The same facts told of a purchase that a family shares.
+    /// The same facts for a family-shared purchase.
     static func shared(_ life: Life) -> Life {
         var shared = Life("3000", ownership: .familyShared)
         shared.facts = life.facts.map { fact in
@@ -82,7 +82,7 @@ import TideoverLives
         return shared
     }
 
-    // MARK: A life long
+    // MARK: Complete life
 
     @Test func `advice follows a failing payment from its month to its end`() throws {
         let life = StandingTests.failing()
@@ -253,7 +253,7 @@ import TideoverLives
         )
     }
 
-    // MARK: Two purchases for one
+    // MARK: Double charges
 
     @Test func `renewal is not turned on again beside a purchase that renews`() throws {
         var other = Life("2000")
@@ -397,7 +397,7 @@ import TideoverLives
         #expect(try Self.kind([gift, StandingTests.failing()], at: "2026-05-02") == nil)
     }
 
-    // MARK: On standings alone
+    // MARK: From standings
 
     private static func standing(
         _ state: State,
@@ -471,7 +471,7 @@ import TideoverLives
 }
 
 extension Life {
-    /// Has the newest outlook name the price of the next period.
+    /// Sets the price of the next period on the newest outlook.
     mutating func priceRenewal(_ price: Money, offer: Offer? = nil) {
         guard case .outlook(var outlook) = facts[facts.count - 1].assertion else { return }
         outlook.renewalPrice = price

@@ -8,7 +8,8 @@ import TideoverLives
     static let summer: Range<Instant> = "2026-05-01"..<"2026-09-01"
     static let keeping = Versioned(Policy(billingRetry: .keep(.days(7))))
 
-    /// A customer's record; every fact is learned when it was asserted, and owned all along.
+    /// A customer's record. Every fact is learned when it was asserted, and the customer always
+    /// owned it.
     static func record(
         _ lives: [Life],
         customer: CustomerID = SnapshotTests.anna,
@@ -34,7 +35,7 @@ import TideoverLives
         )
     }
 
-    /// A month renewed on 1 June, of which we heard on the 4th, and cancelled then.
+    /// A month renewed on 1 June. The renewal was learned on the 4th, and cancelled then.
     static func heardLate() -> Life {
         var life = StandingTests.monthly()
         life.term("2", from: "2026-06-01", to: "2026-07-01")

@@ -2,9 +2,9 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// The answer changes only at the instants that are listed for it.
+/// The answer changes only at its listed boundaries.
 @Suite struct BoundaryTests {
-    /// Each life is looked at very often: fewer of them than elsewhere.
+    /// Each life is evaluated very often, so there are fewer of them than elsewhere.
     static let seeds = stride(from: UInt64(1), through: ConvergenceTests.seeds.upperBound, by: 4)
 
     static let policies = [
@@ -12,7 +12,7 @@ import TideoverLives
         Policy(renewalLeeway: .hours(3), unreachable: .hours(1)),
     ]
 
-    /// The life with questions asked at random, some of which were answered.
+    /// Returns the life with random inquiries, some of them answered.
     private static func asked(_ life: Life, _ random: inout SeededRandom) -> Life {
         var asked = life
         for fact in life.facts where Int.random(in: 0..<3, using: &random) == 0 {
@@ -22,7 +22,7 @@ import TideoverLives
         return asked
     }
 
-    /// What an answer says, without the countdown of a trial, which runs.
+    /// Returns the standing without the running countdown of a trial.
     private static func said(_ standing: Standing) -> Standing {
         var said = standing
         said.trial = nil

@@ -2,15 +2,17 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// Poorer words complete what richer ones said, and erase none of it.
+/// Less detailed observations add to more detailed ones, and erase nothing.
 ///
-/// What a receipt can say is in Apple's list of its fields, what a transaction can in the documentation
-/// of JWSTransactionDecodedPayload: no price, storefront, group, account token or commitment in a
-/// receipt, and of offers the introductory and the promotional alone.
+/// Apple's list of receipt fields and the documentation of JWSTransactionDecodedPayload state the
+/// available fields. A receipt has no price, storefront, group, account token or commitment. Of
+/// offers it has only the introductory and the promotional one.
+///
 /// https://developer.apple.com/library/archive/releasenotes/General/ValidateAppStoreReceipt/Chapters/ReceiptFields.html
+///
 /// https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
 @Suite struct CompletionTests {
-    /// As a signed transaction says it, with everything that one can.
+    /// The term of a signed transaction with every possible field.
     private static let rich = Term(
         transactionId: "t2",
         webOrderLineItemId: "w2",
@@ -33,7 +35,7 @@ import TideoverLives
         commitment: Term.Commitment(payment: 1, payments: 12)
     )
 
-    /// The same period as a receipt says it.
+    /// The same period in a receipt.
     private static let poor = Term(
         transactionId: "t2",
         webOrderLineItemId: "w2",
@@ -71,16 +73,16 @@ import TideoverLives
     private static let trial = Offer(kind: .introductory, discount: .freeTrial)
     private static let week = Period(days: 7)
 
-    /// What a newer word says, an older one, and what then is known.
+    /// A newer observation, an older one, and the resulting offer.
     private static let offers: [(Offer?, Offer?, Offer?)] = [
         (nil, trial, trial),
         (trial, nil, trial),
-        // A receipt knows that it is introductory, not how it was paid.
+        // A receipt states that it is introductory, not how it was paid.
         (
             introductory, Offer(kind: .introductory, discount: .payAsYouGo, period: week),
             Offer(kind: .introductory, discount: .payAsYouGo, period: week)
         ),
-        // A receipt takes the free period of an offer code for a trial.
+        // A receipt reports the free period of an offer code as a trial.
         (
             trial, Offer(kind: .code, discount: .freeTrial, identifier: "SPRING", period: week),
             Offer(kind: .code, discount: .freeTrial, identifier: "SPRING", period: week)
@@ -129,7 +131,7 @@ import TideoverLives
         )
         #expect(poor.completed(by: rich) == expected)
         #expect(rich.completed(by: poor) == rich)
-        // The price of another product is not this one's.
+        // The price of another product does not apply to this one.
         let other = Outlook(renewalDate: "2026-06-01", renewsInto: "basic")
         expected.renewsInto = "basic"
         expected.renewalPrice = nil
@@ -139,7 +141,7 @@ import TideoverLives
 
     // MARK: In standings
 
-    /// Tells a term as a receipt does.
+    /// Adds a term as a receipt reports it.
     private func receipt(_ life: inout Life, signed: Instant) {
         life.term(
             "1",

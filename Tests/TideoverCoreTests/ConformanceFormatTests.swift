@@ -3,13 +3,13 @@ import TideoverCore
 import TideoverJSON
 import TideoverLives
 
-/// The format of a conformance table, and what its runner says of it.
+/// The format of a conformance table, and the reports of its runner.
 @Suite struct ConformanceFormatTests {
     private static let month =
         #"{"term": {"transactionId": "1", "productId": "monthly", "start": "2026-05-01", "#
         + #""end": "2026-06-01"}}"#
 
-    /// A table whose case begins on line 5.
+    /// A table with a case that begins on line 5.
     private func text(_ body: String, head: String = "") -> String {
         """
         {"format": "tideover-conformance/1", "source": "these tests",
@@ -131,7 +131,7 @@ import TideoverLives
         #expect(try outcome("\"facts\": [\(named)], \"expect\": \(expect)") == .passed)
     }
 
-    // MARK: What is malformed
+    // MARK: Malformed tables
 
     private func fault(_ body: String, head: String = "") throws -> ConformanceFault? {
         guard case .malformed(let fault) = try outcome(body, head: head) else { return nil }

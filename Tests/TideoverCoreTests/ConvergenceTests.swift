@@ -3,10 +3,10 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// The answer must be the store's own truth. That order and repetition do not matter is a law, in
+/// The answer must match the store's own truth. Independence of order and repetition is a law, in
 /// `LawTests`.
 @Suite struct ConvergenceTests {
-    /// A debug build weighs a few hundred lives; `TIDEOVER_SEEDS` asks for more.
+    /// A debug build checks a few hundred lives; `TIDEOVER_SEEDS` sets a larger number.
     static let seeds: ClosedRange<UInt64> = {
         let asked = ProcessInfo.processInfo.environment["TIDEOVER_SEEDS"].flatMap { UInt64($0) }
         return 1...max(1, asked ?? 200)
@@ -48,7 +48,7 @@ import TideoverLives
 
     // MARK: Loss
 
-    /// All that was said at one instant goes missing, as when a notification is never delivered.
+    /// Removes everything asserted at one instant, as if a notification were never delivered.
     static func losses(of facts: [Fact]) -> [[Fact]] {
         Set(facts.map(\.assertedAt)).sorted().map { lost in
             facts.filter { $0.assertedAt != lost }
@@ -66,7 +66,7 @@ import TideoverLives
                 else { continue }
                 var lossy = generated.life
                 lossy.facts.removeAll { $0.assertedAt == renewal.assertedAt }
-                // Until the store speaks again, all we know is that a renewal was due.
+                // Until the next store report, only the due renewal is known.
                 let spoken = lossy.facts.map(\.assertedAt).filter { $0 > renewal.assertedAt }
                 let silentUntil = min(spoken.min() ?? .distantFuture, term.end ?? term.start)
                 for probe in [term.start, term.start + .hours(25)] where probe < silentUntil {

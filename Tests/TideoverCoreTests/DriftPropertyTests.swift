@@ -2,12 +2,12 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// What holds whatever a device says and whatever we answer.
+/// Properties that are true for every device report and every server answer.
 @Suite struct DriftPropertyTests {
     private static let now: Instant = "2026-05-20T10:00:00Z"
     private static let lineage = Lineage(store: .appStore, environment: .production, id: "1")
 
-    /// One of a few instants around now, where things meet.
+    /// Returns one of a few instants around now, so that instants coincide.
     private func instant(_ random: inout SeededRandom) -> Instant {
         let days = Int64.random(in: 0...4, using: &random) * 15 - 30
         return Self.now + .days(days) + .seconds(Int64.random(in: 0...2, using: &random) * 61)

@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverLives
 
-/// What a device concluded, what we answer, and what is made of the difference.
+/// A device's report, the server's answer, and the resulting drift.
 @Suite struct DriftTests {
     private static let now: Instant = "2026-05-20T10:00:00Z"
     private static let start: Instant = "2026-04-15T10:00:00Z"
@@ -81,7 +81,7 @@ import TideoverLives
         DeviceConclusion(words: ["premium": word])
     }
 
-    // MARK: Whether and which way
+    // MARK: Direction
 
     @Test(
         arguments: [
@@ -110,7 +110,7 @@ import TideoverLives
         #expect(try judge(strange, Self.denies).drifts(open: []).isEmpty)
     }
 
-    // MARK: Why
+    // MARK: Cause
 
     private struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -281,7 +281,7 @@ import TideoverLives
         #expect(Set(Drift.Cause.allCases.map(\.sentence)).count == Drift.Cause.allCases.count)
     }
 
-    // MARK: What a device presents
+    // MARK: Presented purchases
 
     @Test(arguments: [
         (DriftJudge.News?.none, [String](), Drift.Cause?.none, Drift.Healer?.none),
@@ -324,7 +324,7 @@ import TideoverLives
         #expect(judge.drifts(open: []).isEmpty)
     }
 
-    // MARK: What is open
+    // MARK: Open drifts
 
     private func open(
         _ word: DeviceWord = DeviceWord(access: true, end: .at(nextEnd)),
@@ -513,7 +513,7 @@ import TideoverLives
 }
 
 extension DriftJudge.News {
-    /// What a device brought of a purchase, five days after the store dated it.
+    /// A purchase that a device presented, five days after the store dated it.
     fileprivate static func presented(
         _ ownership: OwnershipEntry.Why? = nil,
         since: Instant = "2026-05-15T10:00:00Z",
@@ -529,7 +529,7 @@ extension DriftJudge.News {
     }
 }
 
-/// What a support person can paste of it.
+/// Sentences on drift for support staff.
 @Suite struct DriftReplyTests {
     private static func drift(_ direction: Drift.Direction, _ cause: Drift.Cause) throws -> Drift {
         Drift(

@@ -2,7 +2,7 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// Who can have an introductory offer: it is given once in a subscription group.
+/// Eligibility for an introductory offer, which is given once per subscription group.
 @Suite struct EligibilityTests {
     static let paidIntroduction = Offer(kind: .introductory, discount: .payAsYouGo)
     static let promotionalTrial = Offer(kind: .promotional, discount: .freeTrial)
@@ -84,7 +84,7 @@ import TideoverLives
         #expect(Self.eligibility([shared, own]) == .eligible)
     }
 
-    // MARK: What is not known
+    // MARK: Unknown history
 
     @Test func `a history that does not begin with a purchase may hide one`() {
         for origin in [Term.Origin.renewal, .unstated] {
@@ -111,7 +111,7 @@ import TideoverLives
         "play:monthly": Product(entitlements: ["premium"], group: "play", trial: Period(days: 7)),
     ])
 
-    /// `product eligibility` of the trial offered on a device.
+    /// Returns `product eligibility` of the trial offered on a device.
     private func offered(
         _ lives: [Life] = [],
         sold stores: [Store] = [.appStore, .googlePlay],
@@ -155,7 +155,7 @@ import TideoverLives
         #expect(offered(sold: [.appStore], reconciledAt: then) == "pro eligible")
         #expect(offered(sold: [.appStore], reconciledAt: "2026-07-02") == "pro unknown")
         #expect(offered(sold: [.googlePlay], reconciledAt: then) == "play:monthly eligible")
-        // The device did not say of which store it is.
+        // The device did not report its store.
         #expect(offered(reconciledAt: then, on: .appStore) == "pro unknown")
         let presented: [Store: Instant] = [.appStore: then]
         #expect(offered(reconciledAt: then, presented: presented, on: .appStore) == "pro eligible")

@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverLives
 
-/// "Why?" answered: the rule, what it rests on, what was set aside, and what comes next.
+/// Explanations: the rule, its evidence, the facts set aside, and the next change.
 @Suite struct ExplanationTests {
     static let anna = SnapshotTests.anna
 
@@ -41,7 +41,7 @@ import TideoverLives
 
     // MARK: Each rule
 
-    /// A life, an instant, and what the answer there is by and rests on.
+    /// A life, an instant, and the expected rule and evidence of the answer.
     struct Case: Sendable, CustomTestStringConvertible {
         var rule: Rule.ID
         var instant: Instant
@@ -70,7 +70,7 @@ import TideoverLives
 
     static let cases = termCases + playCases
 
-    /// Where the rules on Google Play's products decide.
+    /// Cases that the rules on Google Play's products decide.
     static let playCases: [Case] = [
         Case(
             .pending,
@@ -222,7 +222,7 @@ import TideoverLives
         ) { $0.read(.expired, until: "2026-06-01", at: "2026-06-01", by: .customer) },
     ]
 
-    /// Where the rules on terms decide.
+    /// Cases that the rules on terms decide.
     static let termCases: [Case] = [
         Case(
             .pending,
@@ -589,7 +589,7 @@ import TideoverLives
         }
     }
 
-    // MARK: Others, and who knew what when
+    // MARK: Other lineages and past knowledge
 
     @Test func `the purchases that did not decide say what they say`() throws {
         var other = Life("2000")
@@ -601,7 +601,7 @@ import TideoverLives
         #expect(why.others[0].standing?.told == "grace billingIssue in-grace confirmed")
     }
 
-    /// Owned by whom the terms name.
+    /// The record with the owners that the terms name.
     private func owned(_ life: Life) -> CustomerRecord {
         CustomerRecord(
             customer: Self.anna,
@@ -627,7 +627,7 @@ import TideoverLives
         #expect(why.decision.standing.rule == .noFacts)
         #expect(why.others.map(\.lineage) == [life.lineage])
         #expect(why.others[0].standing == nil)
-        // Before the second term was heard of, nobody knew better.
+        // Before the second term was learned, the first owner was current.
         let then = record.asKnown(at: "2026-05-31")
         #expect(then.holdings[0].owners.map(\.customer.text) == ["anna"])
         let before = try #require(then.explanation(of: "premium", at: "2026-06-10"))
@@ -691,7 +691,7 @@ import TideoverLives
 }
 
 extension Explanation.UsedFact {
-    /// The kind of fact and what it was used as, to compare against.
+    /// The kind of fact and its roles, for comparison.
     var told: String {
         "\(fact.assertion.word): \(roles.map(\.rawValue).joined(separator: " "))"
     }

@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverLives
 
-/// The JSON form of every fact that no generated life of the App Store says.
+/// The JSON form of every fact that no generated App Store life contains.
 @Suite struct FactFormTests {
     static let customer = CustomerID("anna")
 
@@ -200,10 +200,10 @@ import TideoverLives
             dated: "2026-05-01T12:00:31Z"
         )
         #expect(asked == "2026-05-01T12:00:01Z")
-        // A clock that was set back between the two makes no question younger than its answer.
+        // A clock that was set back between the two never makes a request later than its response.
         let odd = Inquiry.instant(asked: "2026-05-02", answered: "2026-05-01", dated: "2026-05-01")
         #expect(odd == "2026-05-01")
-        // One that was set by thousands of years makes one that can still be written.
+        // A clock that moved by thousands of years still gives a writable instant.
         let wild = Inquiry.instant(asked: "2026-05-01", answered: "9045-05-01", dated: "2026-05-01")
         #expect(wild == Instant.writable.lowerBound)
     }

@@ -2,7 +2,7 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// One customer by several ids.
+/// One customer with several IDs.
 @Suite struct IdentityTests {
     private static let day1: Instant = "2026-05-01"
     private static let day5: Instant = "2026-05-05"
@@ -18,7 +18,7 @@ import TideoverLives
     private static let web = id("web")
     private static let ben = id("ben")
 
-    /// Anna, whose phone joined on the fifth and whose browser on the ninth.
+    /// Anna, with a phone that joined on the fifth and a browser on the ninth.
     private static let aliases = [
         CustomerAlias(alias: phone, customer: anna, from: day5, by: "k"),
         CustomerAlias(alias: web, customer: anna, from: day9, by: "k"),
@@ -67,7 +67,7 @@ import TideoverLives
         #expect(ruling(anna, as: phone) == .known)
         #expect(ruling(phone, as: ben) == .refused(.aliasOfAnother))
         #expect(ruling(anna, as: ben) == .refused(.hasAliases))
-        // An alias of an alias is one of who stands behind it.
+        // An alias of an alias resolves to the primary customer.
         let joined = CustomerAlias(alias: Self.ben, customer: Self.anna, from: Self.day9, by: "k")
         #expect(ruling(ben, as: phone) == .granted(joined))
         #expect(ruling(ben, as: anna) == .granted(joined))

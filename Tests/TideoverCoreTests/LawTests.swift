@@ -2,9 +2,9 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// What must hold for every life, over lives that nobody thought of; `scripts/laws.sh` tries many more.
+/// The laws of every life, checked on generated lives; `scripts/laws.sh` checks many more.
 @Suite struct LawTests {
-    /// Some two hundred lives, unless more seeds than usual are asked for.
+    /// About two hundred lives, unless more seeds than usual are requested.
     static let seeds = ConvergenceTests.seeds.prefix(
         ConvergenceTests.seeds.count > 200 ? .max : 200 / GeneratedLives.kinds
     )
@@ -44,7 +44,7 @@ import TideoverLives
     }
 
     @Test func `a breach is told with the fewest facts that make it, a line each`() throws {
-        // Nobody fails and is refunded: a law of no store, so that many lives break it.
+        // No customer fails and is refunded: not a law of any store, so many lives break it.
         let law = Law(name: "no-bad-luck", sentence: "nobody fails and is refunded") { life, _ in
             let words = life.facts.map(\.assertion)
             let fails = words.contains {

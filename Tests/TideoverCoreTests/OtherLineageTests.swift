@@ -3,7 +3,8 @@ import TideoverCore
 import TideoverJSON
 import TideoverLives
 
-/// One-time purchases on Google Play, grants, what only a relay knows, and what is pending.
+/// One-time purchases on Google Play, grants, purchases that only a relay reports, and pending
+/// ones.
 @Suite struct OtherLineageTests {
     static let lifetime = "active lifetime in-term confirmed"
     static let refunded = "expired refunded revoked confirmed"
@@ -239,7 +240,7 @@ import TideoverLives
         #expect(waiting.validUntil == "2026-05-03")
         #expect(waiting["premium"]?.standing.reason == .pending)
         #expect(waiting["archive"]?.standing.reason == .notEntitled)
-        // It is bought under an id of its own.
+        // It is bought under its own ID.
         var bought = Life("2000")
         bought.term("9", from: "2026-05-02", to: "2026-06-02", origin: .purchase)
         #expect(try premium(asking(until: nil), bought, at: "2026-05-10").pending == [])
@@ -274,7 +275,7 @@ import TideoverLives
         #expect(life.told(leeway) == "active renewalDue store-unreachable presumed")
         #expect(life.told(end + .hours(24)) == "expired unconfirmed unconfirmed unknown")
         #expect(life.standing(end + .hours(25)).accessUntil == end + .hours(24))
-        // A question from before the end, and one that was answered, bridge nothing.
+        // An inquiry from before the end, or one that was answered, has no effect.
         var answered = life
         answered.ask(.answered, at: end + .hours(2))
         #expect(answered.told(leeway) == "expired unconfirmed unconfirmed unknown")

@@ -27,7 +27,7 @@ import Testing
         )
     }
 
-    /// The owners at some instants when the facts arrive one by one.
+    /// Returns the owners at some instants if the facts arrive one by one.
     private func owners(_ facts: [Fact], at probes: [Int64] = [50, 150, 250, 350]) -> [String?] {
         var owners: [OwnershipEntry] = []
         for count in facts.indices {

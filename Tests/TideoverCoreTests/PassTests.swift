@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverLives
 
-/// What a pass claims, for how long, and what a device may answer from it.
+/// The claims of a pass, its validity, and the device's answers from it.
 @Suite struct PassTests {
     private static func pass(
         _ lives: [Life],
@@ -46,9 +46,9 @@ import TideoverLives
         environment: .production
     )
 
-    // MARK: How long it is good for
+    // MARK: Validity
 
-    /// Access until 1 June; the least of a week and, where it renews, three days past that.
+    /// Access until 1 June. A pass lasts a week or until access ends, plus three days if it renews.
     @Test(arguments: Self.lengths)
     func `a pass ends a week after it was issued, or with its access`(
         lives: @Sendable () -> [Life],
@@ -114,7 +114,7 @@ import TideoverLives
         #expect(Self.pass([Self.cancelled()], at: "2026-05-31").renewAt == nil)
     }
 
-    // MARK: What a device answers
+    // MARK: Answers of a device
 
     private static let end: Instant = "2026-06-01"
     private static let last: Instant = "2026-06-04"
@@ -184,7 +184,7 @@ import TideoverLives
         #expect(pass.answer(on: "premium", at: ahead) == .nothing)
     }
 
-    // MARK: Whether it is believed
+    // MARK: Acceptance
 
     private func refusal(
         _ claims: [UInt8],

@@ -2,8 +2,8 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// What is read of Google Play comes to the store's own truth. That order and repetition do not
-/// matter is a law, in `LawTests`.
+/// Reads of Google Play produce the store's own truth. Independence of order and repetition is a
+/// law, in `LawTests`.
 @Suite struct PlayConvergenceTests {
     @Test func `what rests on bare notifications is never confirmed`() async {
         for seed in ConvergenceTests.seeds {
@@ -46,7 +46,7 @@ import TideoverLives
             let probes = generated.probes
             for (probe, standing) in zip(probes, late.standings(probes))
             where generated.product(at: probe) != nil {
-                // What ends on the 30th may have begun on the 30th or on the 31st.
+                // A period that ends on the 30th may have begun on the 30th or on the 31st.
                 #expect(
                     standing.access
                         || standing.state == .hold && late.standing(probe + .days(1)).access,

@@ -2,8 +2,8 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// What bare notifications of Google Play come to where the store cannot be asked, and how they and
-/// reads give way to each other.
+/// The effect of bare Google Play notifications if the store cannot be read, and the precedence
+/// between them and reads.
 @Suite struct PlayNoticeTests {
     static let bought: Instant = "2026-05-01"
     static let end: Instant = "2026-06-01"
@@ -117,11 +117,12 @@ import TideoverLives
 
     @Test func `a read begun after a notification was heard beats it whatever the clocks say`() {
         var life = PlayStandingTests.monthly()
-        // The event is dated after the read, by the store's clock; we heard of it before we asked.
+        // The event is dated after the read, by the store's clock. It was received before the read
+        // started.
         life.notice(.onHold, at: "2026-05-10T00:00:10Z", learned: "2026-05-10T00:00:00Z")
         life.read(.active, until: Self.end, at: "2026-05-10", begun: "2026-05-10T00:00:01Z")
         #expect(life.told("2026-05-11") == "active paid in-term confirmed")
-        // Heard after the question was asked, it tells of something newer.
+        // A notification that arrived after the read started reports something newer.
         var later = PlayStandingTests.monthly()
         later.read(.active, until: Self.end, at: "2026-05-10")
         later.notice(.onHold, at: "2026-05-10T00:00:10Z", learned: "2026-05-10T00:00:11Z")

@@ -22,7 +22,7 @@ import TideoverLives
         return life
     }
 
-    /// The same month, whose renewal failed; grace was last read to end on 3 June.
+    /// The same month with a failed renewal; grace was last read to end on 3 June.
     static func failing(_ product: String = "play") -> Life {
         var life = monthly(product)
         for (asked, until): (Instant, Instant) in [
@@ -59,7 +59,7 @@ import TideoverLives
         #expect(life.told(instant) == after, sourceLocation: location)
     }
 
-    // MARK: While it runs
+    // MARK: Running period
 
     @Test func `what is active runs to its expiry, then renews silently for two days`() {
         let life = Self.monthly()
@@ -158,7 +158,7 @@ import TideoverLives
         #expect(life.told(Self.end) == Self.silent)
     }
 
-    // MARK: A payment failed
+    // MARK: Failed payment
 
     @Test func `grace lasts as long as it is read to last, and a day longer while we ask`() {
         let life = Self.failing("play.bare")
@@ -232,11 +232,11 @@ import TideoverLives
         #expect(life.told("2026-08-08") == ended)
     }
 
-    // MARK: A hold ends unpaid, and the expiry moves to its end
+    // MARK: Unpaid end of a hold, with a moved expiry
 
     private static let ended = "expired billingError expired confirmed"
 
-    /// The end of a hold, with the orders that the reads before and at the end name.
+    /// The end of a hold, with the order IDs of the reads before and at the end.
     @Test(arguments: [("GPA.1", "GPA.1"), ("GPA.1", nil), (nil, "GPA.1"), (nil, nil)])
     func `an expiry moved to the end of a hold pays for none of it`(
         before: String?,
@@ -368,7 +368,7 @@ import TideoverLives
         #expect(life.standing("2026-06-10").accessUntil == Self.end)
     }
 
-    // MARK: Never paid
+    // MARK: Pending payment
 
     @Test func `a pending purchase is never, and is listed beside`() throws {
         var life = Life.play()
@@ -419,7 +419,7 @@ import TideoverLives
         )
     }
 
-    // MARK: What was lost, and what was read late
+    // MARK: Lost and late reads
 
     @Test func `before the first read its content counts from the start`() {
         var life = Life.play()
@@ -440,7 +440,7 @@ import TideoverLives
         life.read(.active, until: "2026-07-01", at: "2026-06-10", order: "GPA.1..0")
         expectTurn(life, at: Self.end, from: Self.inTerm, to: Self.inTerm)
         #expect(life.standing("2026-06-05").accessUntil == "2026-07-01")
-        // One whose period begins later does not reach back to the old end.
+        // A read with a later period start does not extend back to the old end.
         var later = Self.monthly()
         later.read(.active, until: "2026-07-08", at: "2026-06-10", order: "GPA.1..0")
         expectTurn(later, at: Self.end, from: Self.inTerm, to: Self.silent)
@@ -477,7 +477,7 @@ import TideoverLives
         expectTurn(life, at: "2026-06-15", from: Self.inTerm, to: Self.silent)
     }
 
-    // MARK: Tokens that replace each other
+    // MARK: Replaced tokens
 
     @Test func `a linked token retires the one it replaces from its own start, for ever`() {
         var life = Self.monthly()
@@ -502,7 +502,7 @@ import TideoverLives
             replaces: "a",
             by: .developer
         )
-        // The old token's own expiry lies ahead, and it does not come back.
+        // The old token's own expiry is in the future, and it does not return.
         #expect(life.told("2026-05-25") == "expired ended expired confirmed")
     }
 
@@ -632,7 +632,7 @@ import TideoverLives
 
     // MARK: Prices
 
-    /// The month as it was read with a change of price in some state.
+    /// The month with a price change in a given state.
     private static func priced(
         _ state: PlaySubscription.State,
         _ change: PlayItem.PriceChange.State?
@@ -656,7 +656,8 @@ import TideoverLives
         )
     }
 
-    /// Behind the end the store may still say that the price waits, call it off, or leave it out.
+    /// After the end the store may still report the price as awaiting consent, cancel it, or omit
+    /// it.
     @Test(arguments: [PlayItem.PriceChange.State.awaitsConsent, .cancelled, nil])
     func `what ends because nobody agreed to a higher price is no failed payment`(
         last: PlayItem.PriceChange.State?
@@ -686,7 +687,7 @@ import TideoverLives
         #expect(life.told("2026-06-21") == "expired billingError expired confirmed")
     }
 
-    // MARK: What is known no more
+    // MARK: Unknown ends
 
     @Test func `an end that says nothing else ends what was read before, ahead of its expiry too`()
     {
@@ -739,7 +740,7 @@ import TideoverLives
         #expect(life.told("2026-05-11") == "expired refunded expired confirmed")
     }
 
-    // MARK: The store cannot be reached
+    // MARK: Unreachable store
 
     @Test func `what cannot be asked is kept as long as policy says, past the last date`() {
         var life = Self.monthly()

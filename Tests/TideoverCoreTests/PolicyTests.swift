@@ -3,12 +3,11 @@ import TideoverCore
 import TideoverJSON
 import TideoverLives
 
-/// What the operator decides, and when it was decided.
+/// The operator's choices, and when they were made.
 @Suite struct PolicyTests {
     static let keeping = Policy(billingRetry: .keep(.days(7)))
 
-    /// Suspended at first; access kept for a week from 20 June on, which was written down on the
-    /// 22nd.
+    /// Suspended at first; access kept for a week from 20 June on, which was recorded on the 22nd.
     static func changing() -> Versioned<Policy> {
         var policy = Versioned(Policy())
         policy.add(
@@ -72,7 +71,7 @@ import TideoverLives
         ]
         let forward = try #require(Versioned(versions: versions))
         #expect(Versioned(versions: versions.reversed()) == forward)
-        // The late word on February does not reach into March, which had its own.
+        // The late version for February does not extend into March, which has its own.
         let leeways: [(Instant, Int64)] = [
             ("2026-01-31", 1), ("2026-02-01", 2), ("2026-02-28", 2), ("2026-03-01", 4),
         ]
@@ -87,7 +86,7 @@ import TideoverLives
         #expect(twice.value(at: "2026-01-01").renewalLeeway == .hours(9))
     }
 
-    // MARK: What they decide
+    // MARK: Effect of versions
 
     private static func record(
         catalogue: Versioned<Catalogue>? = nil,

@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverLives
 
-/// Who is asked to mend a payment, how, where and how often.
+/// Which customers are prompted to fix a payment, how, where and how often.
 @Suite struct PromptTests {
     static let failed: Instant = "2026-06-01"
     static let graceEnd: Instant = "2026-06-17"
@@ -204,7 +204,7 @@ import TideoverLives
         )
     }
 
-    // MARK: True until it says
+    // MARK: Validity of an answer
 
     @Test func `an answer stays as it is until it says that it may change`() async throws {
         let prompts = Policy.Prompts(quiet: .days(2), interval: .days(3), perDay: 2)

@@ -2,8 +2,8 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// What the rules mean where their wording leaves room: each case derived by hand, each boundary
-/// from both sides.
+/// The interpretation of the rules where their text is ambiguous. Each case is derived by hand,
+/// each boundary from both sides.
 @Suite struct ReadingTests {
     static let end: Instant = "2026-06-01"
     static let grace: Instant = "2026-06-17"
@@ -383,7 +383,7 @@ import TideoverLives
         )
     }
 
-    // MARK: Words and the term they speak of
+    // MARK: Observations and their term
 
     @Test(arguments: [true, false])
     func `an outlook of an earlier term says nothing of a renewal known by its transaction`(
@@ -564,7 +564,7 @@ import TideoverLives
             into: "basic"
         )
         let history = SnapshotTests.history([life])
-        // The grace end heals the minutes before it was announced too.
+        // The grace end also covers the minutes before it was announced.
         let archive = try #require(history.snapshot(at: Self.end)["archive"])
         #expect(archive.standing.told == Self.inGrace)
         var silent = life

@@ -2,13 +2,14 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// App receipts list every renewal until they were made: what one lists no renewal of has ended.
+/// App receipts list every renewal until they were made. A purchase without a listed renewal has
+/// ended.
 @Suite struct ReceiptStandingTests {
     private static let due = "active renewalDue renewal-due presumed"
     private static let unconfirmed = "expired unconfirmed unconfirmed unknown"
     private static let ended = "expired ended not-renewed confirmed"
 
-    /// May, as the store said when it was bought, and as a receipt lists it that was made then.
+    /// May, as the store reported it at purchase, and as a receipt made at `made` lists it.
     private static func listed(made: Instant, learned: Instant? = nil) -> Life {
         var life = StandingTests.monthly()
         life.catalogue.products["monthly"]?.grace = nil
@@ -43,7 +44,7 @@ import TideoverLives
         )
     }
 
-    /// A receipt that a device kept says nothing of what came after it was made.
+    /// A receipt that a device stored reports nothing later than its creation.
     @Test(arguments: ["2026-05-20", "2026-06-01", "2026-06-01T23:59:59Z"] as [Instant])
     func `a receipt made before the leeway is over ends nothing, whenever it arrives`(made: Instant)
     {

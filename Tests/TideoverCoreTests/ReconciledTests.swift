@@ -2,7 +2,7 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// A customer without purchases, before and after a device presented what it had.
+/// A customer without purchases, before and after a device presented its purchases.
 @Suite struct ReconciledTests {
     private func record(_ lives: [Life] = [], at instant: Instant?) -> CustomerRecord {
         CustomerRecord(

@@ -1,7 +1,7 @@
 import Testing
 import TideoverCore
 
-/// When the sandbox answers where production is asked.
+/// When the sandbox answers a production query.
 @Suite struct SandboxRulingTests {
     private static let anna = CustomerID("anna")
     private static let ben = CustomerID("ben")

@@ -12,7 +12,7 @@ import TideoverLives
         return life
     }
 
-    /// The same month, whose renewal failed with sixteen days of grace.
+    /// The same month with a failed renewal and sixteen days of grace.
     static func failing() -> Life {
         var life = monthly()
         life.outlook(
@@ -319,7 +319,7 @@ import TideoverLives
         #expect(life.told("2026-06-02") == "active paid in-term confirmed")
     }
 
-    // MARK: Words on terms we have not seen
+    // MARK: Observations of unseen terms
 
     @Test func `an outlook ahead of its lost transaction keeps access, presumed`() {
         var life = Self.monthly()

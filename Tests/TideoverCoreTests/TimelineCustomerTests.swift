@@ -2,12 +2,12 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// Several lineages, owners who change, what was known then.
+/// Several lineages, changing owners, past knowledge.
 @Suite struct TimelineCustomerTests {
     static let anna = SnapshotTests.anna
     static let ben = SnapshotTests.ben
 
-    /// What a customer holds: each life with its list of owners.
+    /// The record of a customer's lives, each with its list of owners.
     private static func record(
         of customer: CustomerID = anna,
         _ holdings: [(life: Life, owners: [OwnershipEntry])],
@@ -202,7 +202,7 @@ import TideoverLives
         }
     }
 
-    // MARK: As known then
+    // MARK: Past knowledge
 
     @Test func `as it was known then, a recovery that came late had not happened`() {
         var life = TimelineStoryTests.converted()
@@ -294,7 +294,7 @@ import TideoverLives
         #expect(nothing.corrected == [] && nothing.unsent == [])
     }
 
-    /// Refunded, with a reversal that is heard after the month; its renewal fails.
+    /// Refunded, with a reversal that is received after the month; its renewal fails.
     private static func refunded(reversalIsHeard: Bool) -> CustomerRecord {
         var life = TimelineStoryTests.converted()
         life.revoke("2", at: "2026-05-10")

@@ -2,7 +2,7 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// Whole lives on Google Play, of grants, and of one-time purchases.
+/// Complete lives on Google Play, of grants, and of one-time purchases.
 @Suite struct TimelinePlayTests {
     /// A week's trial from 1 May that was paid for on 8 May, until 8 June.
     private static func converted() -> Life {
@@ -18,7 +18,7 @@ import TideoverLives
         return life
     }
 
-    /// The same, whose renewal failed on 8 June; grace was last read to end on 10 June.
+    /// The same life with a failed renewal on 8 June; grace was last read to end on 10 June.
     private static func failing() -> Life {
         var life = converted()
         life.read(.inGrace, until: "2026-06-09", at: "2026-06-08", order: "GPA.1..0")

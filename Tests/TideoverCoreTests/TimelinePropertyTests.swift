@@ -2,9 +2,9 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// Whatever order facts come in, the story is the same one, and it says what standing says.
+/// The timeline does not depend on the order of facts, and it matches the standings.
 @Suite struct TimelinePropertyTests {
-    /// Some of the lives, or all where more than usual are asked for.
+    /// Some of the lives, or all if more than usual are requested.
     static let seeds = ConvergenceTests.seeds.prefix(
         ConvergenceTests.seeds.count > 200 ? .max : 30
     )
@@ -17,10 +17,10 @@ import TideoverLives
         }
     }
 
-    /// When every generated life is over.
+    /// An instant after the end of every generated life.
     static let late: Instant = "2099-01-01"
 
-    /// All of the story that does not rest on when we heard of it.
+    /// Returns the parts of the timeline that do not depend on when facts were learned.
     private static func story(of life: Life) -> [String] {
         let told = life.told(until: late)
         let spans = entitlements.flatMap { told.timeline(of: $0).spans.map(\.line) }
@@ -52,7 +52,7 @@ import TideoverLives
         }
     }
 
-    /// Reads and bare notifications that follow no plan: what a store says when all goes wrong.
+    /// Reads and bare notifications without a plan: a store with every kind of error.
     private static func wildReads(_ random: inout SeededRandom) -> Life {
         var life = Life.play()
         var now: Instant = "2026-05-01"
@@ -109,13 +109,13 @@ import TideoverLives
         }
     }
 
-    /// Ids are given once, events are in order, and each billing issue is begun by one.
+    /// Expects unique IDs, ordered events, and one event at the start of each billing issue.
     private static func expectEvents(of life: Life, _ comment: Comment) {
         let told = life.told(until: late)
         #expect(Set(told.transitions.map(\.id)).count == told.transitions.count, comment)
         #expect(told.transitions.map(\.at) == told.transitions.map(\.at).sorted(), comment)
         let entries = told.transitions.filter { $0.kind == .billingIssueEntered }
-        // A family member is never asked to pay, so a failed payment is no billing issue of theirs.
+        // A family member is never asked to pay, so their failed payment is not a billing issue.
         let counted = life.lineage.ownership == .familyShared ? [] : entries
         #expect(told.issues.map(\.id) == counted.map(\.id), comment)
         #expect(told.issues.allSatisfy { $0.graceFrom != nil || $0.holdFrom != nil }, comment)
@@ -188,8 +188,8 @@ import TideoverLives
 
     // MARK: Corrections
 
-    /// Sends whatever there is to send each time something is heard or falls due, and gives what
-    /// was sent at last and how many corrections it took.
+    /// Sends everything due each time a fact arrives or a deadline passes. Returns the sent IDs,
+    /// corrections included, and a line for each undone event.
     private static func sent(of life: Life) -> (sent: [String], undone: [String]) {
         var sent: [String] = []
         var lines: [String: String] = [:]
@@ -206,7 +206,7 @@ import TideoverLives
         return (sent, undone)
     }
 
-    /// The ids that stand, without the number of a repetition.
+    /// Returns the IDs in effect, without the number of a repetition.
     private static func standing(_ sent: [String]) -> Set<String> {
         let undone = Set(
             sent.filter { $0.hasSuffix("-corrected") }
@@ -242,7 +242,7 @@ import TideoverLives
 }
 
 extension Timeline.Span {
-    /// Its first instant, its middle, its last millisecond.
+    /// The first instant, the middle, the last millisecond.
     var probes: [Instant] {
         guard let until else { return [from] }
         return [from, from + Milliseconds((until - from).count / 2), until.justBefore]

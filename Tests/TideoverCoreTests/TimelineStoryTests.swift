@@ -2,7 +2,7 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// Whole lives as tables: a line for each span, a line for each event.
+/// Complete lives as tables: one line for each span, one line for each event.
 @Suite struct TimelineStoryTests {
     /// A trial from 1 May that was paid for on 4 May, until 4 June.
     static func converted() -> Life {
@@ -452,7 +452,7 @@ import TideoverLives
 }
 
 extension Life {
-    /// The same words about a family member's share.
+    /// The same facts for a family member's share.
     var shared: Life {
         var shared = self
         shared.lineage.ownership = .familyShared

@@ -2,7 +2,7 @@ import TideoverCore
 import TideoverLives
 
 extension Life {
-    /// Has every term name a customer.
+    /// Sets a customer on every term.
     mutating func name(_ customer: String) {
         for position in facts.indices {
             guard case .term(var term) = facts[position].assertion else { continue }
@@ -11,7 +11,7 @@ extension Life {
         }
     }
 
-    /// A term with its outlook and condition, as one notification brings them.
+    /// Adds a term with its outlook and condition, as in one notification.
     mutating func pay(
         _ id: String,
         _ product: String = "monthly",
@@ -29,7 +29,7 @@ extension Life {
         condition(.active, end: end, signed: signed)
     }
 
-    /// A failed renewal of the term that ends at an instant, with grace where a date is given.
+    /// Adds a failed renewal of the term that ends at an instant, with grace if a date is given.
     mutating func fail(
         _ end: Instant,
         at signed: Instant? = nil,
@@ -51,12 +51,12 @@ extension Life {
         condition(.expired, notice: .expired, end: end, signed: signed)
     }
 
-    /// The spans for `premium`, a line each.
+    /// Returns the spans for `premium`, one a line.
     func spans(until: Instant) -> [String] {
         told(until: until).timeline(of: "premium").spans.map(\.line)
     }
 
-    /// What happened, a line each.
+    /// Returns the events, one a line.
     func events(until: Instant) -> [String] {
         told(until: until).transitions.map(\.line)
     }

@@ -2,10 +2,11 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// Neither a receipt nor a renewal info says whether the customer bought it or a family shares it.
+/// Receipts and renewal infos that do not state the ownership type.
+///
 /// https://developer.apple.com/documentation/appstoreserverapi/inappownershiptype
 @Suite struct UnstatedOwnershipTests {
-    /// A month that a family shares and whose renewal failed, as signed transactions tell it.
+    /// A family-shared month with a failed renewal, as signed transactions report it.
     private static func shared() -> Life {
         var life = StandingTests.failing()
         life.lineage.ownership = .familyShared
@@ -13,7 +14,7 @@ import TideoverLives
         return life
     }
 
-    /// The same month as a receipt tells it.
+    /// The same month as a receipt reports it.
     private static func receipt(signed: Instant = "2026-05-20") -> Life {
         var life = Life()
         life.term(
@@ -56,7 +57,7 @@ import TideoverLives
         ] {
             let history = record.history
             #expect(history.holdings.map(\.history.lineage.ownership) == [.familyShared])
-            // In grace and in retry nobody asks a family member to pay.
+            // A family member is not asked to pay in grace or in retry.
             for instant in ["2026-06-10", "2026-06-20"] as [Instant] {
                 let snapshot = history.snapshot(at: instant)
                 let standing = try #require(snapshot["premium"]?.standing)

@@ -2,7 +2,7 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// The words of the screens: a key, arguments and English for each.
+/// The messages of the screens: a key, arguments and English text for each.
 @Suite struct WordingTests {
     static let price = Price(
         amount: Money(milliunits: 9990, currency: "USD"),
@@ -10,7 +10,7 @@ import TideoverLives
     )
     static let end: Instant = "2026-05-04"
 
-    /// Each screen, with and without what may be missing.
+    /// Each screen, with and without its optional values.
     static let screens: [Screen] = [
         .trialOffer(length: Period(days: 3), price: price),
         .trialOffer(length: Period(days: 3), price: nil),
@@ -42,7 +42,7 @@ import TideoverLives
             template.matches(of: /\{([A-Za-z]+)\}/).map { String($0.output.1) }
         }
         #expect(Set(names).isSubset(of: phrase.arguments.map(\.rawValue)))
-        // A countdown is for a badge: the words name the day.
+        // A countdown is for a badge; the text contains the day.
         let unsaid = Set(phrase.arguments.map(\.rawValue)).subtracting(names)
         #expect(unsaid.isSubset(of: [Phrase.Argument.daysLeft.rawValue]))
         let braces = (phrase.title + phrase.message).filter { "{}".contains($0) }
@@ -101,7 +101,7 @@ import TideoverLives
         #expect(Wording(.expired(price: odd)).message == "You can have it back for 1.00 {price}.")
     }
 
-    // MARK: Which words when
+    // MARK: Choice of message
 
     private func key(_ life: Life, at instant: Instant) throws -> Phrase.Key? {
         try AdviceTests.guidance([life], at: instant).wording?.screen.key

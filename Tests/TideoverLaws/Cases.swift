@@ -38,14 +38,15 @@ enum Cases {
         run: run
     )
 
-    /// How many cases show the same change of the answer, each from facts that say something else.
+    /// The largest number of cases for one change of the answer, each from facts with other
+    /// content.
     private static let mostAlike = 6
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         var known: Set<String> = []
         var shown: [String: Int] = [:]
         var found: [GeneratedCase.Kind: [GeneratedCase]] = [:]
-        // No kind of life fills the table: each gets its share while it has cases.
+        // No single kind of life fills the table: each gets a share while it has cases.
         let share =
             (arguments[most] + GeneratedCase.Kind.allCases.count - 1)
             / GeneratedCase.Kind.allCases.count

@@ -1,8 +1,8 @@
 import TideoverCommandLine
 import TideoverLives
 
-/// Holds many more generated lives to the laws of the core than tests have time for. Not a part of
-/// any product; `scripts/laws.sh` builds and runs it.
+/// Checks many more generated lives against the laws of the core than the tests have time for. Not
+/// part of any product; `scripts/laws.sh` builds and runs it.
 @main
 enum Laws {
     static func main() async {

@@ -1,7 +1,7 @@
 import TideoverCommandLine
 import TideoverLives
 
-/// `try`: lives by the number of their seed, each held to every law.
+/// `try`: lives by the number of their seed, each checked against every law.
 enum Try {
     static let from = Parameter.option(
         "--from",
@@ -49,7 +49,7 @@ enum Try {
         run: run
     )
 
-    /// How many seeds are tried between two looks at what was found.
+    /// The number of seeds between two checks of the results.
     private static let portion = 64
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
@@ -74,7 +74,7 @@ enum Try {
         return breaches.isEmpty ? .success : .failure
     }
 
-    /// What a few seeds after the first breach find is enough to know.
+    /// Returns the breaches. Stops soon after the first one, because a few are sufficient.
     private static func breaches(in portions: [Range<Int>], _ court: Court) async -> [Breach] {
         await withTaskGroup(of: [Breach].self) { group in
             var waiting = portions.makeIterator()
@@ -93,7 +93,7 @@ enum Try {
     }
 }
 
-/// Judges lives by their seeds.
+/// Checks lives by their seeds.
 private struct Court: Sendable {
     let laws: [Law]
     let schedules: Int

@@ -1,7 +1,7 @@
 package import TideoverCore
 
-/// Everything that is answered from the facts of one life: standing on both sides of every boundary,
-/// owners, the story, the measures.
+/// Every answer computed from the facts of one life: standings on both sides of every boundary,
+/// owners, the timeline, the measures.
 struct Answers: Equatable {
     var boundaries: [Instant]
     var standings: [Standing]
@@ -14,11 +14,11 @@ struct Answers: Equatable {
     var trials: TrialReport
 
     static let entitlements = ["archive", "basics", "premium"]
-    /// When every generated life is over.
+    /// An instant after the end of every generated life.
     static let late = Instant(millisecondsSince1970: 4_070_908_800_000)
 
-    /// As facts arrive: owners are written down batch by batch, everything else follows from the
-    /// facts alone. `times` says whether to compare when we learned of things.
+    /// Computes the answers as facts arrive. Owners are recorded batch by batch; the rest depends
+    /// on the facts alone. `times` is whether to compare when the facts were learned.
     init(_ life: Life, arriving batches: [[Fact]], times: Bool) {
         var known = life
         known.facts = []
@@ -47,7 +47,7 @@ struct Answers: Equatable {
         trials = TrialReport(of: [told], asOf: Self.late)
     }
 
-    /// What is answered otherwise, in one line; nil if nothing is.
+    /// Returns the first different answer in one line; nil if there is none.
     func difference(from other: Answers) -> String? {
         if boundaries != other.boundaries { return "other instants are boundaries" }
         for (position, instant) in boundaries.bothSides.enumerated() {
@@ -70,13 +70,13 @@ struct Answers: Equatable {
 }
 
 extension [Instant] {
-    /// The last millisecond before each, the instant and the first millisecond after it.
+    /// The last millisecond before each instant, the instant, and the first millisecond after it.
     package var bothSides: [Instant] {
         flatMap { [$0 - Milliseconds(1), $0, $0 + Milliseconds(1)] }
     }
 }
 
-/// A transition as it is compared.
+/// A transition in comparable form.
 struct Happening: Hashable {
     let id: String
     let kind: Transition.Kind
@@ -109,7 +109,7 @@ struct Happening: Hashable {
     }
 }
 
-/// A billing issue as it is compared; how it ended is among what happened.
+/// A billing issue in comparable form. Its end is among the transitions.
 struct Issue: Hashable {
     let id: String
     let productId: String?

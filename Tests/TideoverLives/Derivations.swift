@@ -1,9 +1,9 @@
 package import TideoverCore
 import TideoverJSON
 
-/// Derives everything that the core can derive from accepted facts, at both ends of time, on both sides of
-/// every boundary and under policies with the longest lengths. Whatever a reader accepted must get
-/// through: a trap ends the run of the tests.
+/// Derives everything that the core can derive from accepted facts. Covers both ends of time, both
+/// sides of every boundary, and policies with the longest lengths. Accepted facts must never trap:
+/// a trap ends the test run.
 package enum Derivations {
     private static let instants: [Instant] = [
         .distantPast, Instant.writable.lowerBound, "0001-01-01", "2026-05-20",
@@ -21,7 +21,7 @@ package enum Derivations {
 
     private static let customer = CustomerID("anna").unsafelyUnwrapped
 
-    /// Derives all of it. Returns the facts that their own JSON form does not give back, and each
+    /// Derives everything. Returns the facts that their own JSON form does not restore, and each
     /// document that is not JSON.
     package static func faults(of facts: [Fact], _ catalogue: Catalogue) -> [String] {
         let forms = facts.filter { read($0) != $0 }.map { "\($0) is not read back" }
@@ -151,7 +151,7 @@ package enum Derivations {
         return fault("back-test") { report.write(to: &$0) }
     }
 
-    /// That a document is not JSON; nothing where it is.
+    /// Returns a fault if a document is not JSON.
     private static func fault(_ name: String, _ write: (inout JSONWriter) -> Void) -> [String] {
         var writer = JSONWriter()
         write(&writer)

@@ -1,11 +1,10 @@
 import TideoverCore
 import TideoverJSON
 
-/// One boundary of a generated life as a conformance case, with the fewest facts that keep it.
+/// One boundary of a generated life as a conformance case, with the fewest facts that preserve it.
 ///
-/// The rule on one side of the boundary and the rule on the other give different answers, so that
-/// neither can stand in for the other. Access on both sides is also what the generator knows to be
-/// true of the life.
+/// The rules on the two sides of the boundary give different answers, so that neither can replace
+/// the other. Access on both sides also matches the generator's truth about the life.
 package struct GeneratedCase: Sendable {
     package let seed: UInt64
     package let kind: Kind
@@ -14,7 +13,7 @@ package struct GeneratedCase: Sendable {
     let before: Standing
     let from: Standing
 
-    /// Who reports the life.
+    /// The source of the reports.
     package enum Kind: String, CaseIterable, Sendable {
         case appStore = "App Store"
         case relay = "App Store purchase that RevenueCat reports"
@@ -24,20 +23,21 @@ package struct GeneratedCase: Sendable {
         case playWithLosses = "Google Play, a read missed"
     }
 
-    /// Cases with the same signature show the same thing: the same two answers from as many facts
-    /// that say the same.
+    /// Cases with the same signature are equivalent: the same two answers from the same number of
+    /// facts with the same content.
     package var signature: String {
         let facts = life.facts.map(\.assertion.gist).sorted().joined(separator: " ")
         return "\(change): \(facts)"
     }
 
-    /// Who reports which change of the answer. What a life with losses shows, one without may too.
+    /// The source of the reports and the change of the answer. Both lives with losses and lives
+    /// without may show it.
     package var change: String {
         let reporter = kind == .playNotices ? "notifications" : life.lineage.store.rawValue
         return "\(reporter) \(life.lineage.ownership) \(before.told) > \(from.told)"
     }
 
-    /// The cases that a seed yields, with at most one for each boundary of each life.
+    /// Returns the cases of a seed, with at most one for each boundary of each life.
     package static func cases(seed: UInt64) -> [GeneratedCase] {
         var random = SeededRandom(seed: seed)
         let apple = GeneratedLife(&random)
@@ -69,7 +69,7 @@ package struct GeneratedCase: Sendable {
             answers.from.access == isEntitled(edge)
         else { return nil }
         let smallest = life.smallest { $0.answers(around: edge) == answers }
-        // What few facts still show is a case; a whole life is a story.
+        // A case has few facts; a complete life is too long.
         guard smallest.facts.count <= 8 else { return nil }
         (self.seed, self.kind, self.life, self.edge) = (seed, kind, smallest, edge)
         (before, from) = (answers.before, answers.from)
@@ -82,13 +82,13 @@ private struct EdgeAnswers: Equatable {
     let from: Standing
     let after: Standing
 
-    /// Whether two rules decide, and differently.
+    /// Whether two different rules decide, with different results.
     var areDistinct: Bool {
         before.rule != from.rule && from.told == after.told
             && (before.state, before.reason) != (from.state, from.reason)
     }
 
-    /// Which facts an answer rests on, and when it changes next, may differ.
+    /// Compares answers. Their evidence and their next change may differ.
     static func == (one: EdgeAnswers, other: EdgeAnswers) -> Bool {
         zip([one.before, one.from, one.after], [other.before, other.from, other.after])
             .allSatisfy { $0.compared == $1.compared }
@@ -112,7 +112,7 @@ extension Life {
 
     private static let step = Milliseconds(1)
 
-    /// The life without every fact that a property does not need, left out one by one.
+    /// Returns the life without every fact that a property does not need, removed one by one.
     func smallest(where holds: (Life) -> Bool) -> Life {
         var smallest = self
         var isSmaller = true
@@ -129,7 +129,7 @@ extension Life {
         return smallest
     }
 
-    /// The life without everything that was said at one instant, chosen by the seed.
+    /// Returns the life without all facts asserted at one instant, chosen by the seed.
     fileprivate func losing(_ seed: UInt64) -> Life {
         var random = SeededRandom(seed: seed)
         let instants = Set(facts.map(\.assertedAt)).sorted().dropFirst()
@@ -139,7 +139,7 @@ extension Life {
         return lossy
     }
 
-    /// The same purchase where the store itself was never asked.
+    /// The same purchase, if the store itself was never queried.
     fileprivate var relayed: Life {
         var relayed = self
         relayed.lineage.store = .revenueCat
@@ -155,7 +155,7 @@ extension Life {
 // MARK: - As a table
 
 extension GeneratedCase {
-    /// A conformance table of cases, a fact and an expectation a line.
+    /// Returns a conformance table of cases, with one fact or expectation a line.
     package static func table(of cases: [GeneratedCase]) -> String {
         let catalogue = JSONValue { Life().catalogue.write(to: &$0) }
         return """
@@ -225,7 +225,7 @@ extension Life {
 }
 
 extension Assertion {
-    /// What it says that rules decide on, without dates and names.
+    /// The content that rules use, without dates and names.
     fileprivate var gist: String {
         ([kind] + marks.compactMap(\.self)).joined(separator: "+")
     }
@@ -263,7 +263,7 @@ extension Assertion {
 }
 
 extension Fact {
-    /// The fact in its one form, without the members that a table fills in.
+    /// Returns the fact in its JSON form, without the members that a table fills in.
     fileprivate func conformance(namingEvidence: Bool) -> JSONValue {
         let whole = JSONValue { write(to: &$0) }.object ?? JSONObject()
         let asserted = whole["assertedAt"]
@@ -287,7 +287,7 @@ extension Fact {
 extension JSONValue {
     fileprivate var line: String { String(decoding: encoded(), as: UTF8.self) }
 
-    /// An object without the members that are null.
+    /// An object without its null members.
     fileprivate var withoutNulls: JSONValue {
         guard case .object(let members) = self else { return self }
         return .object(

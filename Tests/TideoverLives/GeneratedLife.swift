@@ -1,7 +1,7 @@
 package import TideoverCore
 
-/// A legal life of one subscription as the App Store would tell it, with the store's own truth
-/// beside it: at these instants the customer was entitled to a product, or to none.
+/// A valid life of one subscription as the App Store reports it, with the store's own truth. The
+/// truth is the product that the customer was entitled to at each instant, if any.
 package struct GeneratedLife {
     package var life: Life
     /// When the store's own truth changed, and to which product.
@@ -9,10 +9,10 @@ package struct GeneratedLife {
     private var now: Instant = "2026-01-31"
     private var end: Instant = "2026-01-31"
     private var product = "monthly"
-    /// What the next renewal is for.
+    /// The product of the next renewal.
     private var next = "monthly"
     private var number = 0
-    /// How the running term came about and what it was sold for: every copy of it says so.
+    /// The origin and offer of the running term; every copy of it states them.
     private var origin = Term.Origin.purchase
     private var offer: Offer?
     private var buyer = "anna"
@@ -25,7 +25,7 @@ package struct GeneratedLife {
         for _ in 0..<Int.random(in: 1...10, using: &random) {
             guard live(&random) || resubscribe(&random) else { return }
         }
-        // So that the truth is known for ever.
+        // Cancels, so that the truth is known for all later time.
         cancel()
     }
 
@@ -74,7 +74,7 @@ package struct GeneratedLife {
         truth.append((start, product))
     }
 
-    /// Another copy of the running term.
+    /// Reports another copy of the running term.
     private mutating func say(signed: Instant, upgraded: Bool = false, revoked: Bool = false) {
         life.term(
             "\(number)",
@@ -111,7 +111,7 @@ package struct GeneratedLife {
         )
     }
 
-    /// One thing that happens to a subscription; false when it has lapsed.
+    /// Generates one event of a subscription; returns false when it has lapsed.
     private mutating func live(_ random: inout SeededRandom) -> Bool {
         if life.lineage.ownership == .familyShared, Int.random(in: 0..<4, using: &random) == 0 {
             return shareAgain(&random)
@@ -134,9 +134,9 @@ package struct GeneratedLife {
         }
     }
 
-    // MARK: While a term runs
+    // MARK: Running term
 
-    /// An instant inside the term after everything said so far, if there is one.
+    /// Returns an instant inside the term after all earlier reports, if there is one.
     private func later(_ length: Milliseconds) -> Instant? {
         let instant = max(now, latest) + length
         return instant < end - .days(1) ? instant : nil
@@ -152,7 +152,7 @@ package struct GeneratedLife {
         guard product != "yearly", let instant = later(.days(2)) else {
             return renew(early: .zero, &random)
         }
-        // A device may hand the flagged copy over weeks later.
+        // A device may present the flagged copy weeks later.
         let flagged = instant + .hours(Int64.random(in: 0...500, using: &random))
         say(signed: flagged, upgraded: true)
         product = "yearly"
@@ -179,7 +179,7 @@ package struct GeneratedLife {
         return true
     }
 
-    /// The store extends what was cancelled: the customer keeps the days and is still leaving.
+    /// The store extends a cancelled term. The customer keeps the days and the cancellation stays.
     private mutating func extendCancelled(_ random: inout SeededRandom) -> Bool {
         guard let cancelled = later(.days(2)), cancelled + .days(2) < end else {
             return renew(early: .zero, &random)
@@ -194,7 +194,7 @@ package struct GeneratedLife {
     }
 
     private mutating func refund(reversed: Bool, _ random: inout SeededRandom) -> Bool {
-        // What was recovered in grace cannot be refunded before it was paid.
+        // A recovery in grace cannot be refunded before it was paid.
         guard let refunded = later(.days(5)), refunded + .days(4) < end else {
             return renew(early: .zero, &random)
         }
@@ -212,8 +212,8 @@ package struct GeneratedLife {
         return renew(early: .zero, &random)
     }
 
-    /// The purchaser stops Family Sharing and starts it again, often within the hour in which a read
-    /// would not undo a revocation.
+    /// The purchaser stops Family Sharing and starts it again. This is often within the hour in
+    /// which a read does not undo a revocation.
     private mutating func shareAgain(_ random: inout SeededRandom) -> Bool {
         guard let removed = later(.days(5)), removed + .days(4) < end else {
             return renew(early: .zero, &random)
@@ -235,7 +235,7 @@ package struct GeneratedLife {
         return renew(early: .zero, &random)
     }
 
-    // MARK: At its end
+    // MARK: End of a term
 
     @discardableResult
     private mutating func cancel() -> Bool {
@@ -271,7 +271,7 @@ package struct GeneratedLife {
         return recoverLate(after: grace, &random)
     }
 
-    /// The store says grace and names no date, which the rules assume to last three days.
+    /// The store reports grace without a date. The rules assume three days.
     private mutating func recoverFromUndatedGrace(_ random: inout SeededRandom) -> Bool {
         let failed = end
         next = product
@@ -288,8 +288,8 @@ package struct GeneratedLife {
         return recoverLate(after: end, &random)
     }
 
-    /// Two words with the same date: they must not depend on the order we hear them in. The store may warn
-    /// of a failure some hours before the end.
+    /// Reports a failure by two observations with the same date. The result must not depend on
+    /// their order. The store may warn of a failure some hours before the end.
     private mutating func fail(grace: Instant?, _ random: inout SeededRandom) {
         // The product that failed is still the one that ran.
         next = product
@@ -325,7 +325,7 @@ package struct GeneratedLife {
             lapse(at: instant, .cancelled)
             return false
         }
-        // The store's older word for grace does not keep it up.
+        // The store's older grace status does not preserve it.
         outlook(signed: instant, renews: false, grace: end + .days(16))
         return false
     }
@@ -347,19 +347,20 @@ package struct GeneratedLife {
         return true
     }
 
-    // MARK: What was true
+    // MARK: Store's truth
 
-    /// Whether the customer was entitled, by the store's own truth; nil before the first purchase.
+    /// Returns whether the customer was entitled, by the store's own truth; nil before the first
+    /// purchase.
     package func wasEntitled(_ instant: Instant) -> Bool? {
         truth.last { $0.from <= instant }.map { $0.product != nil }
     }
 
-    /// The product the customer was entitled to, by the store's own truth.
+    /// Returns the product that the customer was entitled to, by the store's own truth.
     package func product(at instant: Instant) -> String? {
         truth.last { $0.from <= instant }?.product
     }
 
-    /// Every instant at which something happened, and the last millisecond before it.
+    /// Every instant with an event, and the last millisecond before it.
     package var probes: [Instant] {
         let instants = life.facts.flatMap { fact -> [Instant] in
             guard case .term(let term) = fact.assertion else { return [fact.assertedAt] }

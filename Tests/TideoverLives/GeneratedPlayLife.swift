@@ -1,11 +1,11 @@
 package import TideoverCore
 
-/// A legal life of one subscription as Google Play would tell it whenever it is asked, with the
-/// store's own truth beside it: at these instants the customer was entitled to a product, or to
-/// none. The store is asked at every event, and now and then in between.
+/// A valid life of one subscription as Google Play reports it in reads, with the store's own truth.
+/// The truth is the product that the customer was entitled to at each instant, if any. The store is
+/// read at every event, and occasionally in between.
 package struct GeneratedPlayLife {
     package var life = Life.play()
-    /// What each bare notification would have said, for an app that cannot ask.
+    /// The bare notifications of the life, for an app that cannot read.
     package private(set) var notices:
         [(kind: PlayNotice.Kind, at: Instant, token: String, product: String)] =
             []
@@ -27,7 +27,7 @@ package struct GeneratedPlayLife {
         for _ in 0..<Int.random(in: 1...10, using: &random) {
             guard live(&random) || resubscribe(&random) else { return }
         }
-        // So that the truth is known for ever.
+        // Cancels, so that the truth is known for all later time.
         cancel(&random)
     }
 
@@ -73,7 +73,7 @@ package struct GeneratedPlayLife {
         begin(at: now)
     }
 
-    /// A period that begins a token.
+    /// Starts a period that begins a token.
     private mutating func begin(at instant: Instant) {
         orders = 0
         started = instant
@@ -93,9 +93,9 @@ package struct GeneratedPlayLife {
         if case .prepaid = plan { true } else { false }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// One thing that happens to a subscription; false when it has lapsed.
+    /// Generates one event of a subscription; returns false when it has lapsed.
     private mutating func live(_ random: inout SeededRandom) -> Bool {
         if isPrepaid { return Bool.random(using: &random) ? topUp(&random) : runOut() }
         switch Int.random(in: 0..<13, using: &random) {
@@ -114,7 +114,7 @@ package struct GeneratedPlayLife {
         }
     }
 
-    /// An instant inside the period after everything said so far, if there is one.
+    /// Returns an instant inside the period after all earlier reports, if there is one.
     private func later(_ random: inout SeededRandom) -> Instant? {
         let instant = now + .hours(Int64.random(in: 24...240, using: &random))
         return instant < end - .days(2) ? instant : nil
@@ -128,7 +128,7 @@ package struct GeneratedPlayLife {
         return true
     }
 
-    /// The payment succeeds only hours after the expiry, and nobody is told that it had failed.
+    /// The payment succeeds only hours after the expiry, and the failure is not reported.
     private mutating func renewSilently(_ random: inout SeededRandom) -> Bool {
         renew(at: end + .hours(Int64.random(in: 1...47, using: &random)))
     }
@@ -242,7 +242,7 @@ package struct GeneratedPlayLife {
         return true
     }
 
-    /// Grace of seven days, whose expiry the store moves from day to day.
+    /// Starts a grace of seven days with an expiry that the store moves daily.
     private mutating func fail(recovering: Bool, _ random: inout SeededRandom) -> Bool {
         let failed = end
         if !recovering, Bool.random(using: &random) { return failSilently(&random) }
@@ -259,7 +259,7 @@ package struct GeneratedPlayLife {
         return hold(from: failed + .days(7), until: failed + .days(7), &random)
     }
 
-    /// No grace: the store serves for a day and sends nothing, then holds.
+    /// Fails without grace: the store keeps access for a day, sends nothing, then holds.
     private mutating func failSilently(_ random: inout SeededRandom) -> Bool {
         let held = end + .days(1)
         return hold(from: held, until: Bool.random(using: &random) ? held : end, &random)
@@ -280,8 +280,8 @@ package struct GeneratedPlayLife {
         return false
     }
 
-    /// Nobody pays: at the end of the hold, or when the customer cancels it. Google moves the expiry
-    /// there, and says the same weeks later.
+    /// Ends a hold unpaid, by itself or by the customer's cancellation. Google moves the expiry
+    /// there, and reports the same weeks later.
     private mutating func endHold(since held: Instant, _ random: inout SeededRandom) {
         plan = .autoRenewing(isOn: false)
         let isCancelled = Int.random(in: 0..<4, using: &random) == 0
@@ -305,14 +305,15 @@ package struct GeneratedPlayLife {
         return true
     }
 
-    // MARK: What was true
+    // MARK: Store's truth
 
-    /// The product the customer was entitled to, by the store's own truth; nil for none.
+    /// Returns the product that the customer was entitled to, by the store's own truth; nil for
+    /// none.
     package func product(at instant: Instant) -> String? {
         truth.last { $0.from <= instant }?.product
     }
 
-    /// Every instant at which something happened, and the last millisecond before it.
+    /// Every instant with an event, and the last millisecond before it.
     package var probes: [Instant] {
         let instants = life.facts.flatMap { fact -> [Instant] in
             guard case .playSubscription(let read) = fact.assertion else { return [] }
@@ -321,14 +322,14 @@ package struct GeneratedPlayLife {
         return Set(instants).sorted().flatMap { [$0.justBefore, $0, $0 + Milliseconds(1)] }
     }
 
-    /// The same life read late: each time the store is asked that long after something happened.
+    /// Returns the same life with late reads: each is delayed up to the limit after its event.
     package func delayed(upTo limit: Milliseconds, _ random: inout SeededRandom) -> Life {
         var late = life
         for position in late.facts.indices {
             let delay = Milliseconds(Int64.random(in: 0...limit.count, using: &random))
             late.facts[position].assertedAt = late.facts[position].assertedAt + delay
         }
-        // Reads stay in their order: a later one tells of what happened by then.
+        // Reads keep their order: a later one reports the events up to then.
         for position in late.facts.indices.dropFirst() {
             let before = late.facts[position - 1].assertedAt
             late.facts[position].assertedAt = max(late.facts[position].assertedAt, before)
@@ -336,7 +337,7 @@ package struct GeneratedPlayLife {
         return late
     }
 
-    /// The same life for an app that cannot ask.
+    /// The same life for an app that cannot read.
     package var unread: Life {
         var unread = life
         unread.facts = []

@@ -1,12 +1,12 @@
 import TideoverCore
 
-/// Something that must hold for every life, whatever was said in it, lost of it or repeated.
+/// A property that must be true for every life, whatever was reported, lost or repeated.
 package struct Law: Sendable, CustomStringConvertible {
-    /// As commands and failures name it.
+    /// The name in commands and failures.
     package let name: String
     package let sentence: String
-    /// What is wrong with a life, in one line; nil if nothing is. The same life and the same trial
-    /// are always judged alike.
+    /// Returns the fault of a life in one line; nil if there is none. The same life and trial
+    /// always give the same result.
     let fault: @Sendable (Life, Trial) -> String?
 
     package init(
@@ -21,7 +21,7 @@ package struct Law: Sendable, CustomStringConvertible {
 
     package var description: String { name }
 
-    /// What of a trial is chosen: the dice, and how often facts are disturbed.
+    /// The parameters of a trial: the seed, and how often facts are disturbed.
     package struct Trial: Sendable {
         package var seed: UInt64
         package var schedules: Int
@@ -39,7 +39,7 @@ package struct Law: Sendable, CustomStringConvertible {
         lowerRank, telling, stillness, settling,
     ]
 
-    /// A breach of this law by a life, or nil.
+    /// Returns a breach of this law by a life, or nil.
     package func breach(by life: Life, _ trial: Trial) -> Breach? {
         guard fault(life, trial) != nil else { return nil }
         let smallest = smallest(life, trial)
@@ -47,20 +47,20 @@ package struct Law: Sendable, CustomStringConvertible {
         return Breach(law: self, trial: trial, fault: fault, life: smallest)
     }
 
-    /// The life without every fact that the breach does not need.
+    /// Returns the life without every fact that the breach does not need.
     func smallest(_ life: Life, _ trial: Trial) -> Life {
         life.smallest { fault($0, trial) != nil }
     }
 }
 
-/// A life that keeps a law no more, made as small as it goes.
+/// A life that breaks a law, reduced to the fewest facts.
 package struct Breach: Sendable, CustomStringConvertible {
     package let law: Law
     package let trial: Law.Trial
     package let fault: String
     package let life: Life
 
-    /// The law, what is wrong, and what was said, a line each.
+    /// The law, the fault and the facts, one a line.
     package var description: String {
         let facts = life.facts.sorted {
             ($0.assertedAt, $0.evidence) < ($1.assertedAt, $1.evidence)
@@ -74,7 +74,7 @@ package struct Breach: Sendable, CustomStringConvertible {
 }
 
 extension Assertion {
-    /// What sort of thing is said.
+    /// The kind of assertion.
     var kind: String {
         switch self {
         case .term: "term"
@@ -103,7 +103,7 @@ extension Law {
         sentence: "order, repetition, and loss that is made good change no answer"
     ) { life, trial in
         let life = trial.seed.isMultiple(of: 2) ? life : life.contradicted(trial)
-        // The story with the times we learned of things, and the one without.
+        // The timeline with the times at which facts were learned, and without them.
         let expected = [true, false].map { Answers(life, arriving: [life.facts], times: $0) }
         for number in 0..<trial.schedules {
             let schedule = Schedule(seed: trial.seed &* 64 &+ UInt64(number))
@@ -120,13 +120,13 @@ extension Law {
 
 // MARK: - Generated lives
 
-/// Lives by the number they are generated from.
+/// Lives by the number that they are generated from.
 package enum GeneratedLives {
-    /// How many lives a seed makes.
+    /// The number of lives per seed.
     package static let kinds = 3
 
-    /// A life of each kind for a seed: the App Store's, Google Play's as it is read, and Google Play's
-    /// by bare notifications.
+    /// Returns a life of each kind for a seed: the App Store's, Google Play's by reads, and Google
+    /// Play's by bare notifications.
     package static func lives(seed: UInt64) -> [Life] {
         var random = SeededRandom(seed: seed)
         let apple = GeneratedLife(&random)

@@ -24,11 +24,11 @@ extension Law {
     }
 }
 
-/// What a customer bought beside a subscription: consumables, and what only looks like them.
+/// A customer's other purchases: consumables, and purchases that only resemble them.
 private struct Purse {
     private let life: Life
     private var holdings: [CustomerRecord.Holding] = []
-    /// How many of them are settled.
+    /// The number of purchases that are expected to be settled.
     private(set) var plain = 0
 
     private static let anna = CustomerID("anna").unsafelyUnwrapped
@@ -100,8 +100,8 @@ private struct Purse {
 }
 
 extension CustomerRecord {
-    /// At how many boundaries two records are compared: most of them belong to the life, of which
-    /// nothing is left out.
+    /// The number of boundaries at which two records are compared. Most belong to the life, which
+    /// is complete in both records.
     private static let probes = 12
 
     private func boundaries(after instant: Instant) -> [Instant] {
@@ -111,8 +111,8 @@ extension CustomerRecord {
         return Set(all).filter { $0 > instant }.sorted()
     }
 
-    /// What another record answers or tells otherwise, at this one's boundaries from an instant on:
-    /// those of the purchases that are left out are looked at, too.
+    /// Returns a different answer or event of another record, at this record's boundaries from an
+    /// instant on. Includes the boundaries of the omitted purchases.
     fileprivate func difference(from other: CustomerRecord, since: Instant) -> String? {
         let (history, rest) = (history, other.history)
         let ahead = boundaries(after: since)
@@ -141,7 +141,7 @@ extension CustomerRecord {
 }
 
 extension [Instant] {
-    /// At most as many of them, the first among them, at equal distances in the list.
+    /// Returns at most `count` of them, including the first, at equal distances in the list.
     fileprivate func spread(over count: Int) -> [Instant] {
         stride(from: 0, to: self.count, by: Swift.max(1, self.count / count)).prefix(count)
             .map { self[$0] }

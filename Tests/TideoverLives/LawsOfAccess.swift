@@ -49,8 +49,7 @@ extension Law {
         return nil
     }
 
-    /// The store's next read tells of a refund; of a read that says active again, that it was taken
-    /// back.
+    /// The store's next read reports a refund. A later active read reports that it was reversed.
     private static func refundOnPlay(_ life: Life, _ trial: Trial) -> String? {
         var random = trial.random
         guard let fact = life.facts.randomElement(using: &random),
@@ -84,7 +83,7 @@ extension Law {
         name: "grace",
         sentence: "whoever is inside a stated grace, still renews and was not taken back has access"
     ) { life, trial in
-        // Without any term nobody knows that anything was bought.
+        // Without any term, no purchase is known.
         for lossy in life.withLosses(trial) where !lossy.terms.isEmpty || lossy.lastRead != nil {
             if let fault = lossy.firstDenial(where: lossy.statesGrace) { return fault }
         }
@@ -127,7 +126,7 @@ extension Instant {
 }
 
 extension LineageHistory {
-    /// Both sides of every boundary.
+    /// Returns both sides of every boundary.
     func probes(_ policy: Policy) -> [Instant] {
         Set(boundaries(policy: policy)).sorted().bothSides
     }
@@ -144,7 +143,8 @@ extension Life {
         facts.last { if case .playSubscription = $0.assertion { true } else { false } }
     }
 
-    /// The life as it is, and three times with everything missing that was said at some instant.
+    /// Returns the life as it is, and three copies that each lack all facts asserted at one
+    /// instant.
     func withLosses(_ trial: Law.Trial) -> [Life] {
         var random = trial.random
         let instants = Set(facts.map(\.assertedAt)).sorted()
@@ -157,7 +157,7 @@ extension Life {
             }
     }
 
-    /// The first instant in a stretch of time that has access; nil if none has.
+    /// Returns the first instant in a time range with access; nil if there is none.
     func firstAccess(from start: Instant, until end: Instant) -> String? {
         let history = history
         for instant in [start] + history.probes(policy) where instant >= start && instant < end {
@@ -167,7 +167,7 @@ extension Life {
         return nil
     }
 
-    /// The first probe without access at which access is expected; nil if there is none.
+    /// Returns the first probe without access at which access is expected; nil if there is none.
     func firstDenial(where isEntitled: (Instant) -> Bool) -> String? {
         let history = history
         for instant in history.probes(policy) where isEntitled(instant) {
@@ -179,8 +179,9 @@ extension Life {
 
     // MARK: Grace
 
-    /// Whether the newest words by an instant state a grace that runs then, for a customer who still
-    /// renews or whom the store's own condition upholds, and of whom nothing was taken back.
+    /// Returns whether the newest observations by an instant state a grace that runs then. The
+    /// customer must still renew, or the store's own condition must preserve it, and nothing may be
+    /// revoked.
     func statesGrace(at instant: Instant) -> Bool {
         let said = facts.filter { $0.assertedAt <= instant }.sorted {
             ($0.assertedAt, $0.evidence) < ($1.assertedAt, $1.evidence)
@@ -213,8 +214,8 @@ extension Life {
 
     // MARK: Bound
 
-    /// Until when words said by an instant vouch for access at most. Grace counts whenever it was
-    /// stated; what was paid for counts from when it began.
+    /// Returns the latest end of access that the reports by an instant support. Grace counts
+    /// whenever it was stated; paid time counts from its beginning.
     func bound(at instant: Instant) -> Instant {
         let dates = facts.flatMap { fact -> [Instant?] in
             let isSaid = fact.assertedAt <= instant
@@ -226,16 +227,17 @@ extension Life {
             case .playSubscription(let read)
             where isSaid || read.startedAt.map { $0 <= instant } ?? false:
                 return read.items.map(\.expiresAt)
-            // Three days of grace are assumed where the store names no date.
+            // Three days of grace are assumed if the store states no date.
             case .condition(let condition) where isSaid && condition.status == .grace:
                 return [condition.renewalDate.map { $0 + .days(3) - policy.renewalLeeway }]
-            // It gives no date: the catalogue's month is assumed, from a due date two days off at most.
+            // It has no date. The catalogue's month is assumed, from a due date at most two days
+            // away.
             case .playNotice where isSaid: return [fact.assertedAt + .days(33)]
             default: return []
             }
         }
         let newest = dates.compactMap(\.self).max() ?? .distantPast
-        // The store goes on trying for two days on Google Play; elsewhere a day is waited.
+        // The store retries for two days on Google Play; elsewhere the policy's leeway applies.
         return newest + (lineage.store == .googlePlay ? .days(2) : policy.renewalLeeway)
     }
 }

@@ -48,7 +48,8 @@ extension Law {
         var random = trial.random
         for told in life.retold(trial) {
             let instants = Set(told.history.boundaries(policy: told.policy)).sorted()
-            // The same policy again at some of them: those are looked at, whatever is known of them.
+            // Adds the same policy again at some of them: these are checked, whatever is known of
+            // them.
             let versions = instants.filter { _ in Int.random(in: 0..<3, using: &random) == 0 }.map {
                 Versioned<Policy>.Version(told.policy, effectiveAt: $0, learnedAt: .distantPast)
             }
@@ -64,7 +65,7 @@ extension Law {
     }
 }
 
-/// Everything that is told of one life.
+/// The events and spans of one life.
 private struct Story {
     let customer: CustomerTimeline
     let timeline: LineageTimeline
@@ -117,8 +118,8 @@ extension Life {
         )
     }
 
-    /// The life with facts lost, words contradicted, and some of them said by a relay only, under the
-    /// policy as it comes and one that keeps access in retry.
+    /// Returns copies of the life with lost facts, contradicting observations, and some reported
+    /// only by a relay. They use the life's policy, or one that keeps access in retry.
     fileprivate func retold(_ trial: Law.Trial) -> [Life] {
         var lives = withLosses(trial).prefix(2) + [contradicted(trial)]
         for position in lives.indices {
@@ -132,7 +133,7 @@ extension Life {
         return lives.filter { !$0.facts.isEmpty }
     }
 
-    /// What is wrong with when the answer is said to change next, at a few of the instants probed.
+    /// Returns the fault of the stated next change of the answer, at a few of the probed instants.
     fileprivate func next(
         _ entitlement: String,
         _ history: LineageHistory,
@@ -167,7 +168,7 @@ extension Life {
         history.standing(of: entitlement, at: instant, policy: policy, catalogue: catalogue)
     }
 
-    /// A customer who holds this lineage and no other.
+    /// Returns the history of a customer who owns only this lineage.
     func customerHistory(of history: LineageHistory) -> CustomerHistory {
         CustomerHistory(
             customer: holder,
@@ -180,6 +181,7 @@ extension Life {
 }
 
 extension Law.Trial {
-    /// Asking at every boundary of a life costs many times what the other laws do together.
+    /// Whether the seed is one in ten. Checking every boundary of a life costs many times as much
+    /// as the other laws together.
     var isOneInTen: Bool { seed.isMultiple(of: 10) }
 }

@@ -51,13 +51,13 @@ extension Law {
     }
 }
 
-/// What is known of the terms of a life.
+/// The known terms of a life.
 private struct TermWords {
-    /// The newest word on each term.
+    /// The newest observation of each term.
     private var newest: [TermKey: (term: Term, said: Instant)] = [:]
     private var takenBack: Set<TermKey> = []
     private var left: Set<TermKey> = []
-    /// Whether the store has said without a date that something was revoked.
+    /// Whether the store has reported a revocation without a date.
     private var isRevokedBarely = false
 
     init(_ facts: [Fact]) {
@@ -76,7 +76,7 @@ private struct TermWords {
         }
     }
 
-    /// Whether the newest term begun by an instant covers it, and nothing was ever taken back from it.
+    /// Returns whether the newest term begun by an instant covers it, and was never revoked.
     func cover(_ instant: Instant) -> Bool {
         let begun = newest.filter { $0.value.term.start <= instant }
         guard !isRevokedBarely,
@@ -90,7 +90,7 @@ private struct TermWords {
 extension Life {
     fileprivate var termWords: TermWords { TermWords(facts) }
 
-    /// Three times with single facts missing, as parts of messages can be.
+    /// Returns three copies with single facts missing, as parts of messages can be.
     func withPartsLost(_ trial: Law.Trial) -> [Life] {
         var random = trial.random
         return (0..<3).compactMap { _ in
@@ -100,8 +100,8 @@ extension Life {
         }
     }
 
-    /// Whether the newest renewal info by an instant says that a term runs then, and nothing says since
-    /// that another one began, that one was taken back, or how it stands.
+    /// Returns whether the newest renewal info by an instant reports a running term, and nothing
+    /// later reports another term, a revocation or a state.
     fileprivate func isToldToRun(at instant: Instant) -> Bool {
         let outlooks = facts.compactMap { fact -> (Outlook, Instant)? in
             guard case .outlook(let outlook) = fact.assertion, fact.assertedAt <= instant else {

@@ -37,7 +37,7 @@ extension Law {
         }
     }
 
-    // MARK: Older words
+    // MARK: Older observations
 
     static let olderWords = Law(
         name: "older-words",
@@ -51,7 +51,7 @@ extension Law {
             else { continue }
             let said = Instant.random(in: first.assertedAt..<newest.assertedAt, &random)
             var disturbed = life
-            // Heard last, as from a history that is read late.
+            // Received last, like a history that is read late.
             disturbed.say(older, at: said, learned: Answers.late)
             let fault = life.difference(from: disturbed) { $0 >= newest.assertedAt }
             if let fault { return "\(older.summary) said at \(said.rfc3339): \(fault)" }
@@ -59,8 +59,8 @@ extension Law {
         return nil
     }
 
-    /// Another word on the same thing, which says something else and states no failure: a failure
-    /// stands until another term starts, and a grace end until another is stated.
+    /// Returns another observation of the same subject with different content and no failure. A
+    /// failure lasts until another term starts, and a grace end until another one is stated.
     fileprivate static func another(
         like assertion: Assertion,
         _ random: inout SeededRandom
@@ -112,7 +112,7 @@ extension Law {
         return life.difference(from: disturbed) { _ in true }
     }
 
-    /// A bare notification counts for nothing once the store has been asked.
+    /// A bare notification has no effect once the store has been read.
     private static func noticeBeforeRead(
         _ life: Life,
         _ random: inout SeededRandom
@@ -133,7 +133,7 @@ extension Law {
         return fault.map { "\(kind) said at \(said.rfc3339): \($0)" }
     }
 
-    /// What a relay might say instead of what the store said.
+    /// Returns a relay's contradicting report.
     private static func contradiction(
         to assertion: Assertion,
         _ random: inout SeededRandom
@@ -162,8 +162,8 @@ extension Law {
 }
 
 extension Life {
-    /// The life with some words of the store that say something else at the same instant: which of
-    /// two counts is arbitrary, and must be the same for whoever hears both.
+    /// Returns the life with some contradicting store observations at the same instant. Which of
+    /// two counts is arbitrary, and must not depend on the order of arrival.
     func contradicted(_ trial: Law.Trial) -> Life {
         var contradicted = self
         for fact in facts {
@@ -176,7 +176,7 @@ extension Life {
         return contradicted
     }
 
-    /// Where another life answers otherwise, at the instants that count; nil where it does not.
+    /// Returns a different answer of another life at the given instants; nil if there is none.
     func difference(from other: Life, where counts: (Instant) -> Bool) -> String? {
         let (mine, others) = (history, other.history)
         for instant in mine.probes(policy) where counts(instant) {
@@ -189,7 +189,7 @@ extension Life {
         return nil
     }
 
-    /// The last word on the same thing before an instant; nil if there is none.
+    /// Returns the last observation of the same subject before an instant; nil if there is none.
     func word(on assertion: Assertion, before instant: Instant) -> Fact? {
         facts.filter { $0.assertedAt < instant && $0.assertion.isOnTheSame(as: assertion) }
             .max { ($0.assertedAt, $0.evidence) < ($1.assertedAt, $1.evidence) }
@@ -215,7 +215,7 @@ extension Standing {
             .joined(separator: " ")
     }
 
-    /// The same answer: when access ended is a matter of the past.
+    /// Returns whether the answers are equal. The past end of access is ignored.
     fileprivate func isSame(as other: Standing) -> Bool {
         var (a, b) = (self, other)
         if !access { (a.accessUntil, b.accessUntil) = (nil, nil) }

@@ -1,6 +1,6 @@
 public import TideoverCore
 
-/// The words a store says about one subscription, collected for a test.
+/// The store's observations of one subscription, collected for a test.
 package struct Life {
     package var facts: [Fact] = []
     package var lineage: Lineage
@@ -32,7 +32,7 @@ package struct Life {
             trial: Period(days: 7),
             grace: Period(days: 7)
         ),
-        // Nobody told us how long its grace is.
+        // The length of its grace is unknown.
         "play.bare": Product(entitlements: ["premium"], period: Period(months: 1)),
         "play.plus": Product(
             entitlements: ["premium", "archive"],
@@ -44,7 +44,7 @@ package struct Life {
     ])
     package var policy = Policy()
     private var counter = 0
-    /// The evidence of the message that is being said.
+    /// The evidence of the current message.
     private var message: EvidenceID?
 
     package init(
@@ -61,7 +61,7 @@ package struct Life {
         )
     }
 
-    /// Facts said from here to ``endMessage()`` share one piece of evidence.
+    /// Starts a message. Facts from here to ``endMessage()`` share one piece of evidence.
     package mutating func beginMessage() {
         counter += 1
         message = EvidenceID(hex: "\(lineage.id)-\(counter)")
@@ -123,7 +123,7 @@ package struct Life {
         say(.term(term), at: signed ?? start, effective: start, rank: rank)
     }
 
-    /// A receipt that lists a term, and none that begins later.
+    /// Adds a receipt that lists a term, and none that begins later.
     package mutating func receipt(
         of id: String,
         _ product: String = "monthly",
@@ -195,7 +195,7 @@ package struct Life {
         say(.reversal(Reversal(term: TermKey("w:w\(id)"))), at: instant)
     }
 
-    /// Puts a price on the term said last.
+    /// Sets a price on the last reported term.
     package mutating func charge(_ price: String) {
         for position in facts.indices.reversed() {
             guard case .term(var term) = facts[position].assertion else { continue }
@@ -223,13 +223,13 @@ package struct Life {
         history.standing(at: instant, policy: policy)
     }
 
-    /// The standing at each of many instants.
+    /// Returns the standing at each of many instants.
     package func standings(_ instants: [Instant]) -> [Standing] {
         let history = history
         return instants.map { history.standing(at: $0, policy: policy) }
     }
 
-    /// State, reason, rule and confidence in one line, to compare against.
+    /// Returns state, reason, rule and confidence in one line, for comparison.
     package func told(_ instant: Instant) -> String {
         standing(instant).told
     }
@@ -242,7 +242,7 @@ extension Standing {
 }
 
 extension Instant: ExpressibleByStringLiteral {
-    /// `2026-05-01` or a full RFC 3339 time.
+    /// Reads `2026-05-01` or a full RFC 3339 time.
     public init(stringLiteral text: String) {
         guard let instant = Instant(rfc3339: text.count == 10 ? "\(text)T00:00:00Z" : text) else {
             preconditionFailure("\(text) is no instant")

@@ -1,6 +1,6 @@
 package import TideoverCore
 
-/// What is said of one subscription on Google Play, collected for a test.
+/// Reports of one subscription on Google Play, collected for a test.
 extension Life {
     private static let anna = CustomerID("anna").unsafelyUnwrapped
 
@@ -9,7 +9,7 @@ extension Life {
         Life(id, store: .googlePlay, environment: environment)
     }
 
-    /// One read of a token with one product in it. It is asked at the instant it is asserted.
+    /// Adds one read of a token with one product. It is sent at the instant it is asserted.
     package mutating func read(
         _ state: PlaySubscription.State,
         _ token: String = "a",
@@ -78,7 +78,7 @@ extension Life {
         say(.inquiry(Inquiry(askedAt: asked, outcome: outcome)), at: asked)
     }
 
-    /// One read of a one-time purchase.
+    /// Adds one read of a one-time purchase.
     package mutating func bought(
         _ state: PlayPurchase.State,
         _ product: String = "lifetime",

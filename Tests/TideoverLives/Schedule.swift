@@ -1,13 +1,13 @@
 package import TideoverCore
 
-/// How the facts of a life reach us: each one to five times, in any order, some of them lost at first
-/// and made good in the end.
+/// How the facts of a life arrive: each one to five times, in any order, some lost at first and
+/// sent again at the end.
 ///
-/// What happens to a fact depends on the seed and on that fact alone, so that leaving out another one
-/// changes nothing about it.
+/// The schedule of a fact depends on the seed and on that fact alone, so removing another one does
+/// not change it.
 package struct Schedule {
     private let seed: UInt64
-    /// Whether we first hear of each fact when the life says so; else whenever it comes.
+    /// Whether each fact is first learned when the life states; otherwise whenever it arrives.
     package let keepsLearning: Bool
     private static let batches = 6
 
@@ -16,7 +16,7 @@ package struct Schedule {
         keepsLearning = seed.isMultiple(of: 2)
     }
 
-    /// What arrives together, in the order in which it does; a batch may be empty.
+    /// Returns the batches in order of arrival; a batch may be empty.
     package func arrivals(of facts: [Fact]) -> [[Fact]] {
         var batches = [[(order: UInt64, fact: Fact)]](repeating: [], count: Self.batches + 1)
         for fact in facts {
@@ -38,7 +38,7 @@ package struct Schedule {
 }
 
 extension SeededRandom {
-    /// The same for the same seed and text.
+    /// Creates the same generator for the same seed and text.
     init(seed: UInt64, _ text: String) {
         let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
             ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3

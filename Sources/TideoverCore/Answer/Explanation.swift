@@ -1,65 +1,67 @@
-/// Why a customer may or may not use one entitlement at an instant: the decision, what it rests on,
-/// what was set aside, and what comes next.
+/// The reason why a customer has or lacks access to one entitlement at an instant. It contains the
+/// decision, its evidence, the facts set aside, and the next change.
 public struct Explanation: Hashable, Sendable {
-    /// The instant asked about.
+    /// The requested instant.
     public var asOf: Instant
-    /// The answer, exactly as a snapshot of that instant gives it.
+    /// The answer, identical to the one in a snapshot of that instant.
     public var decision: Snapshot.Entitlement
-    /// The sentence of the rule that decided, and what the catalogue adds to it.
+    /// The sentence of the rule that decided, with additions from the catalogue.
     public var why: [String]
-    /// The facts that the rule looked at, oldest first.
+    /// The facts that the rule used, oldest first.
     public var used: [UsedFact]
-    /// The other facts of the lineage that decided, oldest first.
+    /// The other facts of the deciding lineage, oldest first.
     public var setAside: [SetAsideFact]
-    /// The customer's other lineages and what each says by itself.
+    /// The customer's other lineages, each with its own standing.
     public var others: [Voice]
-    /// The answer at `decision.nextChange`, if the store says nothing more; nil when nothing changes.
+    /// The answer at `decision.nextChange` if the store reports nothing more; nil if nothing
+    /// changes.
     public var next: Snapshot.Entitlement?
-    /// Sentences for a reply to the customer: plain English, no ids, days in UTC.
+    /// Sentences for a reply to the customer: plain English, no IDs, days in UTC.
     public var reply: [String]
 
     /// A fact that the decision rests on.
     public struct UsedFact: Hashable, Sendable {
         public var fact: Fact
-        /// What it was used as, at least one.
+        /// The roles of the fact, at least one.
         public var roles: [Role]
     }
 
-    /// What a fact contributes to a decision.
+    /// A fact's role in a decision.
     public enum Role: String, Hashable, Sendable, CaseIterable {
-        /// The newest word on the term that governs.
+        /// The newest observation of the governing term.
         case term
-        /// The first word of a term that counts from when it was told of, not from its purchase.
+        /// The first report of a term that counts from that report, not from its purchase.
         case start
-        /// It told of a term that has not begun, or that was never seen itself.
+        /// The report of a term that has not begun, or that was never seen itself.
         case announcement
-        /// The term that last unlocked an entitlement which the present one does not.
+        /// The last term that unlocked an entitlement that the present one does not unlock.
         case former
         /// The newest outlook on the governing term.
         case outlook
         /// The newest condition of the governing term.
         case condition
-        /// It stated the end of grace.
+        /// The source of the end of grace.
         case grace
-        /// The first word of a failed payment.
+        /// The first report of a failed payment.
         case failure
-        /// It took the term back.
+        /// The revocation of the term.
         case revocation
-        /// It gave back what a revocation had taken.
+        /// The reversal of a revocation.
         case reversal
         /// The read of the purchase that counts.
         case read
-        /// The bare notification that counts, where nothing could be read.
+        /// The bare notification that counts, if no read was possible.
         case notice
-        /// What a bare notification, a read that lists no product, or a poorer word builds on.
+        /// The base for a bare notification, a read without products, or a less detailed
+        /// observation.
         case basis
-        /// It names why access ended.
+        /// The source of the reason why access ended.
         case reason
-        /// It tells that another purchase took the place of this one.
+        /// The report that another purchase replaced this one.
         case replacement
-        /// It tells that the purchase waits, or waits no more.
+        /// The report that the purchase is pending, or no longer pending.
         case pending
-        /// It tells that the store could not be reached.
+        /// The report that the store could not be reached.
         case inquiry
     }
 
@@ -71,28 +73,28 @@ public struct Explanation: Hashable, Sendable {
 
     /// Why a fact was set aside.
     public enum SetAsideReason: String, Hashable, Sendable, CaseIterable {
-        /// A newer word on the same thing counts.
+        /// A newer observation of the same subject counts.
         case olderWord
-        /// It speaks of another term than the one that governs.
+        /// It concerns a term other than the governing one.
         case otherTerm
-        /// It was signed after the instant asked about.
+        /// It was signed after the requested instant.
         case notAssertedYet
-        /// It was known by then, and begins after the instant asked about.
+        /// It was known by then, and begins after the requested instant.
         case notBegun
-        /// A more trusted speaker said something of the same thing.
+        /// A source of a higher rank reported on the same subject.
         case lowerRank
-        /// A word that this version does not know.
+        /// This version does not recognise it.
         case unknownWord
-        /// An upgrade, which older data writes as a revocation.
+        /// An upgrade, which older data records as a revocation.
         case upgrade
-        /// It speaks of no term that is known.
+        /// It concerns no known term.
         case unbound
-        /// Another purchase has taken the place of the one it speaks of.
+        /// Another purchase has replaced the one it concerns.
         case replaced
-        /// There was nothing for it to change.
+        /// It had nothing to change.
         case noEffect
 
-        /// The reason in a sentence.
+        /// The reason as a sentence.
         public var sentence: String {
             switch self {
             case .olderWord: "A newer word on the same thing counts."
@@ -109,15 +111,15 @@ public struct Explanation: Hashable, Sendable {
         }
     }
 
-    /// What another lineage of the customer says.
+    /// The standing of another lineage of the customer.
     public struct Voice: Hashable, Sendable {
         public var lineage: Lineage
-        /// Its standing for the entitlement; nil where the customer did not own it at that instant.
+        /// Its standing for the entitlement; nil if the customer did not own it at that instant.
         public var standing: Standing?
     }
 }
 
 extension Explanation {
-    /// The lineage that decided; nil when nothing is known.
+    /// The lineage that decided; nil if nothing is known.
     public var lineage: Lineage? { decision.standing.lineage }
 }

@@ -1,9 +1,10 @@
-/// Judges facts where the rules on Google Play's products decided; `facts` are sorted oldest first.
+/// Classifies facts for decisions by the rules on Google Play products. Requires `facts` sorted
+/// oldest first.
 struct PlaySieve: FactJudge {
     private let facts: [Fact]
     private let now: PlaySituation
     private let standing: Standing
-    /// What told of the period whose product the answer names, where that is a former one.
+    /// The statement on the period of the product in the answer, if that is a former product.
     private let former: PlayStatement?
 
     init(facts: [Fact], now: PlaySituation, standing: Standing) {
@@ -16,7 +17,7 @@ struct PlaySieve: FactJudge {
             ? statements.last { $0.productId == standing.productId && $0.from <= now.instant } : nil
     }
 
-    // MARK: What a fact was used as
+    // MARK: Roles of a fact
 
     func roles(of fact: Fact) -> [Explanation.Role] {
         switch fact.assertion {
@@ -93,7 +94,7 @@ struct PlaySieve: FactJudge {
             && isSaid(now.play.tokens.first?.items.first?.statements.first, by: fact)
     }
 
-    // MARK: Why a fact was not used
+    // MARK: Reasons against a fact
 
     func reason(against fact: Fact) -> Explanation.SetAsideReason {
         if case .unrecognised = fact.assertion { return .unknownWord }
@@ -110,14 +111,14 @@ struct PlaySieve: FactJudge {
         }
     }
 
-    /// What can be said against whatever speaks of a token, by the token alone.
+    /// Returns why a fact was not used, decided by its token alone.
     private func reasonAgainstToken(of fact: Fact) -> Explanation.SetAsideReason? {
         guard let token = fact.playToken, token != now.token?.token else { return nil }
         let record = now.play.tokens.first { $0.token == token }
         return record?.isRetired(at: now.instant) ?? false ? .replaced : .otherTerm
     }
 
-    /// Whether the store was read since a notification was heard.
+    /// Whether the store was read after a notification arrived.
     private func isAnswered(_ notice: Fact) -> Bool {
         facts.contains { fact in
             guard case .playSubscription(let read) = fact.assertion,

@@ -1,23 +1,23 @@
-/// What is known of one customer in one environment, fact by fact: what "why?" is answered from.
+/// Every known fact of one customer in one environment; the input of explanations.
 public struct CustomerRecord: Sendable {
-    /// The customer asked about, with the other ids of theirs.
+    /// The requested customer, with all aliases.
     public let identity: CustomerIdentity
     public let environment: Environment
     public let holdings: [Holding]
     public let catalogue: Versioned<Catalogue>
     public let policy: Versioned<Policy>
-    /// When a device first presented all that it had; nil where none did.
+    /// When a device first presented all its purchases; nil if none did.
     public let reconciledAt: Instant?
-    /// The app's package name on Google Play, for links to its subscriptions; nil where it is not known.
+    /// The app's package name on Google Play, for links to its subscriptions; nil if unknown.
     public let googlePlayPackage: String?
-    /// The stores that the customer can buy in.
+    /// The stores available to the customer.
     public let stores: CustomerStores
 
-    /// One lineage with all that was said of it, and all who ever owned it.
+    /// One lineage with all its facts and owners.
     public struct Holding: Sendable {
         public let lineage: Lineage
         public let facts: [Fact]
-        /// In the order they were written.
+        /// Ordered by when they were written.
         public let owners: [OwnershipEntry]
 
         public init(lineage: Lineage, facts: [Fact], owners: [OwnershipEntry]) {
@@ -50,8 +50,8 @@ public struct CustomerRecord: Sendable {
 
     public var customer: CustomerID { identity.customer }
 
-    /// The record as it stood at an instant: without the facts, policies and catalogues learned of
-    /// later, and without the owners that only those facts name, and aliases declared later.
+    /// Returns the record as known at an instant. Excludes facts, policies and catalogues learned
+    /// later, owners that only those facts name, and aliases declared later.
     public func asKnown(at instant: Instant) -> CustomerRecord {
         let known = holdings.compactMap { holding -> Holding? in
             let facts = holding.facts.filter { $0.learnedAt <= instant }
@@ -72,7 +72,7 @@ public struct CustomerRecord: Sendable {
         )
     }
 
-    /// Everything that answers for the customer.
+    /// The history that all answers for the customer are computed from.
     public var history: CustomerHistory {
         CustomerHistory(
             customer: customer,
@@ -96,7 +96,7 @@ public struct CustomerRecord: Sendable {
         )
     }
 
-    /// Why the customer may or may not use each entitlement of the catalogue, by name.
+    /// Returns an explanation for each entitlement of the catalogue, by name.
     public func explanations(at instant: Instant) -> [Explanation] {
         let history = history
         return history.snapshot(at: instant).entitlements.map {
@@ -104,7 +104,7 @@ public struct CustomerRecord: Sendable {
         }
     }
 
-    /// Why the customer may or may not use one entitlement; nil for one the catalogue does not name.
+    /// Returns the explanation for one entitlement; nil if the catalogue lacks it.
     public func explanation(of entitlement: String, at instant: Instant) -> Explanation? {
         let history = history
         return history.snapshot(at: instant)[entitlement].map {
@@ -164,7 +164,7 @@ public struct CustomerRecord: Sendable {
 }
 
 extension OwnershipEntry {
-    /// Whether one of these facts is what the entry was written for.
+    /// Whether one of these facts caused the entry.
     fileprivate func isVouchedFor(by facts: [Fact], at instant: Instant) -> Bool {
         if let decidedAt { return decidedAt <= instant }
         return facts.contains { fact in
@@ -174,7 +174,7 @@ extension OwnershipEntry {
 }
 
 extension Standing {
-    /// The rule's sentence, and what turned its answer or made sure of it.
+    /// The rule's sentence, with the cause that changed or confirmed its answer.
     fileprivate var why: [String] {
         switch reason {
         case .changedProduct:

@@ -1,7 +1,7 @@
-/// Sentences that a support person can paste into a reply to the customer.
+/// Sentences that support staff can paste into a reply to the customer.
 struct Reply {
     let decision: Snapshot.Entitlement
-    /// What the lineage that decided was judged on; nil when nothing is known.
+    /// The basis of the deciding lineage's standing; nil if nothing is known.
     let ground: Ground?
 
     private var standing: Standing { decision.standing }
@@ -46,7 +46,7 @@ struct Reply {
         }
     }
 
-    // MARK: What it is about
+    // MARK: Subject
 
     private var term: TermRecord? { ground?.term }
 
@@ -54,7 +54,7 @@ struct Reply {
         if case .term(let now) = ground { now.isUpgradedAway } else { false }
     }
 
-    /// When the payment was due that the answer waits for.
+    /// When the awaited payment was due.
     private var dueAt: Instant? {
         switch ground {
         case .term(let now): now.term?.end
@@ -63,7 +63,7 @@ struct Reply {
         }
     }
 
-    /// Until when the store tries a failed payment again.
+    /// Until when the store retries a failed payment.
     private var retriedUntil: Instant? {
         switch ground {
         case .term(let now): now.end(plus: Situation.retry)
@@ -72,7 +72,7 @@ struct Reply {
         }
     }
 
-    // MARK: Words in common
+    // MARK: Common text
 
     private var your: String { isShared ? "the shared" : "your" }
     private var yourAtStart: String { isShared ? "The shared" : "Your" }
@@ -81,7 +81,7 @@ struct Reply {
         term?.term.plan == .autoRenewable ? "subscription" : "purchase"
     }
 
-    /// The day, and the time of day where periods are too short for days.
+    /// Returns the day; adds the time of day if periods are too short for days.
     private func day(_ instant: Instant) -> String {
         Words.instant(instant, showsTime: ground.map { $0.history.pace != .real } ?? false)
     }
@@ -90,7 +90,7 @@ struct Reply {
     private func since(_ instant: Instant?) -> String { instant.map { " since \(day($0))" } ?? "" }
     private func on(_ instant: Instant?) -> String { instant.map { " on \(day($0))" } ?? "" }
 
-    // MARK: One situation each
+    // MARK: Replies by state
 
     private var unknownPurchase: [String] {
         [
@@ -157,7 +157,7 @@ struct Reply {
         }
     }
 
-    /// A refund that was taken back.
+    /// Sentences for a reversed refund.
     private var restored: [String] {
         guard case .term(let now) = ground,
             let revocation = now.term?.newestRevocation(at: now.instant)?.value,
@@ -203,7 +203,7 @@ struct Reply {
         }
     }
 
-    /// The beginning of a sentence about a term that was seen.
+    /// Returns the start of a sentence about a seen term.
     private func began(_ record: TermRecord) -> String {
         let verb = record.term.origin == .renewal ? "renewed" : "began"
         return "\(yourAtStart) \(thing(record)) \(verb) on \(day(record.term.start))"
@@ -216,7 +216,7 @@ struct Reply {
         return [before, failure].compactMap(\.self)
     }
 
-    /// Until when access is kept for certain; Google Play moves the expiry while grace lasts.
+    /// Until when access is certain. Google Play moves the expiry during grace.
     private var keptUntil: Instant? {
         guard standing.confidence == .confirmed else { return nil }
         if case .item = ground { return standing.graceUntil }

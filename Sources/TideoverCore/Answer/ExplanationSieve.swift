@@ -1,4 +1,4 @@
-/// Parts the facts of the lineage that decided into those its answer rests on and the others.
+/// Divides the facts of the deciding lineage into those that the answer rests on and the rest.
 struct FactSieve {
     let used: [Explanation.UsedFact]
     let setAside: [Explanation.SetAsideFact]
@@ -28,23 +28,23 @@ struct FactSieve {
     }
 }
 
-/// Says what a fact contributed to an answer, or why it did not.
+/// Returns a fact's contribution to an answer, or why it has none.
 protocol FactJudge {
-    /// Empty for a fact that the answer does not rest on.
+    /// Returns the roles of a fact; empty if the answer does not rest on it.
     func roles(of fact: Fact) -> [Explanation.Role]
-    /// Why a fact without a role has none.
+    /// Returns why a fact without a role was not used.
     func reason(against fact: Fact) -> Explanation.SetAsideReason
 }
 
-/// Judges facts where the rules on terms decided; `facts` are sorted oldest first.
+/// Classifies facts for decisions by the rules on terms. Requires `facts` sorted oldest first.
 struct TermSieve: FactJudge {
     private let facts: [Fact]
     private let now: Situation
     private let rule: Rule.ID
     private let names: TermNames
-    /// The newest word of the highest rank on each term.
+    /// The newest observation of the highest rank on each term.
     private let newest: [TermKey: Fact]
-    /// The older words on the governing term that state what newer ones leave open.
+    /// The older observations of the governing term that fill in missing fields of newer ones.
     private let basis: Set<Fact>
     private let announced: TermKey?
     private let former: TermKey?
@@ -74,7 +74,7 @@ struct TermSieve: FactJudge {
             ? nil : now.term?.lastUndoing(by: now.instant, pace: now.history.pace)
     }
 
-    /// Of the words on one term, oldest first.
+    /// Returns the basis among the observations of one term, oldest first.
     private static func basis(_ words: [(fact: Fact, term: Term)]) -> Set<Fact> {
         guard let rank = words.map(\.fact.rank).max() else { return [] }
         let counted = words.reversed().filter { $0.fact.rank == rank }
@@ -88,7 +88,7 @@ struct TermSieve: FactJudge {
         return basis
     }
 
-    // MARK: What a fact was used as
+    // MARK: Roles of a fact
 
     func roles(of fact: Fact) -> [Explanation.Role] {
         switch fact.assertion {
@@ -116,7 +116,8 @@ struct TermSieve: FactJudge {
         now.history.inquiries.instants.last { $0 <= now.instant }
     }
 
-    /// What a word on a one-time purchase was used as: it stands for a term, or takes one back.
+    /// Returns the roles of an observation of a one-time purchase. It counts as a term or revokes
+    /// one.
     private func rolesOfPurchase(_ fact: Fact) -> [Explanation.Role] {
         if rule == .pending || rule == .calledOff {
             return fact.assertedAt <= now.instant ? [.pending] : []
@@ -195,7 +196,7 @@ struct TermSieve: FactJudge {
         return roles
     }
 
-    // MARK: Why a fact was not used
+    // MARK: Reasons against a fact
 
     func reason(against fact: Fact) -> Explanation.SetAsideReason {
         let isLater = fact.assertedAt > now.instant
@@ -223,7 +224,8 @@ struct TermSieve: FactJudge {
         }
     }
 
-    /// A term's words count whenever they were signed, from the term's start.
+    /// Returns why a term was not used. Its observations count from the term's start, whenever they
+    /// were signed.
     private func reason(
         against term: Term,
         in fact: Fact,
@@ -265,7 +267,7 @@ struct TermSieve: FactJudge {
         return isCounted ? .olderWord : .upgrade
     }
 
-    /// What can be said against whatever speaks of a term, by the term alone.
+    /// Returns why a fact was not used, decided by its term alone.
     private func reason(against key: TermKey) -> Explanation.SetAsideReason? {
         if key == now.term?.key { return nil }
         return now.history.terms.contains { $0.key == key } ? .otherTerm : .unbound
@@ -273,7 +275,7 @@ struct TermSieve: FactJudge {
 }
 
 extension Situation {
-    /// The term that a rule took from an announcement.
+    /// Returns the term that a rule used from an announcement.
     fileprivate func announcedTerm(of rule: Rule.ID) -> TermKey? {
         switch rule {
         case .notStarted: history.terms.first?.key
@@ -283,7 +285,7 @@ extension Situation {
         }
     }
 
-    /// The term that last unlocked what the present product does not.
+    /// Returns the last term that unlocked an entitlement that the present product does not unlock.
     fileprivate func formerTerm(of standing: Standing) -> TermKey? {
         guard standing.reason == .changedProduct else { return nil }
         return history.terms.last {
@@ -293,7 +295,7 @@ extension Situation {
 }
 
 extension Word {
-    /// Whether it is the same word, of which one may have been completed by others since.
+    /// Whether it is the same observation, even if others have completed one of the two since.
     fileprivate func isSame(as other: Word?) -> Bool {
         guard let other else { return false }
         return assertedAt == other.assertedAt && envelopeSignedAt == other.envelopeSignedAt
@@ -303,12 +305,12 @@ extension Word {
 }
 
 extension Condition {
-    /// Whether it says nothing that this version understands.
+    /// Whether this version recognises nothing in it.
     fileprivate var isUnknown: Bool { status?.unrecognisedValue != nil && notice == nil }
 }
 
 extension Fact {
-    /// The term that it speaks of as such.
+    /// The term that it describes.
     fileprivate var term: Term? {
         switch assertion {
         case .term(let term): term
@@ -317,7 +319,7 @@ extension Fact {
         }
     }
 
-    /// The purchase token that it speaks of.
+    /// The purchase token that it concerns.
     var playToken: PlayToken? {
         switch assertion {
         case .playSubscription(let read): read.token
@@ -329,7 +331,7 @@ extension Fact {
         }
     }
 
-    /// Whether it says that a one-time purchase was paid.
+    /// Whether it reports that a one-time purchase was paid.
     fileprivate var saysPurchased: Bool {
         switch assertion {
         case .playPurchase(let read): read.state == .purchased || read.completedAt != nil
@@ -338,7 +340,7 @@ extension Fact {
         }
     }
 
-    /// Whether it is a read whose state this version does not know.
+    /// Whether it is a read with a state that this version does not recognise.
     var saysUnknownState: Bool {
         switch assertion {
         case .playSubscription(let read): read.state.unrecognisedValue != nil

@@ -1,5 +1,5 @@
 extension Assertion {
-    /// What it says, in a few words for a table; times are RFC 3339.
+    /// The content in a few words for a table; times are RFC 3339.
     public var summary: String {
         switch self {
         case .term(let term): term.summary

@@ -1,12 +1,12 @@
-/// One row of the table of words: what a screen says in English, with `{name}` where an argument
-/// stands. Apps translate by the key and fill in the arguments themselves.
+/// One row of the message table: the English text of a screen, with `{name}` as the placeholder of
+/// an argument. Apps translate by the key and insert the arguments themselves.
 public struct Phrase: Hashable, Sendable {
     public let key: Key
     public let title: String
     public let message: String
-    /// What the button says; nil where there is nothing to do.
+    /// The label of the button; nil if there is no action.
     public let label: String?
-    /// In the order in which an answer writes them.
+    /// Ordered as in a JSON answer.
     public let arguments: [Argument]
 
     init(
@@ -23,7 +23,7 @@ public struct Phrase: Hashable, Sendable {
         self.arguments = arguments
     }
 
-    /// What names the words; these never change, more may be added.
+    /// The key of a message. Keys never change; more may be added.
     public enum Key: String, Hashable, Sendable, CaseIterable {
         case trialOffer = "trial.offer"
         case trialOfferUnpriced = "trial.offer.unpriced"
@@ -47,11 +47,11 @@ public struct Phrase: Hashable, Sendable {
         case chargedTwice = "charged.twice"
     }
 
-    /// What can be filled in.
+    /// The name of an argument.
     public enum Argument: String, Hashable, Sendable, CaseIterable {
         case until, endsAt, cancelBy, daysLeft, trial, price
 
-        /// How its value is written in JSON.
+        /// The type of its value in JSON.
         public var type: ValueType {
             switch self {
             case .until, .endsAt, .cancelBy: .instant
@@ -68,11 +68,11 @@ public struct Phrase: Hashable, Sendable {
         case number
         /// ISO 8601, such as `P3D`.
         case length
-        /// An object of an amount and, where it is charged again and again, how often.
+        /// An object with an amount and, for a recurring charge, its frequency.
         case price
     }
 
-    /// What is filled in.
+    /// The value of an argument.
     public enum Value: Hashable, Sendable {
         case instant(Instant)
         case number(Int64)
@@ -89,7 +89,7 @@ public struct Phrase: Hashable, Sendable {
         }
     }
 
-    /// The words of a key.
+    /// Returns the message for a key.
     public static subscript(key: Key) -> Phrase {
         guard let phrase = byKey[key] else { preconditionFailure("every key has its words") }
         return phrase
@@ -100,14 +100,13 @@ public struct Phrase: Hashable, Sendable {
     func title(_ value: (String) -> String?) -> String { Self.fill(title, value) }
     func message(_ value: (String) -> String?) -> String { Self.fill(message, value) }
 
-    /// The names that stand in braces, in their order.
+    /// Returns the names in braces, in order.
     static func names(in template: String) -> [String] {
         template.split(separator: "{").dropFirst().map { String($0.prefix { $0 != "}" }) }
     }
 
     private static func fill(_ template: String, _ value: (String) -> String?) -> String {
-        // Byte by byte: to look for characters as people see them takes longer than all the rest of an
-        // answer.
+        // Works on bytes. A search by characters takes longer than the rest of an answer.
         var text = ""
         var rest = template.utf8[...]
         while let open = rest.firstIndex(of: UInt8(ascii: "{")),
@@ -123,8 +122,8 @@ public struct Phrase: Hashable, Sendable {
 }
 
 extension Phrase {
-    /// All there are. Only who is locked out is told that their data is kept: to speak of it
-    /// earlier would be a threat.
+    /// Every message. Only a locked-out customer is informed that their data is kept: earlier it
+    /// would read as a threat.
     public static let all: [Phrase] = [
         Phrase(
             .trialOffer,

@@ -1,4 +1,4 @@
-/// What to tell a customer whose payment failed.
+/// A message for a customer with a failed payment.
 public struct Prompt: Hashable, Sendable {
     public var kind: Kind
     public var entitlement: String
@@ -6,9 +6,9 @@ public struct Prompt: Hashable, Sendable {
     public var action: Action
 
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// Nothing stops; a quiet notice.
+        /// Access continues; a quiet notice.
         case soft
-        /// Access is blocked until the payment is mended.
+        /// Access is blocked until the payment is fixed.
         case hard
     }
 
@@ -17,18 +17,18 @@ public struct Prompt: Hashable, Sendable {
         public var url: String
     }
 
-    /// The key of the words, for the app's own translations.
+    /// The key of the text, for the app's own translations.
     public var key: String { wording.screen.key.rawValue }
     public var title: String { wording.title }
     public var message: String { wording.message }
 
-    /// When access ends unless the payment is mended; nil when it has ended, or is not known.
+    /// When access ends unless the payment is fixed; nil if it has ended or the end is unknown.
     public var until: Instant? {
         if case .grace(let until) = wording.screen { until } else { nil }
     }
 }
 
-/// How an answer is shown to its customer: after which prompts, and on whose device.
+/// How an answer is shown to its customer: the earlier prompts and the device's store.
 public struct Presentation: Hashable, Sendable {
     /// When prompts were shown to the customer before, in any order.
     public var exposures: [Instant]
@@ -41,11 +41,11 @@ public struct Presentation: Hashable, Sendable {
     }
 }
 
-/// What to ask a customer now, and when that changes by itself.
+/// The prompt for a customer now, and when that changes by itself.
 public struct Prompting: Hashable, Sendable {
-    /// Nil when there is nothing to ask, or not yet.
+    /// Nil if there is no prompt, or not yet.
     public var prompt: Prompt?
-    /// The prompt that is shown next, and what holds it back; nil if none is held back.
+    /// The next prompt, and the reason for its delay; nil if none is delayed.
     public var hold: Hold?
 
     public struct Hold: Hashable, Sendable {
@@ -53,12 +53,12 @@ public struct Prompting: Hashable, Sendable {
         public var reason: Reason
     }
 
-    /// The part of `policy.prompts` that holds a prompt back.
+    /// The part of `policy.prompts` that delays a prompt.
     public enum Reason: String, Hashable, Sendable, CaseIterable {
         case quiet, interval, perDay
     }
 
-    /// Why a prompt is shown or not, in a sentence.
+    /// One sentence on why a prompt is shown or not.
     public var sentence: String {
         if prompt != nil { return "A prompt is shown now." }
         return switch hold?.reason {
@@ -71,8 +71,8 @@ public struct Prompting: Hashable, Sendable {
 }
 
 extension CustomerHistory {
-    /// The most pressing prompt: only for the customer's own purchases, and none for an entitlement
-    /// that another purchase keeps active.
+    /// Returns the most urgent prompt. Only the customer's own purchases cause prompts, and only
+    /// for entitlements that no other purchase keeps active.
     public func prompting(at instant: Instant, _ presentation: Presentation) -> Prompting {
         let candidates = catalogue.value(at: instant).entitlements.compactMap {
             candidate(for: $0, at: instant, presentation)
@@ -112,7 +112,7 @@ extension CustomerHistory {
         return (prompt, opening)
     }
 
-    /// Since when a lineage's payment has been failing without a break.
+    /// Returns the start of the unbroken payment failure of a lineage.
     private func failure(
         of standing: Standing,
         for entitlement: String,
@@ -131,7 +131,8 @@ extension CustomerHistory {
         return failing.last ?? instant
     }
 
-    /// The instants up to another at which the answer of one lineage may have changed, in order.
+    /// Returns the instants before `instant` at which the answer of one lineage may have changed,
+    /// in order.
     private func boundaries(before instant: Instant, in history: LineageHistory) -> [Instant] {
         let changes = policy.versions.map(\.effectiveAt) + catalogue.versions.map(\.effectiveAt)
         let words = policy.versions.flatMap { history.boundaries(policy: $0.value) }
@@ -140,8 +141,8 @@ extension CustomerHistory {
 }
 
 extension Policy.Prompts {
-    /// The first instant at which a soft prompt may be shown again, given since when the payment
-    /// has been failing and when prompts were shown; and what decides that instant.
+    /// Returns the first instant at which a soft prompt may be shown again, and the reason for it.
+    /// Depends on when the payment began to fail and when prompts were shown.
     func opening(since failure: Instant, exposures: [Instant], pace: Pace) -> Prompting.Hold {
         let shown = exposures.sorted()
         var opening = Prompting.Hold(until: failure + pace.scale(quiet), reason: .quiet)

@@ -1,10 +1,10 @@
 /// A prompt that a device or a back end showed to a customer.
 public struct PromptExposure: Hashable, Sendable {
-    /// The id that the reporter chose; a repeated report has the same one.
+    /// The ID that the reporter chose; a repeated report has the same one.
     public var id: String
     public var kind: Prompt.Kind
     public var shownAt: Instant
-    /// What the customer did with it; nil if that is not known.
+    /// The customer's response; nil if unknown.
     public var response: Response?
 
     public enum Response: String, Hashable, Sendable, CaseIterable {

@@ -1,30 +1,30 @@
-/// What a screen has to tell a customer, with what it needs to tell it.
+/// A message for a customer, with its data.
 public enum Screen: Hashable, Sendable {
     case trialOffer(length: Period, price: Price?)
     case trialRunning(endsAt: Instant, cancelBy: Instant, daysLeft: Int64, price: Price?)
     /// The last day of a trial.
     case trialEnding(endsAt: Instant, price: Price?)
     case trialCancelled(endsAt: Instant)
-    /// What is paid for runs on and will not renew.
+    /// The paid period continues and will not renew.
     case cancelled(until: Instant)
     case grace(until: Instant?)
-    /// A family member in grace, who is not asked for anything.
+    /// A family member in grace, who need not act.
     case graceShared
     case hold
     case holdShared
     case paused
     case expired(price: Price?)
     case expiredShared
-    /// A purchase waits for its payment or its approval.
+    /// A purchase awaits its payment or its approval.
     case pending
-    /// The store has not told what became of a purchase.
+    /// The store has not reported the result of a purchase.
     case unconfirmed
-    /// Two purchases charge for the same.
+    /// Two purchases charge for the same entitlement.
     case chargedTwice
 }
 
 extension Screen {
-    /// The key of its words.
+    /// The key of its text.
     public var key: Phrase.Key {
         switch self {
         case .trialOffer(_, let price): price == nil ? .trialOfferUnpriced : .trialOffer
@@ -45,7 +45,7 @@ extension Screen {
         }
     }
 
-    /// The arguments of its words, in the order of the table.
+    /// The arguments of its text, in the order of the table.
     public var arguments: [(name: Phrase.Argument, value: Phrase.Value)] {
         let all: [(Phrase.Argument, Phrase.Value?)] =
             switch self {
@@ -70,10 +70,11 @@ extension Screen {
     }
 }
 
-/// A screen in words: a key and arguments for the app's own translations, and English.
+/// The text for a screen: a key and arguments for the app's own translations, and English.
 public struct Wording: Hashable, Sendable {
     public var screen: Screen
-    /// Whether English names the time of day: where periods last minutes, the day says nothing.
+    /// Whether the English text includes the time of day. Days are too coarse for periods of
+    /// minutes.
     public var showsTimes: Bool
 
     public init(_ screen: Screen, showsTimes: Bool = false) {
@@ -83,7 +84,7 @@ public struct Wording: Hashable, Sendable {
 
     public var title: String { Phrase[screen.key].title(filledIn) }
     public var message: String { Phrase[screen.key].message(filledIn) }
-    /// What the button says that does what is advised; nil where there is nothing to do.
+    /// The label of the button for the advised action; nil if there is none.
     public var label: String? { Phrase[screen.key].label }
 
     private func filledIn(_ name: String) -> String? {
@@ -102,27 +103,27 @@ public struct Wording: Hashable, Sendable {
     }
 }
 
-/// English words for what people read.
+/// English text for people.
 enum Words {
     private static let months = [
         "January", "February", "March", "April", "May", "June", "July", "August", "September",
         "October", "November", "December",
     ]
 
-    /// `17 May 2026`, in UTC.
+    /// Returns a day such as `17 May 2026`, in UTC.
     static func day(_ instant: Instant) -> String {
         let writable = Instant.writable
         let date = CivilDate(min(max(instant, writable.lowerBound), writable.upperBound))
         return "\(date.day) \(months[Int(date.month - 1)]) \(date.year)"
     }
 
-    /// The day, and `, 10:05 UTC` where periods are too short for days.
+    /// Returns the day; adds `, 10:05 UTC` if periods are too short for days.
     static func instant(_ instant: Instant, showsTime: Bool) -> String {
         guard showsTime else { return day(instant) }
         return "\(day(instant)), \(instant.rfc3339.dropFirst(11).prefix(5)) UTC"
     }
 
-    /// `3 days`, `1 month`, `1 year and 6 months`.
+    /// Returns a length such as `3 days`, `1 month` or `1 year and 6 months`.
     static func length(_ period: Period) -> String {
         let parts = [
             (period.years, "year"), (period.months, "month"), (period.weeks, "week"),
@@ -131,7 +132,7 @@ enum Words {
         return parts.joined(separator: " and ")
     }
 
-    /// `month`, `3 months`: how often, behind a price.
+    /// Returns the frequency of a price, such as `month` or `3 months`.
     static func rate(_ period: Period) -> String {
         let length = length(period)
         return length.hasPrefix("1 ") && !length.contains(" and ")

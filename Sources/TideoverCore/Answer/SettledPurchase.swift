@@ -1,15 +1,16 @@
 extension CustomerRecord.Holding {
-    /// The instant from which on the purchase can change no answer and no event; nil where it may.
+    /// The instant from which the purchase can change no answer and no event; nil if it may.
     ///
-    /// That is a consumable of the App Store that was never taken back, that no configured version of
-    /// the catalogue has unlock anything, and that only this customer ever owned. All such purchases
-    /// answer alike, so that the first of them by key answers for the others. Everything else counts
-    /// as unsettled: what is left out by mistake would be an answer that is wrong.
+    /// This applies to an App Store consumable that was never revoked and that only this customer
+    /// ever owned. No configured catalogue version may unlock anything for it. All such purchases
+    /// give the same answer, so the first one by key answers for the others. Any other purchase
+    /// counts as unsettled, because a purchase omitted by mistake would cause a wrong answer.
     public func settledSince(
         for customer: CustomerID,
         _ catalogue: Versioned<Catalogue>
     ) -> Instant? {
-        // Keys are sorted by bytes in a database and by characters here: of ASCII these are the same.
+        // A database sorts keys by bytes and this code by characters. For ASCII the order is the
+        // same.
         guard lineage.store == .appStore, lineage.ownership == .purchased,
             lineage.id.utf8.allSatisfy({ $0 < 0x80 }),
             owners.count == 1, let owner = owners.first, owner.customer == customer,
@@ -27,8 +28,8 @@ extension CustomerRecord.Holding {
 }
 
 extension Fact {
-    /// Whether all it says is that a consumable was bought, in the store's own words. A receipt does not
-    /// say whose a purchase is.
+    /// Whether the fact reports only that a consumable was bought, from the store itself. A receipt
+    /// does not state the ownership of a purchase.
     fileprivate func isUsedUp(under catalogue: Versioned<Catalogue>) -> Bool {
         guard rank == .store, source != .appReceipt, case .term(let term) = assertion,
             term.plan == .consumable, term.end == nil, term.group == nil,

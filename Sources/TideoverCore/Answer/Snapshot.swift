@@ -1,4 +1,4 @@
-/// A lineage with its list of owners: what a customer may hold.
+/// A lineage with its list of owners.
 public struct OwnedHistory: Sendable {
     public let history: LineageHistory
     public let owners: [OwnershipEntry]
@@ -9,22 +9,23 @@ public struct OwnedHistory: Sendable {
     }
 }
 
-/// Everything that answers for one customer in one environment.
+/// All data that answers for one customer in one environment.
 public struct CustomerHistory: Sendable {
-    /// The customer asked about, with the other ids of theirs.
+    /// The requested customer, with all aliases.
     public let identity: CustomerIdentity
     public let environment: Environment
     public let holdings: [OwnedHistory]
     public let catalogue: Versioned<Catalogue>
     public let policy: Versioned<Policy>
-    /// When a device first presented all that it had; nil where none did.
+    /// When a device first presented all its purchases; nil if none did.
     public let reconciledAt: Instant?
-    /// The app's package name on Google Play, for links to its subscriptions; nil where it is not known.
+    /// The app's package name on Google Play, for links to its subscriptions; nil if unknown.
     public let googlePlayPackage: String?
-    /// The stores that the customer can buy in.
+    /// The stores available to the customer.
     public let stores: CustomerStores
 
-    /// Holdings of other environments are left out: environments are never mixed.
+    /// Creates a history. Holdings of other environments are left out: environments are never
+    /// mixed.
     public init(
         customer: CustomerID,
         aliases: [CustomerAlias] = [],
@@ -49,7 +50,7 @@ public struct CustomerHistory: Sendable {
 
     public var customer: CustomerID { identity.customer }
 
-    /// What the customer may use at an instant, for every entitlement of the catalogue.
+    /// Returns the customer's access at an instant, for every entitlement of the catalogue.
     public func snapshot(
         at instant: Instant,
         shown presentation: Presentation = Presentation()
@@ -84,7 +85,7 @@ public struct CustomerHistory: Sendable {
         )
     }
 
-    /// The natural end of the purchase that decides, once it gives access no more.
+    /// Returns the natural end of the deciding purchase, once it no longer gives access.
     private func keepArtifactsUntil(_ standing: Standing, at instant: Instant) -> Instant? {
         guard standing.state == .expired, let lineage = standing.lineage else { return nil }
         return holdings.first { $0.history.lineage == lineage }.flatMap {
@@ -95,7 +96,7 @@ public struct CustomerHistory: Sendable {
 
     // MARK: One entitlement
 
-    /// The best standing over the customer's lineages.
+    /// Returns the best standing over the customer's lineages.
     func best(of entitlement: String, at instant: Instant) -> Standing {
         standings(of: entitlement, at: instant).best
             ?? .unheardOf(isReconciled: isReconciled(at: instant))
@@ -105,7 +106,7 @@ public struct CustomerHistory: Sendable {
         reconciledAt.map { $0 <= instant } ?? false
     }
 
-    /// The standing of each lineage that the customer owns at an instant, in the order of keys.
+    /// Returns the standing of each lineage that the customer owns at an instant, ordered by key.
     func standings(of entitlement: String, at instant: Instant) -> [Standing] {
         let policy = policy.value(at: instant)
         let catalogue = catalogue.value(at: instant)
@@ -120,8 +121,8 @@ public struct CustomerHistory: Sendable {
         }
     }
 
-    /// The end of unbroken access from an instant on, as known now; nil is for ever. `ahead` contains
-    /// the boundaries from the next change on.
+    /// Returns the end of unbroken access from an instant, as known now; nil means permanent.
+    /// `ahead` contains the boundaries from the next change on.
     private func accessEnd(
         of entitlement: String,
         at instant: Instant,
@@ -134,7 +135,7 @@ public struct CustomerHistory: Sendable {
         return known.first { !best(of: entitlement, at: $0).access } ?? until
     }
 
-    /// The end of unbroken confirmed access over all lineages; nil is for ever.
+    /// Returns the end of unbroken confirmed access over all lineages; nil means permanent.
     private func unbrokenAccess(
         to entitlement: String,
         at instant: Instant,
@@ -142,8 +143,8 @@ public struct CustomerHistory: Sendable {
     ) -> Instant? {
         guard standing.access, let first = standing.accessUntil else { return standing.accessUntil }
         var until = confirmedEnd(of: entitlement, at: instant) ?? first
-        // Each step needs a term or grace of its own that is already known, so the walk is bounded
-        // by their number; the bound only guards against a fault in that reasoning.
+        // Each step needs its own known term or grace, so their number bounds the loop. The limit
+        // only guards against an error in that reasoning.
         for _ in 0..<10_000 {
             guard let later = confirmedEnd(of: entitlement, at: until), later > until else { break }
             until = later
@@ -151,7 +152,8 @@ public struct CustomerHistory: Sendable {
         return until == .distantFuture ? nil : until
     }
 
-    /// What the customer waits for: of one product only while no purchase of it has begun since.
+    /// Returns the customer's pending purchases. Excludes a product if a purchase of it has begun
+    /// since.
     func pending(for entitlement: String, at instant: Instant) -> [Snapshot.Pending] {
         let catalogue = catalogue.value(at: instant)
         let own = holdings.filter { identity.owns($0.owners, at: instant) }
@@ -173,15 +175,15 @@ public struct CustomerHistory: Sendable {
         return open.sorted { ($0.since, $0.productId) < ($1.since, $1.productId) }
     }
 
-    /// The latest end of the confirmed access that one purchase or another gives at an instant. It
-    /// need not be the best one's: another may be active, but only presumed so.
+    /// Returns the latest end of the confirmed access that any purchase gives at an instant. It may
+    /// belong to another purchase than the best one, which may be active but only presumed.
     private func confirmedEnd(of entitlement: String, at instant: Instant) -> Instant? {
         standings(of: entitlement, at: instant)
             .filter { $0.access && $0.confidence == .confirmed }
             .map { $0.accessUntil ?? .distantFuture }.max()
     }
 
-    /// The earliest of the later instants at which state, reason, access or confidence differs.
+    /// Returns the earliest later instant at which state, reason, access or confidence differs.
     private func nextChange(
         of entitlement: String,
         among ahead: [Instant],
@@ -194,7 +196,7 @@ public struct CustomerHistory: Sendable {
         }
     }
 
-    /// The later instants at which some answer may change if no store says more, in order.
+    /// Returns the later instants at which an answer may change if no store reports more, in order.
     func boundaries(after instant: Instant) -> [Instant] {
         var all = policy.versions.map(\.effectiveAt) + catalogue.versions.map(\.effectiveAt)
         if let reconciledAt { all.append(reconciledAt) }
@@ -208,10 +210,13 @@ public struct CustomerHistory: Sendable {
 }
 
 extension Standing {
-    /// Active before grace, hold, a product that runs and the catalogue lacks, expired and never;
-    /// then confirmed before presumed and unknown; then the later end. The end of a grace is
-    /// `graceUntil` where it is known: Google moves the expiry of each product daily. Equal answers
-    /// keep the first lineage by key. What was never paid is not ranked: any other answer is better.
+    /// Whether this standing ranks before another.
+    ///
+    /// The order of states is: active, grace, hold, a running product that the catalogue lacks,
+    /// expired, never. Then come confirmed before presumed and unknown, then the later end. The end
+    /// of grace is `graceUntil` if known: Google moves the expiry of each product daily. Equal
+    /// answers keep the first lineage by key. A purchase that was never paid is not ranked: any
+    /// other answer is better.
     func isBetter(than other: Standing) -> Bool {
         guard isRanked, other.isRanked else { return isRanked }
         let mine = (worth, confidence.worth, lasting)
@@ -230,8 +235,8 @@ extension Standing {
 }
 
 extension Standing {
-    /// The answer where no purchase is known: for certain once a device has presented all that it had,
-    /// and nothing of it was the customer's.
+    /// Returns the answer if no purchase is known. It is certain once a device has presented all
+    /// its purchases, and none belonged to the customer.
     static func unheardOf(isReconciled: Bool) -> Standing {
         Standing(
             state: .never,
@@ -243,7 +248,7 @@ extension Standing {
 }
 
 extension [Standing] {
-    /// The best of them; of equal ones the first.
+    /// The best standing; of equal ones the first.
     var best: Standing? {
         guard let first else { return nil }
         return dropFirst().reduce(first) { $1.isBetter(than: $0) ? $1 : $0 }
@@ -272,39 +277,40 @@ extension Confidence {
     }
 }
 
-/// The best standing per entitlement of one customer in one environment: what an app reads.
+/// The best standing per entitlement of one customer in one environment: the data that an app
+/// reads.
 public struct Snapshot: Hashable, Sendable {
     public var customer: CustomerID
     public var environment: Environment
     public var asOf: Instant
     /// By name.
     public var entitlements: [Entitlement]
-    /// Nil when there is nothing to ask the customer.
+    /// Nil if there is no prompt for the customer.
     public var prompt: Prompt?
-    /// When a prompt that is held back will be shown; nil if none is.
+    /// When a delayed prompt will be shown; nil if none is delayed.
     public var promptAt: Instant?
 
     public struct Entitlement: Hashable, Sendable {
         public var name: String
         public var standing: Standing
-        /// The end of unbroken confirmed access; nil is for ever where there is access.
+        /// The end of unbroken confirmed access; nil is permanent if there is access.
         public var accessUntil: Instant?
-        /// When state, reason, access or confidence next differs if the store says nothing more.
+        /// When state, reason, access or confidence next differs if the store reports nothing more.
         public var nextChange: Instant?
-        /// Purchases that would unlock it and wait for approval or payment, oldest first.
+        /// Purchases that would unlock it and await approval or payment, oldest first.
         public var pending: [Pending]
-        /// Where access has ended: until when to keep what the customer downloaded or made, the end of
-        /// what was paid for.
+        /// Until when to keep the customer's downloads and creations after access ended: the end of
+        /// the paid time.
         public var keepArtifactsUntil: Instant?
         public var guidance: Guidance
     }
 
-    /// A purchase that waits for approval or for its first payment.
+    /// A purchase that awaits approval or its first payment.
     public struct Pending: Hashable, Sendable {
         public var productId: String
         public var store: Store
         public var since: Instant
-        /// When it stops waiting by itself; nil where that is not known.
+        /// When it lapses by itself; nil if unknown.
         public var until: Instant?
     }
 
@@ -312,8 +318,8 @@ public struct Snapshot: Hashable, Sendable {
         entitlements.first { $0.name == name }
     }
 
-    /// Until when this snapshot, as written out, stays true: the next change of any entitlement,
-    /// the next day of a trial's countdown, the end of a wait, or a prompt that is held back.
+    /// Until when this snapshot stays valid as written. The limit is the next change of an
+    /// entitlement, the next day of a trial's countdown, the end of a wait, or a delayed prompt.
     public var validUntil: Instant? {
         let changes = entitlements.flatMap { entitlement in
             [entitlement.nextChange, entitlement.standing.trial?.nextTick(after: asOf)]
@@ -324,7 +330,7 @@ public struct Snapshot: Hashable, Sendable {
 }
 
 extension Trial {
-    /// The next instant after `now` at which `daysLeft` or `urgent` differs.
+    /// Returns the next instant after `now` at which `daysLeft` or `urgent` differs.
     func nextTick(after now: Instant) -> Instant? {
         let day = max(1, (endsAt - cancelBy).count)
         let left = (endsAt - now).count
@@ -334,7 +340,7 @@ extension Trial {
 }
 
 extension LineageHistory {
-    /// Whether a term of a product began in a stretch of time.
+    /// Whether a term of a product began between two instants.
     fileprivate func hasBegun(_ product: String, since start: Instant, by end: Instant) -> Bool {
         seenTerms.contains {
             $0.term.productId == product && $0.term.start >= start && $0.effectiveStart <= end

@@ -1,6 +1,6 @@
-/// The pages on which a store lets a customer act.
+/// The store pages for customer actions.
 package enum StoreLink {
-    /// Where a payment method is mended; nil for a store that has no such page.
+    /// Returns the page to fix a payment method; nil for a store without one.
     package static func payment(for standing: Standing, package: String?) -> String? {
         switch standing.lineage?.store {
         case .appStore: "https://apps.apple.com/account/billing"
@@ -9,7 +9,7 @@ package enum StoreLink {
         }
     }
 
-    /// Where a subscription is resumed, cancelled or made to renew again.
+    /// Returns the page to resume, cancel or renew a subscription.
     package static func manage(_ standing: Standing, package: String?) -> String? {
         switch standing.lineage?.store {
         case .appStore: "https://apps.apple.com/account/subscriptions"
@@ -18,16 +18,16 @@ package enum StoreLink {
         }
     }
 
-    /// The subscription's own page, or the list of all where the app is not known.
+    /// Returns the subscription's own page, or the list of all subscriptions if the app is unknown.
     private static func googlePlay(_ product: String?, _ package: String?) -> String {
         let list = "https://play.google.com/store/account/subscriptions"
         guard let product, let package else { return list }
-        // The catalogue may name a base plan behind the product.
+        // The catalogue may append a base plan to the product.
         let sku = product.prefix { $0 != ":" }
         return "\(list)?sku=\(encoded(sku))&package=\(encoded(package))"
     }
 
-    /// Product ids come from outside: whatever is not unreserved in RFC 3986 is escaped.
+    /// Escapes everything that is not unreserved in RFC 3986. Product IDs come from outside.
     private static func encoded(_ text: some StringProtocol) -> String {
         let digits = Array("0123456789ABCDEF")
         return text.utf8.reduce(into: "") { result, byte in

@@ -1,7 +1,9 @@
 extension CustomerRecord {
-    /// The holdings as they answer. Neither a receipt nor a renewal info says how the customer came to
-    /// a purchase, and both are taken for the purchaser's; where the store says elsewhere that a family
-    /// shares it, that is what they speak of, and no purchase of the customer's own.
+    /// The holdings that answers are computed from.
+    ///
+    /// A receipt or a renewal info does not state the ownership type, so both are stored as the
+    /// purchaser's. If the store reports family sharing elsewhere, they concern the shared
+    /// purchase, and the customer has no purchase of their own.
     var answering: [Holding] {
         let strays = holdings.indices.filter { holdings[$0].isOfUnstatedOwnership }
         guard !strays.isEmpty, holdings.count > 1 else { return holdings }
@@ -19,13 +21,13 @@ extension CustomerRecord {
 }
 
 extension CustomerRecord.Holding {
-    /// Whether no word on a term of it says whose it is.
+    /// Whether no observation of a term states the ownership type.
     fileprivate var isOfUnstatedOwnership: Bool {
         guard lineage.store == .appStore, lineage.ownership == .purchased else { return false }
         return facts.allSatisfy { !$0.isTerm || $0.source == .appReceipt }
     }
 
-    /// With the words of another lineage, as if they had been said of this one.
+    /// Returns the holding with the facts of another lineage added as its own.
     fileprivate func taking(_ others: [Fact]) -> Self {
         let moved = others.map { fact in
             var fact = fact

@@ -1,6 +1,6 @@
 public import TideoverJSON
 
-/// One case: what was said, and what must be answered.
+/// One case: the facts and messages, with the required answers.
 struct ConformanceCase: Sendable {
     let catalogue: Versioned<Catalogue>
     let policy: Versioned<Policy>
@@ -56,23 +56,23 @@ struct ConformanceCase: Sendable {
 }
 
 extension EvidenceID {
-    /// That of the fact or message at a position in its case: of two words of one date the later in
-    /// the list is the newer.
+    /// Creates the ID of the fact or message at a position in its case. Of two observations with
+    /// one date, the later one in the list is newer.
     fileprivate init(conformance position: Int) {
         let digits = String(position)
         self.init(hex: String(repeating: "0", count: max(0, 8 - digits.count)) + digits)
     }
 }
 
-/// What a store sent or answered, as a table holds it: decoded, with what is usual filled in.
+/// A store's message or response in a table: decoded, with the defaults filled in.
 public struct ConformanceMessage: Sendable {
-    /// The member it stands under, such as `appStore`.
+    /// The name of its member, such as `appStore`.
     public let store: String
-    /// What it holds; times may be RFC 3339 texts wherever the store writes something else.
+    /// Its content. Times may be RFC 3339 texts where the store uses another format.
     public let content: JSONObject
-    /// When we heard; nil for when the store said it.
+    /// When the server learned of it; nil for when the store sent it.
     public let learnedAt: Instant?
-    /// The evidence its facts name.
+    /// The evidence ID of its facts.
     public let evidence: EvidenceID
     let line: Int
 
@@ -98,10 +98,10 @@ public struct ConformanceMessage: Sendable {
     }
 }
 
-/// Turns a store's message of a table into the facts it states; it throws what it is refused for.
+/// Turns a store's message of a table into its facts. Throws the reason for a rejection.
 public typealias ConformanceTranslation = @Sendable (ConformanceMessage) throws -> [Fact]
 
-/// A message of a store that nobody translates here.
+/// The error for a message of a store without a translation.
 public struct ConformanceUntranslated: Error, Hashable, Sendable {
     public let store: String
 

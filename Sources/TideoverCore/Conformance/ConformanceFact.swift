@@ -1,7 +1,7 @@
 import TideoverJSON
 
 extension Fact {
-    /// Reads a fact in its one JSON form, of which a table may leave out what follows from the rest.
+    /// Reads a fact in its JSON form. A table may omit members that follow from the rest.
     init(
         conformance node: JSONNode,
         in setting: ConformanceSetting,
@@ -19,7 +19,7 @@ extension Fact {
     }
 }
 
-/// A fact's JSON form with everything that was left out filled in.
+/// A fact's JSON form with all omitted members filled in.
 private struct FilledFact {
     let object: JSONObject
 
@@ -28,7 +28,7 @@ private struct FilledFact {
         "evidence",
     ]
 
-    /// How facts of each store usually reach us.
+    /// The usual source of facts of each store.
     private static let sources = [
         "appStore": "appStoreNotification", "googlePlay": "playAPI",
         "revenueCat": "revenueCatWebhook", "tideover": "operator",
@@ -66,7 +66,7 @@ private struct FilledFact {
         }
     }
 
-    /// A member that the form has no place for.
+    /// Returns a member that the form does not contain.
     func unknownMember(of said: JSONObject, in fact: Fact) -> String? {
         JSONValue.object(said).unknownMember(
             beside: JSONValue { fact.write(to: &$0) },
@@ -74,8 +74,8 @@ private struct FilledFact {
         )
     }
 
-    /// Whether the form reads what stands at a place although it does not write it: a list there is
-    /// then refused.
+    /// Whether the form reads the value at a path although it does not write it. The form then
+    /// rejects a list there.
     private func isRead(_ path: [String]) -> Bool {
         let probe = JSONValue.object(object).setting(path[...], to: [])
         return (try? Fact(json: .whole(probe))) == nil

@@ -1,6 +1,7 @@
 public import TideoverJSON
 
-/// What is wrong with a conformance table, and where: the table's own mistake, not the program's.
+/// A fault of a conformance table and its position. It is an error in the table, not in the
+/// program.
 public struct ConformanceFault: Error, Hashable, Sendable {
     /// Counted from 1.
     public let line: Int
@@ -8,29 +9,29 @@ public struct ConformanceFault: Error, Hashable, Sendable {
     public let column: Int
     public let reason: Reason
 
-    /// What is wrong.
+    /// The kind of fault.
     public enum Reason: Hashable, Sendable {
         /// The file is not JSON.
         case notJSON(JSONError.Reason)
-        /// The format is another than the one that is read here.
+        /// The format differs from the supported one.
         case otherFormat(String)
-        /// A member that must be there is not.
+        /// A required member is missing.
         case missing(String)
-        /// A member, or what stands at this place, is not of the kind it should be.
+        /// A member, or the value at this position, has the wrong kind.
         case notA(String, member: String)
-        /// A member that means nothing here, with the closest one that does.
+        /// An unknown member, with the closest known one.
         case unknownMember(String, closest: String?)
-        /// A word that is none of those a member takes.
+        /// A value that is not among the permitted ones.
         case unknownWord(String, member: String)
-        /// A set of facts that the table does not give.
+        /// A set of facts that the table does not define.
         case unknownSet(String, closest: String?)
-        /// An entitlement that the catalogue does not name.
+        /// An entitlement that the catalogue lacks.
         case unknownEntitlement(String, closest: String?)
-        /// Two cases of one name.
+        /// Two cases with one name.
         case repeatedName(String)
-        /// A list without an element where one is needed.
+        /// An empty list that requires an element.
         case empty(String)
-        /// Nothing is expected of an answer.
+        /// An expectation that expects nothing of an answer.
         case expectsNothing
     }
 
@@ -57,7 +58,7 @@ public struct ConformanceFault: Error, Hashable, Sendable {
 }
 
 extension ConformanceFault: CustomStringConvertible {
-    /// The fault in one sentence, without its place.
+    /// The fault in one sentence, without its position.
     public var description: String {
         switch reason {
         case .notJSON(let reason): "this is not JSON: \(reason)"

@@ -1,6 +1,6 @@
 package import TideoverJSON
 
-/// One object of a table, none of whose members is unknown.
+/// An object of a table without unknown members.
 struct ConformanceObject: Sendable {
     let node: JSONNode
 
@@ -50,14 +50,14 @@ struct ConformanceObject: Sendable {
 }
 
 extension Instant {
-    /// An RFC 3339 time, or a date by itself for its midnight in UTC.
+    /// Reads an RFC 3339 time, or a date alone as its midnight in UTC.
     init?(conformance text: String) {
         self.init(rfc3339: text.utf8.count == 10 ? text + "T00:00:00Z" : text)
     }
 }
 
 extension JSONNode {
-    /// Reads a value that has one of our own forms, none of whose members is unknown.
+    /// Reads a value in one of our own forms, and rejects unknown members.
     func form<Value>(
         _ read: (JSONNode) throws(FormError) -> Value,
         _ write: (Value, inout JSONWriter) -> Void
@@ -75,7 +75,7 @@ extension JSONNode {
         return value
     }
 
-    /// This object laid over another.
+    /// Returns this object merged over another.
     func merged(over usual: JSONObject) throws(ConformanceFault) -> JSONObject {
         guard case .object(let changes) = JSONValue(self) else {
             throw ConformanceFault(.notA("object", member: key?.string ?? "this"), at: self)
@@ -83,7 +83,7 @@ extension JSONNode {
         return changes.merged(over: usual)
     }
 
-    /// A value as the root of a document of its own.
+    /// Returns a value as the root of its own document.
     static func whole(_ value: JSONValue) -> JSONNode {
         do {
             return try JSONDocument(value.encoded(), limits: .local).root
@@ -94,7 +94,8 @@ extension JSONNode {
 }
 
 extension JSONObject {
-    /// These members laid over others: objects member by member, null takes a member away.
+    /// Returns these members merged over others. Objects merge member by member; null removes a
+    /// member.
     func merged(over usual: JSONObject) -> JSONObject {
         reduce(into: usual) { merged, member in
             switch (merged[member.key], member.value) {
@@ -110,7 +111,7 @@ extension JSONObject {
 }
 
 extension JSONValue {
-    /// The value that something writes.
+    /// Creates the value that a closure writes.
     package init(_ write: (inout JSONWriter) -> Void) {
         var writer = JSONWriter()
         write(&writer)
@@ -120,7 +121,7 @@ extension JSONValue {
         self.init(document.root)
     }
 
-    /// The same with each text that is a date by itself made its midnight in UTC.
+    /// The value with each text that is a date alone replaced by its midnight in UTC.
     var withWholeTimes: JSONValue {
         switch self {
         case .string(let text) where text.utf8.count == 10:

@@ -1,24 +1,24 @@
 import TideoverJSON
 
-/// One question of a case, and what of its answer is compared.
+/// One question of a case, with the expected members of its answer.
 struct ConformanceQuestion: Sendable {
     let instant: Instant
     let lineage: Lineage
-    /// Nil to ask about the purchase itself, whatever it unlocks.
+    /// Nil to query the purchase itself, regardless of entitlements.
     let entitlement: String?
-    /// Nil for somebody who owned everything from the beginning.
+    /// Nil for a customer who owned everything from the beginning.
     let customer: CustomerID?
-    /// Nil for what is known at the end.
+    /// Nil for the knowledge at the end.
     let knownAt: Instant?
     let expected: JSONObject
     let node: JSONNode
 
-    /// The members of an expectation that ask; the others are compared.
+    /// The members of an expectation that form the question; the others are compared.
     private static let asking = [
         "at", "edge", "before", "from", "lineage", "entitlement", "customer", "knownAt", "note",
     ]
 
-    /// The questions of one expectation: one at its instant, or three around an edge.
+    /// Returns the questions of one expectation: one at its instant, or three around an edge.
     static func all(
         in node: JSONNode,
         _ setting: ConformanceSetting
@@ -41,7 +41,7 @@ struct ConformanceQuestion: Sendable {
         return [try ask(edge - step, before), try ask(edge, from), try ask(edge + step, from)]
     }
 
-    /// What to say of an expectation without an instant: most likely it is only mistyped.
+    /// Returns the fault of an expectation without an instant. Most likely its name is mistyped.
     private static func noInstant(in node: JSONNode) -> ConformanceFault {
         for (name, value) in node.members {
             guard let closest = closestName(to: name, among: asking), closest != name else {
@@ -99,7 +99,7 @@ struct ConformanceQuestion: Sendable {
 }
 
 extension JSONObject {
-    /// The members of these names only.
+    /// Returns only the members with these names.
     func keeping(_ names: some Collection<String>) -> JSONObject {
         reduce(into: JSONObject()) { if names.contains($1.key) { $0[$1.key] = $1.value } }
     }
@@ -108,7 +108,7 @@ extension JSONObject {
 // MARK: - Answering
 
 extension ConformanceQuestion {
-    /// What the rules answer to the question, with every member that can be expected of it.
+    /// Returns the answer of the rules, with every member that can be expected.
     func answer(by facts: [Fact], in asked: ConformanceCase) -> JSONObject {
         let record = record(of: facts, in: asked)
         var answer = entitlement.map { self.answer(on: $0, by: record) } ?? standing(by: record)
@@ -116,7 +116,7 @@ extension ConformanceQuestion {
         return answer
     }
 
-    /// The answer for a customer.
+    /// Returns the answer for a customer.
     private func answer(on entitlement: String, by record: CustomerRecord) -> JSONObject {
         let snapshot = record.history.snapshot(at: instant)
         guard let found = snapshot[entitlement] else { return JSONObject() }
@@ -129,7 +129,7 @@ extension ConformanceQuestion {
         return answer
     }
 
-    /// The answer for the purchase itself.
+    /// Returns the answer for the purchase itself.
     private func standing(by record: CustomerRecord) -> JSONObject {
         let holding = record.holdings.first { $0.lineage == lineage }
         let history = LineageHistory(
@@ -144,7 +144,7 @@ extension ConformanceQuestion {
         return answer
     }
 
-    /// What had happened by the instant asked about, oldest first.
+    /// Returns the events by the instant of the question, oldest first.
     private func events(by record: CustomerRecord) -> JSONValue {
         let all = entitlement.map {
             CustomerTimeline(record, until: instant).timeline(of: $0).transitions
@@ -162,7 +162,7 @@ extension ConformanceQuestion {
         }
     }
 
-    /// Everything known of whoever is asked about.
+    /// Returns the record of the customer in the question.
     private func record(of facts: [Fact], in asked: ConformanceCase) -> CustomerRecord {
         let holdings = Dictionary(grouping: facts, by: \.lineage).map {
             CustomerRecord.Holding(
@@ -191,7 +191,7 @@ extension ConformanceQuestion {
 }
 
 extension CustomerRecord {
-    /// The same where everything has always belonged to one customer.
+    /// Returns the record with everything always owned by one customer.
     fileprivate func owned(by customer: CustomerID) -> CustomerRecord {
         CustomerRecord(
             customer: customer,
@@ -212,7 +212,7 @@ extension CustomerRecord {
 }
 
 extension [OwnershipEntry] {
-    /// The list as it grows while facts of one lineage arrive, one after the other.
+    /// Returns the list of owners as the facts of one lineage arrive one by one.
     fileprivate static func byArrival(of facts: [Fact]) -> [OwnershipEntry] {
         let arrivals = facts.enumerated().sorted {
             ($0.element.learnedAt, $0.offset) < ($1.element.learnedAt, $1.offset)

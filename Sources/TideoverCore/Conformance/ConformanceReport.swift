@@ -1,6 +1,6 @@
 public import TideoverJSON
 
-/// What came of the cases of a table.
+/// The results of the cases of a table.
 public struct ConformanceReport: Sendable {
     /// One for each case, in the order of the table.
     public let outcomes: [ConformanceOutcome]
@@ -15,12 +15,12 @@ public struct ConformanceReport: Sendable {
     public var notRun: Int { outcomes.count { $0.result.isNotRun } }
 }
 
-/// What came of one case.
+/// The result of one case.
 public struct ConformanceOutcome: Sendable {
     public let name: String
-    /// What its expectations are written from.
+    /// The source of its expectations.
     public let source: String
-    /// Where it begins in the file, counted from 1.
+    /// The line in the file where it begins, counted from 1.
     public let line: Int
     public let result: Result
 
@@ -28,7 +28,7 @@ public struct ConformanceOutcome: Sendable {
         case passed
         case failed([ConformanceDifference])
         case malformed(ConformanceFault)
-        /// Nobody here translates messages of this store.
+        /// No translation is available for messages of this store.
         case notRun(store: String)
 
         var isFailed: Bool { if case .failed = self { true } else { false } }
@@ -37,11 +37,11 @@ public struct ConformanceOutcome: Sendable {
     }
 }
 
-/// One thing that came out otherwise than a case expects.
+/// A difference from a case's expectation.
 public enum ConformanceDifference: Hashable, Sendable {
-    /// A member of an answer; `line` is that of the expectation.
+    /// A member of an answer; `line` is the line of the expectation.
     case answer(line: Int, at: Instant, member: String, expected: JSONValue, got: JSONValue)
-    /// A message was refused, with the reason in words.
+    /// A message was rejected, with the reason as text.
     case refused(line: Int, reason: String)
 }
 
@@ -55,7 +55,7 @@ extension ConformanceDifference: CustomStringConvertible {
         }
     }
 
-    /// Where in the file it was expected otherwise, counted from 1.
+    /// The line of the expectation in the file, counted from 1.
     public var line: Int {
         switch self {
         case .answer(let line, _, _, _, _), .refused(let line, _): line
@@ -70,10 +70,10 @@ extension JSONValue {
 // MARK: - Running
 
 extension ConformanceTable {
-    /// Asks every question of every case, and compares the members that are expected.
+    /// Runs every question of every case, and compares the expected members.
     ///
-    /// `translate` turns a store's messages into facts; without it, cases that hold messages are
-    /// not run.
+    /// `translate` turns a store's messages into facts. Without it, cases with messages are not
+    /// run.
     public func run(translating translate: ConformanceTranslation? = nil) -> ConformanceReport {
         let refuse: ConformanceTranslation = { throw ConformanceUntranslated(store: $0.store) }
         return ConformanceReport(
@@ -138,8 +138,7 @@ extension ConformanceQuestion {
         return found
     }
 
-    /// Objects are compared member by member, where only the members given count; lists element by
-    /// element.
+    /// Compares objects by the expected members only, and lists element by element.
     private func compare(
         _ expected: JSONValue,
         _ got: JSONValue,
@@ -172,7 +171,7 @@ extension ConformanceQuestion {
 }
 
 extension JSONValue {
-    /// Whether two values are the same; times are, if they name the same instant.
+    /// Whether two values are equal. Times are equal if they name the same instant.
     fileprivate func isSame(as other: JSONValue) -> Bool {
         guard let mine = string.flatMap({ Instant(rfc3339: $0) }),
             let theirs = other.string.flatMap({ Instant(rfc3339: $0) })
@@ -180,8 +179,8 @@ extension JSONValue {
         return mine == theirs
     }
 
-    /// Of a list of objects, only the members that some object of another list has: so that what
-    /// differs can be seen.
+    /// Returns a list of objects reduced to the members that occur in another list, to make the
+    /// differences visible.
     fileprivate func keepingMembers(of other: JSONValue) -> JSONValue {
         let names = Set((other.array ?? []).flatMap { $0.object?.map(\.key) ?? [] })
         guard !names.isEmpty, let elements = array else { return self }

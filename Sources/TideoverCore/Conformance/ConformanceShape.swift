@@ -1,8 +1,8 @@
 import TideoverJSON
 
 extension JSONValue {
-    /// The path of a member that is missing from what was read of it and written again: a slip of the
-    /// pen would otherwise go unnoticed. `isRead` tells of a member that is read though not written.
+    /// Returns the path of a member that is lost when the value is read and written again. Detects
+    /// mistyped names. `isRead` reports a member that is read but not written.
     func unknownMember(
         beside written: JSONValue,
         at path: [String] = [],
@@ -30,7 +30,7 @@ extension JSONValue {
         }
     }
 
-    /// The same with another value at a place.
+    /// Returns a copy with another value at a path.
     func setting(_ path: ArraySlice<String>, to value: JSONValue) -> JSONValue {
         guard let name = path.first else { return value }
         let changed = parts.map { key, part in

@@ -1,19 +1,19 @@
 import TideoverJSON
 
-/// Cases of the rules of standing as data: what the stores said, and what must be answered.
+/// Cases of the rules of standing as data: the stores' messages with the required answers.
 ///
 /// `Conformance/README.md` describes the format.
 public struct ConformanceTable: Sendable {
-    /// The version of the format that is read here.
+    /// The supported version of the format.
     public static let format = "tideover-conformance/1"
-    /// What the expectations are written from.
+    /// The source of the expectations.
     public let source: String
     let entries: [Entry]
 
-    /// How many cases there are, malformed ones included.
+    /// The number of cases, malformed ones included.
     public var count: Int { entries.count }
 
-    /// A case, or what is wrong with it.
+    /// A case, or its fault.
     struct Entry: Sendable {
         let name: String
         let source: String
@@ -21,13 +21,13 @@ public struct ConformanceTable: Sendable {
         let content: Result<ConformanceCase, ConformanceFault>
     }
 
-    /// A value is written again before it is read, which can make it a few times longer: what is
-    /// written of a table of this size is far below ``JSONLimits/local``.
+    /// The limits of a table. A value is written again before it is read, which can make it a few
+    /// times longer. For a table of this size the result is far below ``JSONLimits/local``.
     private static let limits = JSONLimits(maxBytes: 64 << 20, maxDepth: JSONLimits.local.maxDepth)
 
-    /// Reads a table. A case that is malformed does not keep the others from being read.
+    /// Reads a table. A malformed case does not prevent reading the others.
     ///
-    /// - Throws: what is wrong with the table around its cases.
+    /// - Throws: The fault of the table outside its cases.
     public init(_ bytes: [UInt8]) throws(ConformanceFault) {
         let document: JSONDocument
         do {
@@ -72,15 +72,15 @@ extension ConformanceTable.Entry {
     }
 }
 
-/// What the cases of a table share unless they say otherwise.
+/// The settings that all cases of a table share by default.
 struct ConformanceSetting: Sendable {
     var catalogue = Versioned(Catalogue())
     var policy = Versioned(Policy())
-    /// The lineage that facts and questions are about.
+    /// The lineage of facts and questions.
     var base: JSONObject = [
         "store": "appStore", "environment": "production", "id": "1000", "ownership": "purchased",
     ]
-    /// What a store's messages hold, by store.
+    /// The default content of messages, by store.
     var usual = JSONObject()
     /// Lists of facts by name.
     var given: [String: [JSONNode]] = [:]
@@ -103,7 +103,7 @@ struct ConformanceSetting: Sendable {
         return setting
     }
 
-    /// The facts of a list, whose texts are the names of lists given before.
+    /// Returns the facts of a list. A text in it is the name of an earlier list.
     func facts(in node: JSONNode, of member: String) throws(ConformanceFault) -> [JSONNode] {
         guard node.kind == .array else {
             throw ConformanceFault(.notA("list", member: member), at: node)
@@ -123,7 +123,7 @@ struct ConformanceSetting: Sendable {
         return facts
     }
 
-    /// A lineage, where what is not said is that of `base`.
+    /// Returns a lineage. Missing members come from `base`.
     func lineage(_ node: JSONNode?) throws(ConformanceFault) -> Lineage {
         guard let node else { return try lineage(of: base, for: nil) }
         if let id = node.string {
@@ -148,7 +148,7 @@ struct ConformanceSetting: Sendable {
 }
 
 extension JSONNode {
-    /// One catalogue, or a list of versions of it.
+    /// Reads one catalogue, or a list of versions of it.
     fileprivate func catalogue() throws(ConformanceFault) -> Versioned<Catalogue> {
         guard kind == .array else {
             return Versioned(try form(Catalogue.init(json:)) { $0.write(to: &$1) })
@@ -156,7 +156,7 @@ extension JSONNode {
         return try form(Versioned<Catalogue>.init(json:)) { $0.write(to: &$1) }
     }
 
-    /// One policy, or a list of versions of it.
+    /// Reads one policy, or a list of versions of it.
     fileprivate func policy() throws(ConformanceFault) -> Versioned<Policy> {
         guard kind == .array else {
             return Versioned(try form(Policy.init(json:)) { $0.write(to: &$1) })

@@ -1,12 +1,13 @@
-/// What a device concluded by itself from what its store told it: a claim to be compared, never believed.
+/// The entitlement state that a device computed from its store's data. It is compared, never
+/// trusted.
 public struct DeviceConclusion: Hashable, Sendable {
-    /// What the device's clock showed; nil where it was not said.
+    /// The time on the device's clock; nil if not reported.
     public var at: Instant?
-    /// When it last looked at what its store tells; nil where it was not said.
+    /// When the device last read its store's data; nil if not reported.
     public var askedAt: Instant?
-    /// The environment it looked at, as it names it; nil where it was not said.
+    /// The environment that the device read, as the device names it; nil if not reported.
     public var environment: String?
-    /// By entitlement.
+    /// The reported state of each entitlement.
     public var words: [String: DeviceWord]
 
     public init(
@@ -22,16 +23,16 @@ public struct DeviceConclusion: Hashable, Sendable {
     }
 }
 
-/// What a device concluded of one entitlement.
+/// The state that a device computed for one entitlement.
 public struct DeviceWord: Hashable, Sendable {
     public var access: Bool
     public var end: End
     public var productId: String?
-    /// The App Store's id of the purchase it concluded from.
+    /// The App Store's ID of the purchase that the state is based on.
     public var originalTransactionId: String?
-    /// Whether it could verify what it concluded from.
+    /// Whether the device verified the data that the state is based on.
     public var isVerified: Bool
-    /// Ids of transactions for it that the device has not finished.
+    /// IDs of transactions for the entitlement that the device has not finished.
     public var unfinished: [String]
 
     public init(
@@ -50,13 +51,13 @@ public struct DeviceWord: Hashable, Sendable {
         self.unfinished = unfinished
     }
 
-    /// Until when a device holds access to last, or since when it is over.
+    /// When access lasts until, or when it ended, according to a device.
     public enum End: Hashable, Sendable {
         case unsaid
         case never
         case at(Instant)
 
-        /// Nil where nothing was said.
+        /// Nil if not reported.
         var instant: Instant? {
             switch self {
             case .unsaid: nil
@@ -66,23 +67,23 @@ public struct DeviceWord: Hashable, Sendable {
         }
     }
 
-    /// Whether it still gives access at an instant, having been said before.
+    /// Whether the state gives access at an instant, given when it was reported.
     func allows(at instant: Instant, saidAt: Instant) -> Bool {
         guard access, let end = end.instant, end > saidAt else { return access }
         return end > instant
     }
 }
 
-/// What we answered of one entitlement, as far as it can be compared.
+/// The server's state of one entitlement, limited to the comparable fields.
 public struct ServerWord: Hashable, Sendable {
     public var state: State
     public var confidence: Confidence
-    /// Until when access lasts, or when it ended; nil is for ever where there is access, and unknown
-    /// where there is none.
+    /// When access lasts until, or when it ended. Nil means permanent access, or an unknown end if
+    /// there is no access.
     public var until: Instant?
     public var productId: String?
     public var lineage: Lineage?
-    /// The date of the store's newest word that the answer rests on; nil where there is none.
+    /// The date of the newest store observation that the state rests on; nil if there is none.
     public var saidAt: Instant?
 
     public init(
@@ -103,6 +104,6 @@ public struct ServerWord: Hashable, Sendable {
 
     public var access: Bool { state.givesAccess }
 
-    /// The end of access; nil where there is none, or it is not known.
+    /// The end of access; nil if there is no access or the end is unknown.
     var end: Instant? { access ? until ?? .distantFuture : until }
 }

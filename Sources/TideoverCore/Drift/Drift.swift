@@ -1,22 +1,22 @@
-/// A difference between what a device concluded by itself and what we answered, from when it was found
-/// until it was no more. It is kept to be measured and mended; it never changes an answer.
+/// A difference between a device's entitlement state and the server's, from detection to
+/// resolution. It is measured and resolved; it never changes an answer.
 public struct Drift: Hashable, Sendable {
-    /// Rises with `openedAt`; the same difference found at the same instant has the same id.
+    /// Increases with `openedAt`. The same difference found at the same instant has the same ID.
     public let id: String
     public let customer: CustomerID
     public let environment: Environment
     public let entitlement: String
-    /// The purchase it is about, as far as the device or we know one.
+    /// The purchase concerned, if the device or the server knows one.
     public var lineage: Lineage?
     public var direction: Direction
     public var cause: Cause
-    /// When it was found, by our clock.
+    /// When it was detected, by our clock.
     public let openedAt: Instant
     /// Nil while it is open.
     public var healing: Healing?
-    /// What the device said when it was found.
+    /// The device's state at detection.
     public var device: DeviceWord
-    /// What we said when it was found.
+    /// The server's state at detection.
     public var server: ServerWord
 
     public init(
@@ -44,11 +44,11 @@ public struct Drift: Hashable, Sendable {
         self.server = server
     }
 
-    /// How it ended.
+    /// How it was resolved.
     public struct Healing: Hashable, Sendable {
         public var at: Instant
         public var by: Healer
-        /// Whether both then gave access.
+        /// Whether both sides gave access after the resolution.
         public var access: Bool
 
         public init(at: Instant, by: Healer, access: Bool) {
@@ -60,17 +60,17 @@ public struct Drift: Hashable, Sendable {
 
     public var isOpen: Bool { healing == nil }
 
-    /// From when it was found until it was no more; nil while it is open.
+    /// The time from detection to resolution; nil while it is open.
     public var timeToHeal: Milliseconds? { healing.map { max(.zero, $0.at - openedAt) } }
 
-    /// How long one of the two denied, from when it was found, what both then came to give: the
-    /// customer was locked out there. Nil while it is open.
+    /// How long one side denied the access that both gave in the end, from detection. The customer
+    /// was locked out for that time. Nil while it is open.
     public var lockout: Milliseconds? {
         guard let healing, let timeToHeal else { return nil }
         return healing.access && direction != .untilDiffers ? timeToHeal : .zero
     }
 
-    /// Whether it heals as soon as the store is asked about the purchase, if the device is right.
+    /// Whether a query to the store resolves it, if the device is right.
     public var asksStore: Bool {
         guard isOpen, lineage?.store == .appStore else { return false }
         return switch cause {
@@ -98,36 +98,36 @@ public struct Drift: Hashable, Sendable {
 }
 
 extension Drift {
-    /// Which of the two gives access.
+    /// Which of the two sides gives access.
     public enum Direction: String, Hashable, Sendable, CaseIterable {
-        /// A customer who may have it is locked out.
+        /// An entitled customer is locked out.
         case deviceDeniesServerAllows = "device-denies-server-allows"
-        /// A customer is served, or waits to be, whom we would not serve.
+        /// A customer gets access, or awaits it, that the server denies.
         case deviceAllowsServerDenies = "device-allows-server-denies"
         /// Both give access, until different instants.
         case untilDiffers = "until-differs"
     }
 
-    /// Why the two differ.
+    /// Why the two sides differ.
     public enum Cause: String, Hashable, Sendable, CaseIterable {
-        /// We know more than the device had heard when it last looked.
+        /// The server has newer data than the device had when it last read its store.
         case staleDeviceCache = "stale-device-cache"
-        /// The device knows more than we had heard.
+        /// The device has newer data than the server had received.
         case missedNotification = "missed-notification"
-        /// The device holds the purchase and could not verify it.
+        /// The device has the purchase and failed to verify it.
         case unverifiedOnDevice = "unverified-on-device"
-        /// The purchase is another customer's here.
+        /// The purchase belongs to another customer on the server.
         case otherCustomer = "other-customer"
-        /// The device and we look at different environments.
+        /// The device and the server read different environments.
         case environment
-        /// The device's clock differs from ours by enough to turn the answer.
+        /// The device's clock is wrong by enough to change the answer.
         case clock
-        /// The device holds a transaction that was never finished.
+        /// The device has a transaction that was never finished.
         case unfinishedTransaction = "unfinished-transaction"
-        /// We know the purchase, and nobody has claimed it.
+        /// The server knows the purchase, and no customer has claimed it.
         case unclaimedPurchase = "unclaimed-purchase"
 
-        /// What it is and what ends it, in a sentence for a support person.
+        /// A sentence for support staff that names the cause and the remedy.
         public var sentence: String {
             switch self {
             case .staleDeviceCache:
@@ -156,15 +156,15 @@ extension Drift {
         }
     }
 
-    /// What ended a difference.
+    /// The cause of a resolution.
     public enum Healer: String, Hashable, Sendable, CaseIterable {
-        /// The device: what it presented, or that it has come to agree with us.
+        /// The device: a purchase that it presented, or a report that now agrees.
         case device
-        /// The store sent what had been missing.
+        /// The store sent the missing notification.
         case notification
-        /// We asked the store.
+        /// The server queried the store.
         case asked
-        /// An operator's word, such as a grant.
+        /// An operator's action, such as a grant.
         case `operator`
         /// The purchase was claimed, or moved to another customer.
         case ownership

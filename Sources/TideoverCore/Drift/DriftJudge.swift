@@ -1,20 +1,22 @@
-/// Compares what a device concluded with what we answer, and names the cause of each difference. It is
-/// pure and total: whatever a device says, it gets a judgement, and no answer depends on it.
+/// Compares a device's report with the server's answers, and finds the cause of each difference.
+///
+/// It is pure and total. Every report gets a result, and no answer depends on it.
 public struct DriftJudge: Sendable {
     public let customer: CustomerID
     public let environment: Environment
     public let now: Instant
-    /// Nil where no device spoke and only what is open is looked at again.
+    /// Nil if no device sent a report and only open drifts are checked.
     public let report: DeviceReport?
-    /// Before what was learned at `now`, by entitlement.
+    /// The server's states before the facts learned at `now`, by entitlement.
     public let before: [String: ServerWord]
-    /// As of `now`, by entitlement.
+    /// The server's states as of `now`, by entitlement.
     public let after: [String: ServerWord]
-    /// The same for the instant that the device's clock shows; empty where it did not say.
+    /// The server's states at the time on the device's clock; empty if the device did not report
+    /// it.
     public let byDeviceClock: [String: ServerWord]
-    /// What was learned at `now`.
+    /// The facts learned at `now`.
     public let news: [News]
-    /// When the store last answered a question of ours about a lineage.
+    /// When the store last answered a query about each lineage.
     public let asked: [Lineage: Instant]
 
     public init(
@@ -39,16 +41,16 @@ public struct DriftJudge: Sendable {
         self.asked = asked
     }
 
-    /// What was learned of one lineage at `now`.
+    /// The facts learned about one lineage at `now`.
     public struct News: Hashable, Sendable {
         public var lineage: Lineage
-        /// Whence, if facts were.
+        /// The source of the facts, if there are any.
         public var source: Source?
-        /// Since when what they say has been so.
+        /// When the reported state began.
         public var since: Instant
-        /// Whether anything was known of it before.
+        /// Whether the lineage was known before.
         public var wasKnown: Bool
-        /// How it came to the customer, if it did.
+        /// How the customer became the owner, if that happened at `now`.
         public var ownership: OwnershipEntry.Why?
 
         public init(
@@ -66,15 +68,15 @@ public struct DriftJudge: Sendable {
         }
     }
 
-    /// Ends that differ by no more are the same; dates pass through clocks and roundings.
+    /// The largest difference between two equal ends. Dates differ by clocks and rounding.
     public static let tolerance = Milliseconds.minutes(1)
-    /// A clock that differs by no more is right.
+    /// The largest error of a correct clock.
     public static let clockTolerance = Milliseconds.minutes(5)
-    /// What has been so for no longer could not have reached us yet: it is no drift.
+    /// How long a change may take to arrive. A younger change is not drift.
     public static let arrivalTime = Milliseconds.minutes(5)
 
-    /// What to store: differences that ended first, then those that begin, or began and ended at once.
-    /// Of what is open and goes on nothing, unless its cause is known better now.
+    /// Returns the drifts to store: resolved ones first, then new ones, including those resolved at
+    /// once. Open drifts that continue are returned only if their cause changed.
     public func drifts(open: [Drift]) -> [Drift] {
         let changed = open.compactMap(settled)
         let going = open.filter { drift in
@@ -88,14 +90,16 @@ public struct DriftJudge: Sendable {
     }
 }
 
-/// What a device reports, with what we know of the purchases it names.
+/// A device's report, with the known purchases that it names.
 public struct DeviceReport: Hashable, Sendable {
     public var conclusion: DeviceConclusion
-    /// The purchases it names, by the store's id; without those that we do not know.
+    /// The named purchases by the store's ID, without unknown ones.
     public var purchases: [String: Purchase]
-    /// What it presented and could not have: what a word is taken for that names no purchase.
+    /// The purchase that the device presented and was refused. It applies to a state that names no
+    /// purchase.
     public var refused: Lineage?
-    /// Entitlements of which drift has just ended by what it presented: the same is not found again.
+    /// Entitlements with a drift that was just resolved by the presented purchases. The same drift
+    /// is not detected again.
     public var mended: Set<String>
 
     public init(
@@ -120,16 +124,16 @@ public struct DeviceReport: Hashable, Sendable {
         }
     }
 
-    /// Whose a purchase is that we know.
+    /// The owner of a known purchase.
     public enum Holder: Hashable, Sendable {
         case nobody, customer, another
     }
 }
 
-// MARK: - What is open
+// MARK: - Open drifts
 
 extension DriftJudge {
-    /// What has become of an open difference; nil if nothing has.
+    /// Returns the update of an open drift; nil if nothing changed.
     private func settled(_ drift: Drift) -> Drift? {
         guard let server = after[drift.entitlement] else {
             return ended(drift, by: .time, access: false)
@@ -159,7 +163,8 @@ extension DriftJudge {
         return drift
     }
 
-    /// The store was asked, and said what we had said: then it is the device that has to hear of it.
+    /// Returns the drift with cause `staleDeviceCache` once the store confirmed the server's state.
+    /// The device must then refresh. Nil if the cause is unchanged.
     private func refined(_ drift: Drift, _ server: ServerWord) -> Drift? {
         guard drift.cause == .missedNotification, server.confidence == .confirmed,
             let askedAt = drift.lineage.flatMap({ asked[$0] }), askedAt >= drift.openedAt
@@ -177,10 +182,11 @@ extension DriftJudge {
     }
 }
 
-// MARK: - What a device reports
+// MARK: - New drifts
 
 extension DriftJudge {
-    /// The difference that a report shows; nil if there is none, or we could not have known better.
+    /// Returns the difference that a report shows. Nil if there is none, or if the server could not
+    /// have had the data yet.
     private func begun(_ name: String, _ word: DeviceWord) -> Drift? {
         guard let server = after[name] else { return nil }
         if let direction = direction(word, server) {
@@ -203,7 +209,7 @@ extension DriftJudge {
         return drift
     }
 
-    /// What a device presented that made us agree with it.
+    /// Returns the presented purchase that made the server agree with the device.
     private func mending(_ name: String, _ server: ServerWord) -> News? {
         news.first { $0.lineage == server.lineage }
     }
@@ -234,7 +240,7 @@ extension DriftJudge {
         return DeviceReport.Purchase(lineage: refused, holder: .another)
     }
 
-    // MARK: Which way
+    // MARK: Direction
 
     private func direction(_ word: DeviceWord, _ server: ServerWord) -> Drift.Direction? {
         direction(word, server, deviceAllows: word.access)
@@ -257,9 +263,9 @@ extension DriftJudge {
         }
     }
 
-    // MARK: Why
+    // MARK: Cause
 
-    /// Of a difference that we agree about by now.
+    /// Returns the cause of a difference that is already resolved.
     private func cause(mendedBy news: News, _ word: DeviceWord) -> Drift.Cause {
         switch news.ownership {
         case .claimed where news.wasKnown: .unclaimedPurchase
@@ -268,8 +274,8 @@ extension DriftJudge {
         }
     }
 
-    /// Of a difference that goes on. The first that fits: what makes the two incomparable, then whose
-    /// the purchase is, then who has the newer word.
+    /// Returns the cause of an open difference; the first match wins. The order is: reasons that
+    /// the two states are not comparable, then ownership, then which side has newer data.
     private func cause(
         of direction: Drift.Direction,
         _ name: String,
@@ -293,8 +299,8 @@ extension DriftJudge {
         return named.lowercased() != environment.rawValue
     }
 
-    /// Whether the device's clock alone makes the difference: by it we would say the same, or both know
-    /// the same end and see it on different sides of now.
+    /// Whether the device's clock alone causes the difference. By its clock the server gives the
+    /// same answer, or both know the same end on different sides of now.
     private func isMisled(
         by direction: Drift.Direction,
         _ name: String,
@@ -309,8 +315,8 @@ extension DriftJudge {
         return one.isWithin(Self.tolerance, of: other)
     }
 
-    /// By when the device last looked, if it says so; else by how sure we are; else by who knows of the
-    /// later end.
+    /// Whether the device has newer data. Decided by when the device last read its store, if
+    /// reported; otherwise by the server's confidence; otherwise by the later end.
     private func deviceKnowsMore(_ word: DeviceWord, _ server: ServerWord) -> Bool {
         guard let saidAt = server.saidAt else { return true }
         if let askedAt = report?.conclusion.askedAt { return askedAt > saidAt }

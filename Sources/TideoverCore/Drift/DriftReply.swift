@@ -1,7 +1,7 @@
-// What a reply to the customer says of drift and lockouts: plain English, no ids, days in UTC.
+// Sentences on drift and lockouts for a reply to the customer: plain English, no IDs, days in UTC.
 
 extension Drift {
-    /// One sentence on the difference, and while it is open what the customer can do.
+    /// One sentence on the difference. While it is open, also the customer's remedy.
     public var reply: [String] {
         if let healing {
             return [
@@ -20,7 +20,7 @@ extension Drift {
 }
 
 extension Drift.Cause {
-    /// What the customer can do, or what we are doing, in a sentence.
+    /// One sentence on the customer's remedy or the server's action.
     public var help: String {
         switch self {
         case .staleDeviceCache, .unfinishedTransaction:
@@ -39,7 +39,7 @@ extension Drift.Cause {
 }
 
 extension Lockouts {
-    /// A sentence on how long a customer was denied by us in all; nil where it is less than a minute.
+    /// Returns a sentence on how long the server denied access in total; nil if under a minute.
     public static func reply(denied: Milliseconds) -> String? {
         let minutes = denied.count / Milliseconds.minutes(1).count
         guard minutes > 0 else { return nil }

@@ -1,17 +1,17 @@
-/// One line of a customer's append-only list of aliases: another id that the app's back end says is
-/// the same customer's.
+/// One line of a customer's append-only list of aliases. The app's back end declares that another
+/// ID belongs to the same customer.
 public struct CustomerAlias: Hashable, Sendable {
-    /// How many a customer may have.
+    /// The largest number of aliases per customer.
     public static let most = 10
 
     public var alias: CustomerID
-    /// The customer that it stands for: an id that is no alias itself.
+    /// The customer that the alias refers to: an ID that is not an alias itself.
     public var customer: CustomerID
-    /// When it was declared, by our clock: it counts from then on.
+    /// When it was declared, by our clock. It counts from then on.
     public var from: Instant
-    /// In the words of whoever declared it; perhaps empty.
+    /// The declaring party's reason; may be empty.
     public var why: String
-    /// Who declared it: the name of a key.
+    /// The key name of the declaring party.
     public var by: String
 
     public init(
@@ -29,14 +29,14 @@ public struct CustomerAlias: Hashable, Sendable {
     }
 }
 
-/// The ids that one customer goes by, and since when.
+/// The IDs of one customer, with when each joined.
 ///
-/// They are one from the instant on at which that was declared. Of any instant before, each answers for
-/// itself alone, so that what was answered then stays as it was.
+/// The IDs are one customer from the instant of their declaration. At earlier instants each ID
+/// answers for itself alone, so that earlier answers stay unchanged.
 public struct CustomerIdentity: Hashable, Sendable {
-    /// The id asked about.
+    /// The requested ID.
     public let customer: CustomerID
-    /// All aliases of one customer, in the order of their declaration; none where there are none.
+    /// All aliases of one customer, in order of declaration; may be empty.
     public let aliases: [CustomerAlias]
 
     public init(_ customer: CustomerID, aliases: [CustomerAlias] = []) {
@@ -44,7 +44,7 @@ public struct CustomerIdentity: Hashable, Sendable {
         self.aliases = aliases
     }
 
-    /// The id that the others are aliases of.
+    /// The ID that the others are aliases of.
     public var primary: CustomerID { aliases.first?.customer ?? customer }
 
     /// Every id, the primary one first.
@@ -53,19 +53,19 @@ public struct CustomerIdentity: Hashable, Sendable {
     /// The instants at which an id joined.
     public var instants: [Instant] { aliases.map(\.from) }
 
-    /// Without the aliases that were declared later.
+    /// Returns the identity without aliases that were declared later.
     public func asKnown(at instant: Instant) -> CustomerIdentity {
         CustomerIdentity(customer, aliases: aliases.filter { $0.from <= instant })
     }
 
-    /// From when on another id is the same customer as the one asked about; nil for never.
+    /// Returns when another ID became the same customer as the requested one; nil if it never did.
     public func start(of id: CustomerID) -> Instant? {
         if id == customer { return .distantPast }
         guard let other = joined(id), let own = joined(customer) else { return nil }
         return max(other, own)
     }
 
-    /// Whether the owner at an instant is the customer, by whatever id.
+    /// Whether the owner at an instant is the customer, under any ID.
     public func owns(_ owners: [OwnershipEntry], at instant: Instant) -> Bool {
         guard let owner = owners.owner(at: instant) else { return false }
         if owner == customer { return true }
@@ -78,23 +78,23 @@ public struct CustomerIdentity: Hashable, Sendable {
     }
 }
 
-/// What becomes of the word that two ids are one customer.
+/// The result of a declaration that two IDs are one customer.
 public enum AliasRuling: Hashable, Sendable {
-    /// They are one already.
+    /// They already are one customer.
     case known
-    /// The line to append.
+    /// The entry to append.
     case granted(CustomerAlias)
     case refused(Objection)
 
-    /// Why it comes to nothing.
+    /// Why a declaration is refused.
     public enum Objection: Hashable, Sendable {
-        /// An id is itself without being told.
+        /// An ID is already the same as itself.
         case sameID
-        /// The id stands for another customer; that is for ever.
+        /// The ID is permanently an alias of another customer.
         case aliasOfAnother
-        /// The id has aliases of its own.
+        /// The ID has aliases of its own.
         case hasAliases
-        /// The customer has as many aliases as one may have.
+        /// The customer has the largest allowed number of aliases.
         case tooMany
 
         /// A stable name.
@@ -120,8 +120,8 @@ public enum AliasRuling: Hashable, Sendable {
         }
     }
 
-    /// Rules on `alias` as another id of `customer`, given how each is known: an alias of an alias is
-    /// one of the customer that stands behind it, so that there are no chains, and no cycles.
+    /// Rules on `alias` as another ID of `customer`, given the identity of each. An alias of an
+    /// alias resolves to the primary customer, so there are no chains and no cycles.
     public init(
         _ alias: CustomerIdentity,
         as customer: CustomerIdentity,

@@ -1,19 +1,19 @@
-/// What somebody asserted about one purchase, stamped with their clock. Facts are only ever added;
-/// what a customer may use is a function of them.
+/// An assertion about one purchase, with the asserting party's timestamp. Facts are only added. A
+/// customer's access is a function of them.
 public struct Fact: Hashable, Sendable {
     public var lineage: Lineage
     public var assertion: Assertion
     /// When it became true.
     public var effectiveAt: Instant
-    /// When the store said so, by the store's clock (the inner signed date).
+    /// When the store asserted it, by the store's clock (the inner signed date).
     public var assertedAt: Instant
-    /// The signed date of the envelope it came in; equals `assertedAt` where there is none.
+    /// The signed date of the enclosing envelope; equals `assertedAt` if there is none.
     public var envelopeSignedAt: Instant
-    /// When we heard.
+    /// When the server learned it.
     public var learnedAt: Instant
     public var rank: Rank
     public var source: Source
-    /// The evidence this was read from.
+    /// The evidence that this fact was read from.
     public var evidence: EvidenceID
 
     public init(
@@ -39,29 +39,29 @@ public struct Fact: Hashable, Sendable {
     }
 }
 
-/// How much a fact's speaker is to be trusted; a lower rank fills what no higher one said of the
-/// same thing, and never overrules.
+/// The trust level of a fact's source. A lower rank fills gaps left by higher ranks, and never
+/// overrides them.
 public enum Rank: Int, Hashable, Sendable, Comparable, CaseIterable {
-    /// Our inference from a notification's bare type.
+    /// Inferred from a notification's bare type.
     case inferred = 0
-    /// A relay: RevenueCat, an import.
+    /// From a relay: RevenueCat or an import.
     case relayed = 1
-    /// The store's own words: API, signed notification, signed device transaction, receipt.
+    /// From the store: API, signed notification, signed device transaction, receipt.
     case store = 2
 
     public static func < (a: Rank, b: Rank) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// The way a fact reached us.
+/// How a fact reached the server.
 public enum Source: String, Hashable, Sendable, CaseIterable {
     case appStoreNotification, appStoreAPI, deviceTransaction, appReceipt
     case playNotification, playAPI
     case revenueCatWebhook, revenueCatAPI
     /// A file of another system's customers.
     case imported
-    /// A person who runs the app.
+    /// A person who operates the app.
     case `operator`
-    /// This server, of what it did itself.
+    /// This server, about its own actions.
     case server
 }
 
@@ -76,10 +76,10 @@ public struct EvidenceID: Hashable, Sendable, Comparable {
     public static func < (a: EvidenceID, b: EvidenceID) -> Bool { a.hex < b.hex }
 }
 
-/// The kinds of things that can be said of a purchase.
+/// The kinds of assertions about a purchase.
 ///
-/// Indirect: a fact is copied on its way from store to standing, and then copies a reference instead of
-/// a dozen texts.
+/// Indirect, so that copying a fact on its way from store to standing copies a reference instead of
+/// a dozen strings.
 public indirect enum Assertion: Hashable, Sendable {
     case term(Term)
     case outlook(Outlook)
@@ -97,7 +97,7 @@ public indirect enum Assertion: Hashable, Sendable {
     case unrecognised(Unrecognised)
 }
 
-/// Names one term of a lineage.
+/// The key of one term of a lineage.
 public struct TermKey: Hashable, Sendable, Comparable {
     public var text: String
 
@@ -111,27 +111,27 @@ public struct TermKey: Hashable, Sendable, Comparable {
 /// A paid or free period, or a one-time purchase.
 public struct Term: Hashable, Sendable {
     public var transactionId: String
-    /// The App Store's id of the billing period; the same for every copy of one period.
+    /// The App Store's ID of the billing period; the same for every copy of one period.
     public var webOrderLineItemId: String?
     public var productId: String
     public var plan: Plan
     public var start: Instant
-    /// Nil for what has no end of its own: lifetimes, and non-renewing purchases whose length the
-    /// catalogue knows.
+    /// Nil if the term states no end: lifetimes, and non-renewing purchases with a length in the
+    /// catalogue.
     public var end: Instant?
     public var offer: Offer?
     public var price: Money?
-    /// Whether the store says that the customer has upgraded away from this term.
+    /// Whether the store reports that the customer has upgraded away from this term.
     public var isUpgraded: Bool
-    /// Whether this word of the store carried a revocation of the term.
+    /// Whether this store observation carried a revocation of the term.
     public var isRevoked: Bool
     public var origin: Origin
     public var group: String?
     /// ISO 3166-1 alpha-3.
     public var storefront: String?
-    /// The account the app named when it was bought, if any.
+    /// The account that the app set at purchase, if any.
     public var accountToken: CustomerID?
-    /// How it is billed, where the store offers a choice.
+    /// How it is billed, if the store offers a choice.
     public var billing: Billing?
     /// The longer commitment that this term is one payment of.
     public var commitment: Commitment?
@@ -155,7 +155,7 @@ public struct Term: Hashable, Sendable {
         commitment: Commitment? = nil
     ) {
         self.transactionId = transactionId
-        // Xcode writes "0" for every period: as an identity it would make all terms one.
+        // Xcode writes "0" for every period. As an identity it would merge all terms.
         self.webOrderLineItemId = webOrderLineItemId == "0" ? nil : webOrderLineItemId
         self.productId = productId
         self.plan = plan
@@ -173,15 +173,15 @@ public struct Term: Hashable, Sendable {
         self.commitment = commitment
     }
 
-    /// What makes two words speak of the same term.
+    /// The key that identifies the term across observations.
     public var key: TermKey {
         webOrderLineItemId.map { TermKey("w:\($0)") } ?? TermKey("t:\(transactionId)")
     }
 
-    /// What was sold.
+    /// The kind of product sold.
     public enum Plan: Hashable, Sendable {
         case autoRenewable, nonRenewing, nonConsumable, consumable
-        /// A kind this version does not know, in the store's own word: it unlocks nothing.
+        /// A kind that this version does not recognise, as the store names it. It unlocks nothing.
         case unrecognised(String)
     }
 
@@ -190,23 +190,23 @@ public struct Term: Hashable, Sendable {
         case purchase, renewal, unstated
     }
 
-    /// How a subscription is paid for.
+    /// How a subscription is paid.
     public enum Billing: Hashable, Sendable {
         /// The whole period at once.
         case upfront
-        /// By the month, for a longer commitment.
+        /// Monthly, for a longer commitment.
         case monthly
         case unrecognised(String)
     }
 
-    /// A term's place in a commitment that is paid by the month.
+    /// A term's place in a commitment with monthly payments.
     public struct Commitment: Hashable, Sendable {
-        /// Which payment this is, from 1.
+        /// The number of this payment, from 1.
         public var payment: Int64?
-        /// How many payments there are.
+        /// The total number of payments.
         public var payments: Int64?
         public var end: Instant?
-        /// The price of the whole.
+        /// The price of the whole commitment.
         public var price: Money?
 
         public init(
@@ -223,7 +223,7 @@ public struct Term: Hashable, Sendable {
     }
 }
 
-/// A discount a term was sold with.
+/// The discount that a term was sold with.
 public struct Offer: Hashable, Sendable {
     public var kind: Kind
     public var discount: Discount?
@@ -253,12 +253,12 @@ public struct Offer: Hashable, Sendable {
     }
 }
 
-/// What the store expects to happen at the end of a term.
+/// The store's expectation for the end of a term.
 public struct Outlook: Hashable, Sendable {
-    /// The end of the term it speaks of.
+    /// The end of the term concerned.
     public var renewalDate: Instant?
     public var productId: String?
-    /// The product the next renewal is for.
+    /// The product of the next renewal.
     public var renewsInto: String?
     public var willRenew: Bool?
     public var isRetrying: Bool?
@@ -270,7 +270,7 @@ public struct Outlook: Hashable, Sendable {
     public var offer: Offer?
     /// How the next renewal is billed.
     public var billing: Term.Billing?
-    /// What follows the commitment that runs.
+    /// The outlook for the end of the current commitment.
     public var commitment: Commitment?
 
     public init(
@@ -301,7 +301,7 @@ public struct Outlook: Hashable, Sendable {
         self.commitment = commitment
     }
 
-    /// What is to follow a commitment once its last payment is made.
+    /// The outlook after the last payment of a commitment.
     public struct Commitment: Hashable, Sendable {
         public var willRenew: Bool?
         public var renewsInto: String?
@@ -331,15 +331,15 @@ public struct Outlook: Hashable, Sendable {
     }
 }
 
-/// The store's own word for the state of a lineage.
+/// The store's own state of a lineage.
 public struct Condition: Hashable, Sendable {
-    /// The state word beside the message, such as the App Store's status.
+    /// The state that accompanies the message, such as the App Store's status.
     public var status: Status?
-    /// What the message itself announces, where that is a state.
+    /// The state that the message itself announces, if any.
     public var notice: Notice?
-    /// Why the subscription ended, where a notice of its end names that.
+    /// Why the subscription ended, if a notice of its end states that.
     public var lapse: Outlook.Lapse?
-    /// The end of the term it speaks of, from the renewal info beside it.
+    /// The end of the term concerned, from the renewal info in the same message.
     public var renewalDate: Instant?
 
     public init(
@@ -364,16 +364,16 @@ public struct Condition: Hashable, Sendable {
     }
 }
 
-/// A term taken back by the store.
+/// A term revoked by the store.
 public struct Revocation: Hashable, Sendable {
     public var term: TermKey
     public var date: Instant
     public var cause: Cause
-    /// Thousandths of a percent of the price given back, where stated.
+    /// The refunded share of the price in thousandths of a percent, if stated.
     public var percentage: Int64?
-    /// In the operator's words; nil for what a store says.
+    /// The operator's reason; nil if the store revoked it.
     public var why: String?
-    /// Which operator took it back, by the name of a key; nil for what a store says.
+    /// The key name of the operator who revoked it; nil if the store did.
     public var by: String?
 
     public init(
@@ -394,13 +394,13 @@ public struct Revocation: Hashable, Sendable {
 
     public enum Cause: Hashable, Sendable {
         case refund, proratedRefund, familyAccessRemoved, assignmentRemoved
-        /// The operator took a grant back.
+        /// The operator withdrew a grant.
         case withdrawn
         case unrecognised(String)
     }
 }
 
-/// A refund taken back: what it revoked is reinstated, the end date is unchanged.
+/// A reversed refund. It reinstates the revoked term; the end date is unchanged.
 public struct Reversal: Hashable, Sendable {
     public var term: TermKey
 
@@ -409,9 +409,9 @@ public struct Reversal: Hashable, Sendable {
     }
 }
 
-/// A word this version does not know. It is kept and counted, and changes nothing.
+/// A value that this version does not recognise. It is stored and counted, and changes nothing.
 public struct Unrecognised: Hashable, Sendable {
-    /// Which field, such as `notificationType`.
+    /// The field name, such as `notificationType`.
     public var field: String
     public var value: String
 

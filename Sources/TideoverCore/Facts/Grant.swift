@@ -1,16 +1,16 @@
-/// An operator's gift of an entitlement: a term of its own lineage, without a product. Said again with
-/// another end it is extended or cut short; a revocation of its key takes it back.
+/// An operator's grant of an entitlement: a term of its own lineage, without a product. A repeated
+/// grant with another end extends or shortens it. A revocation of its key withdraws it.
 public struct Grant: Hashable, Sendable {
-    /// The lineage's id too.
+    /// Also the lineage's ID.
     public var id: String
     public var customer: CustomerID
     public var entitlement: String
     public var start: Instant
-    /// Nil for what has no end.
+    /// Nil if it has no end.
     public var end: Instant?
-    /// In the operator's words.
+    /// The operator's reason.
     public var why: String
-    /// Who gave it, as far as the server knows: the name of a key. Nil where nobody said.
+    /// The key name of the operator who granted it; nil if unknown.
     public var by: String?
 
     public init(
@@ -31,7 +31,7 @@ public struct Grant: Hashable, Sendable {
         self.by = by
     }
 
-    /// What names its term.
+    /// The key of its term.
     public var key: TermKey { term.key }
 
     /// A grant as a term without a product.
@@ -48,15 +48,15 @@ public struct Grant: Hashable, Sendable {
     }
 }
 
-/// A purchase that waits for somebody's approval or for a payment outside the app, such as Ask to
-/// Buy. It is listed beside an answer and grants nothing.
+/// A purchase that awaits approval or a payment outside the app, such as Ask to Buy. It is listed
+/// beside an answer and grants nothing.
 public struct PendingPurchase: Hashable, Sendable {
-    /// What tells this purchase from others of its lineage.
+    /// An ID that distinguishes this purchase from others of its lineage.
     public var id: String
     public var productId: String
-    /// Whether it was approved, declined or called off.
+    /// Whether it was approved, declined or cancelled.
     public var isOver: Bool
-    /// When it lapses by itself, where known.
+    /// When it lapses by itself, if known.
     public var until: Instant?
 
     public init(id: String, productId: String, isOver: Bool = false, until: Instant? = nil) {

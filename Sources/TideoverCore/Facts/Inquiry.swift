@@ -1,7 +1,7 @@
-/// We asked a store about a purchase: that we did, and how it went. It changes nothing by itself; an
-/// outage bounds how long an assumption may stand.
+/// A query to a store about a purchase, with its outcome. It changes nothing by itself. An outage
+/// limits how long an assumption may last.
 public struct Inquiry: Hashable, Sendable {
-    /// When we asked, by our clock.
+    /// When the request was sent, by our clock.
     public var askedAt: Instant
     public var outcome: Outcome
 
@@ -11,19 +11,19 @@ public struct Inquiry: Hashable, Sendable {
     }
 
     public enum Outcome: Hashable, Sendable {
-        /// The store answered; what it said are facts of their own.
+        /// The store answered; the content becomes separate facts.
         case answered
-        /// The store does not know the purchase, or not any more.
+        /// The store does not know the purchase, or no longer does.
         case gone
-        /// No answer, or one that says that the store itself is at fault.
+        /// No response, or a response that reports a fault of the store itself.
         case unreachable
-        /// The store does not let us ask.
+        /// The store does not permit the request.
         case refused
-        /// The store asks us to come back later.
+        /// The store asks for a retry later.
         case throttled
         case unrecognised(String)
 
-        /// Whether the question is still open.
+        /// Whether the query still needs an answer.
         public var isFailure: Bool {
             switch self {
             case .answered, .gone: false
@@ -32,9 +32,9 @@ public struct Inquiry: Hashable, Sendable {
         }
     }
 
-    /// When a question was asked by the store's clock: the date of its answer less the time that the
-    /// answer took. What an answer says may be as old as the question. A clock that was set by thousands
-    /// of years in between makes no instant that cannot be written.
+    /// Returns when a request was sent by the store's clock: the date of its response minus the
+    /// duration. The data in a response may be as old as the request. A clock that moved by
+    /// thousands of years in between still yields a writable instant.
     public static func instant(asked: Instant, answered: Instant, dated: Instant) -> Instant {
         max(dated - max(.zero, answered - asked), Instant.writable.lowerBound)
     }

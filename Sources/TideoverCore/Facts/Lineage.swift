@@ -3,22 +3,22 @@ public enum Store: String, Hashable, Sendable, CaseIterable {
     case appStore, googlePlay, revenueCat, tideover
 }
 
-/// The world a purchase belongs to. Environments are never mixed: each question names one.
+/// The environment of a purchase. Environments are never mixed; each query names one.
 public enum Environment: String, Hashable, Sendable, CaseIterable {
     case production, sandbox, xcode, simulated
 }
 
-/// How the customer came to a purchase.
+/// How the customer obtained a purchase.
 public enum Ownership: String, Hashable, Sendable, CaseIterable {
     case purchased, familyShared
 }
 
-/// One store relation in one environment: for the App Store an `originalTransactionId` with its
-/// ownership type, for Google Play a chain of purchase tokens.
+/// One store relation in one environment. For the App Store it is an `originalTransactionId` with
+/// its ownership type, for Google Play a chain of purchase tokens.
 public struct Lineage: Hashable, Sendable, Comparable {
     public var store: Store
     public var environment: Environment
-    /// The store's id of the relation.
+    /// The store's ID of the relation.
     public var id: String
     public var ownership: Ownership
 
@@ -34,8 +34,8 @@ public struct Lineage: Hashable, Sendable, Comparable {
         self.ownership = ownership
     }
 
-    /// The lineage in one string, unique within its app: `appStore:2000000012345678`, with
-    /// `:family` behind it for a family member's.
+    /// The lineage as one string, unique within its app: `appStore:2000000012345678`, with the
+    /// suffix `:family` for a family member's.
     public var key: String {
         ownership == .purchased ? "\(store.rawValue):\(id)" : "\(store.rawValue):\(id):family"
     }
@@ -45,12 +45,13 @@ public struct Lineage: Hashable, Sendable, Comparable {
     }
 }
 
-/// A customer's id as the app's own back end knows it.
+/// A customer's ID in the app's own back end.
 public struct CustomerID: Hashable, Sendable, Comparable {
     public let text: String
 
-    /// UUIDs compare without regard to case and are kept in lower case; any other id is taken
-    /// verbatim. Nil for an empty id and for the all-zero UUID that some clients send for "none".
+    /// Creates an ID. UUIDs compare without regard to case and are stored in lower case; any other
+    /// ID is used verbatim. Nil for an empty ID and for the all-zero UUID that some clients send
+    /// for "none".
     public init?(_ text: some StringProtocol) {
         var text = String(text)
         guard !text.isEmpty else { return nil }
@@ -62,7 +63,7 @@ public struct CustomerID: Hashable, Sendable, Comparable {
         self.text = text
     }
 
-    // By bytes, as a database compares: Swift's strings are equal in more ways than one.
+    // Compares bytes, like a database. Swift's strings have several forms of equality.
 
     public static func == (a: CustomerID, b: CustomerID) -> Bool {
         a.text.utf8.elementsEqual(b.text.utf8)

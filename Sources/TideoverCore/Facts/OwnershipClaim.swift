@@ -1,7 +1,7 @@
-/// A customer's word that a lineage is theirs, from whoever has its signed purchase in hand.
+/// A customer's claim to a lineage, sent with its signed purchase.
 ///
-/// Having it in hand says that the purchase exists, not who is asking. So a claim gives what nobody
-/// holds, and what somebody does only as far as policy lets it move.
+/// The signed purchase proves that the purchase exists, not who the sender is. So a claim gives an
+/// unowned lineage to the customer. An owned lineage moves only as far as policy allows.
 public struct OwnershipClaim: Hashable, Sendable {
     public var lineage: Lineage
     public var customer: CustomerID
@@ -14,8 +14,8 @@ public struct OwnershipClaim: Hashable, Sendable {
         self.at = at
     }
 
-    /// What becomes of it, given every fact and owner of the lineage known by then.
-    /// `holderHasAccess` is asked only where policy makes it matter.
+    /// Returns the ruling, given every fact and owner of the lineage known by then.
+    /// `holderHasAccess` is called only if policy depends on it.
     public func ruling<Failure: Error>(
         facts: some Sequence<Fact>,
         owners: [OwnershipEntry],
@@ -56,11 +56,11 @@ public struct OwnershipClaim: Hashable, Sendable {
     }
 }
 
-/// What became of a claim.
+/// The result of a claim.
 public enum ClaimRuling: Hashable, Sendable {
-    /// The customer holds the lineage already.
+    /// The customer already owns the lineage.
     case held
-    /// It is the customer's from now on; the line to append to its list of owners.
+    /// The customer owns it from now on. The entry must be appended to the list of owners.
     case granted(OwnershipEntry)
     case refused(Objection)
 
@@ -73,15 +73,15 @@ public enum ClaimRuling: Hashable, Sendable {
         }
     }
 
-    /// Why a claim came to nothing.
+    /// Why a claim was refused.
     public enum Objection: Hashable, Sendable {
-        /// The store's signed account token names somebody else.
+        /// The store's signed account token names another customer.
         case namedByStore
-        /// Somebody else holds it, and policy lets it move by the store's word only.
+        /// Another customer owns it, and policy moves it only by the store's account token.
         case heldByAnother
-        /// Somebody else holds it and has access by what they hold.
+        /// Another customer owns it and has access.
         case holderHasAccess
-        /// It moved lately; it can move again from this instant on.
+        /// It moved recently; it can move again from this instant.
         case coolingDown(until: Instant)
 
         /// A stable name.

@@ -4,10 +4,10 @@ public struct OwnershipEntry: Hashable, Sendable {
     public var customer: CustomerID
     /// The first instant of ownership.
     public var from: Instant
-    /// The first instant after it; nil while it lasts or until a later entry begins.
+    /// The first instant after ownership; nil while it lasts or until a later entry begins.
     public var until: Instant?
     public var why: Why
-    /// When it was decided, for what no fact names; nil where a fact does.
+    /// When the server decided it; nil if a fact names the owner.
     public var decidedAt: Instant?
 
     public init(
@@ -31,16 +31,16 @@ public struct OwnershipEntry: Hashable, Sendable {
         case accountToken
         /// An operator granted it to the customer.
         case granted
-        /// The customer claimed what nobody held.
+        /// The customer claimed an unowned lineage.
         case claimed
-        /// The customer claimed what another one held, and policy let it move.
+        /// The customer claimed another customer's lineage, and policy moved it.
         case transferred
     }
 }
 
 extension [OwnershipEntry] {
-    /// Who owned the lineage at an instant: of the entries that cover it the one that began last,
-    /// and of those the one written last.
+    /// Returns the owner at an instant. Of the entries that cover it, the one that began last wins,
+    /// then the one written last.
     public func owner(at instant: Instant) -> CustomerID? {
         var best: OwnershipEntry?
         for entry in self where entry.from <= instant && instant < (entry.until ?? .distantFuture) {
@@ -50,16 +50,16 @@ extension [OwnershipEntry] {
         return best?.customer
     }
 
-    /// The entries to append, given every fact known of the lineage: a term whose token names
-    /// somebody else than the owner at its start moves ownership from that start, until the next
-    /// entry begins.
+    /// Returns the entries to append, given every known fact of the lineage. If a term's token
+    /// names another customer than the owner at its start, ownership moves from that start. The new
+    /// entry lasts until the next one begins.
     ///
-    /// All known facts are looked at, not only new ones: a late word about an old term must neither
-    /// outlive the terms after it, nor undo what was said of the same term since. So whatever order
-    /// facts arrive in, the owner at each instant comes out the same. The entries and facts must all
-    /// be of one lineage.
+    /// All known facts are read, not only new ones. A late observation of an old term must not
+    /// outlast later terms, nor undo a newer observation of the same term. So the owner at each
+    /// instant does not depend on the order of arrival. The entries and facts must all belong to
+    /// one lineage.
     ///
-    /// Where policy is to keep, whoever held it first does so for ever, and only the first name counts.
+    /// If policy is `keep`, the first owner stays the owner, and only the first name counts.
     public func additions(
         for facts: some Sequence<Fact>,
         under policy: Policy.Transfer = .claim
@@ -75,7 +75,7 @@ extension [OwnershipEntry] {
         return Array(entries.dropFirst(count))
     }
 
-    /// Whom the facts name, in the order of their starts; of words on one start the newest.
+    /// Returns the customers that the facts name, ordered by start; for one start the newest.
     static func names(in facts: some Sequence<Fact>) -> [OwnershipEntry] {
         var newest: [Instant: (word: Word<CustomerID>, entry: OwnershipEntry)] = [:]
         for fact in facts {
@@ -89,7 +89,7 @@ extension [OwnershipEntry] {
 }
 
 extension Fact {
-    /// The owner that this fact names, from the start of what it speaks of; nil if it names nobody.
+    /// The owner that this fact names, from the start of the term concerned; nil if it names none.
     public var claim: OwnershipEntry? {
         switch assertion {
         case .term(let term): claim(of: term.accountToken, from: term.start)

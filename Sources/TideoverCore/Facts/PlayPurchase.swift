@@ -1,23 +1,25 @@
 /// One read of a one-time purchase on Google Play.
 ///
-/// The fact's `assertedAt` is when it was asked, by the store's clock: `Inquiry.instant` tells.
+/// The fact's `assertedAt` is when the request was sent, by the store's clock; see
+/// `Inquiry.instant`.
+///
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2
 public struct PlayPurchase: Hashable, Sendable {
     public var token: PlayToken
-    /// When it was asked, by our clock: it may not precede what prompted it.
+    /// When the request was sent, by our clock. It may not precede the event that prompted it.
     public var askedAt: Instant
     public var state: State
     public var items: [Item]
     public var orderId: String?
     /// When it was paid; nil while it is pending.
     public var completedAt: Instant?
-    /// Nil when not stated; a purchase that stays unacknowledged is refunded by the store.
+    /// Nil if not stated. The store refunds a purchase that stays unacknowledged.
     public var isAcknowledged: Bool?
     /// Whether a licence tester bought it.
     public var isTest: Bool
     /// ISO 3166-1 alpha-2.
     public var region: String?
-    /// The account the app named when it was bought, if any.
+    /// The account that the app set at purchase, if any.
     public var accountId: CustomerID?
 
     public init(
@@ -52,11 +54,11 @@ public struct PlayPurchase: Hashable, Sendable {
     /// One product of the purchase.
     public struct Item: Hashable, Sendable {
         public var productId: String
-        /// Whether the app has used it up.
+        /// Whether the app has consumed it.
         public var isConsumed: Bool
-        /// Nil when not stated.
+        /// Nil if not stated.
         public var quantity: Int64?
-        /// How many of them can still be refunded; nil when not stated.
+        /// How many units can still be refunded; nil if not stated.
         public var refundableQuantity: Int64?
 
         public init(
@@ -73,17 +75,17 @@ public struct PlayPurchase: Hashable, Sendable {
     }
 }
 
-/// An order that Google Play voided, or its bare word that a subscription was revoked. For a
-/// subscription it may name the reason of an end and never brings one about.
+/// An order that Google Play voided, or a bare report that a subscription was revoked. For a
+/// subscription it may give the reason of an end; it never causes one.
 public struct PlayVoidedOrder: Hashable, Sendable {
     public var token: PlayToken
-    /// Nil where the whole purchase was revoked without naming an order.
+    /// Nil if the whole purchase was revoked without an order ID.
     public var orderId: String?
     /// When the store voided it.
     public var date: Instant
-    /// Whether only some of several were taken back.
+    /// Whether only part of the quantity was revoked.
     public var isPartial: Bool
-    /// The store's number for why, where stated.
+    /// The store's reason code, if stated.
     public var reason: Int64?
 
     public init(
@@ -101,12 +103,12 @@ public struct PlayVoidedOrder: Hashable, Sendable {
     }
 }
 
-/// What a notification of Google Play says by its bare type, for an app that has no credentials to
-/// ask with. With credentials a notification prompts a read and is no fact.
+/// The content of a bare Google Play notification, for an app without API credentials. With
+/// credentials a notification prompts a read and is not a fact.
 public struct PlayNotice: Hashable, Sendable {
     public var token: PlayToken
     public var kind: Kind
-    /// The product, which newer notifications do not name.
+    /// The product. Newer notifications omit it.
     public var productId: String?
 
     public init(token: PlayToken, kind: Kind, productId: String? = nil) {
@@ -120,8 +122,8 @@ public struct PlayNotice: Hashable, Sendable {
         case paused, pauseScheduled, revoked, expired, itemsChanged, cancellationScheduled
         case priceChanged, pendingCancelled
         case oneTimePurchased, oneTimeCancelled
-        /// Not the store's: a device presented the token as a purchase of `productId`. It gives
-        /// nothing by itself, and names the product where notifications do not.
+        /// Not from the store: a device presented the token as a purchase of `productId`. It grants
+        /// nothing by itself. It provides the product for notifications without one.
         case presented
         case unrecognised(String)
     }

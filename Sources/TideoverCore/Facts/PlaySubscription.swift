@@ -1,5 +1,5 @@
-/// A Google Play purchase token as facts carry it: an opaque id, such as the token's digest. The
-/// token itself is a secret.
+/// A Google Play purchase token in facts: an opaque ID, such as the token's digest. The token
+/// itself is a secret.
 public struct PlayToken: Hashable, Sendable, Comparable {
     public var id: String
 
@@ -10,13 +10,15 @@ public struct PlayToken: Hashable, Sendable, Comparable {
     public static func < (a: PlayToken, b: PlayToken) -> Bool { a.id < b.id }
 }
 
-/// One read of a Google Play subscription: what the store answered when asked for a purchase token.
+/// One read of a Google Play subscription: the store's response for a purchase token.
 ///
-/// The fact's `assertedAt` is when it was asked, by the store's clock: `Inquiry.instant` tells.
+/// The fact's `assertedAt` is when the request was sent, by the store's clock; see
+/// `Inquiry.instant`.
+///
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2
 public struct PlaySubscription: Hashable, Sendable {
     public var token: PlayToken
-    /// When it was asked, by our clock: it may not precede what prompted it.
+    /// When the request was sent, by our clock. It may not precede the event that prompted it.
     public var askedAt: Instant
     public var state: State
     public var items: [PlayItem]
@@ -26,17 +28,17 @@ public struct PlaySubscription: Hashable, Sendable {
     public var replaces: PlayToken?
     /// When a pause is to end.
     public var resumesAt: Instant?
-    /// Who ended it, where the store says so.
+    /// Who ended it, if stated.
     public var cancellation: Cancellation?
-    /// When the customer cancelled, where the store says so.
+    /// When the customer cancelled, if stated.
     public var cancelledAt: Instant?
-    /// Nil when not stated; a purchase that stays unacknowledged is refunded by the store.
+    /// Nil if not stated. The store refunds a purchase that stays unacknowledged.
     public var isAcknowledged: Bool?
     /// Whether a licence tester bought it.
     public var isTest: Bool
     /// ISO 3166-1 alpha-2.
     public var region: String?
-    /// The account the app named when it was bought, if any.
+    /// The account that the app set at purchase, if any.
     public var accountId: CustomerID?
 
     public init(
@@ -69,15 +71,15 @@ public struct PlaySubscription: Hashable, Sendable {
         self.accountId = accountId
     }
 
-    /// The store's word for the state of the whole subscription.
+    /// The store's state of the whole subscription.
     public enum State: Hashable, Sendable {
         /// A first payment is awaited.
         case pending
         case active, paused, inGrace, onHold
-        /// Cancelled, which does not mean over: access lasts until the expiry.
+        /// Cancelled, but not over: access lasts until the expiry.
         case cancelled
         case expired
-        /// The first payment was called off.
+        /// The first payment was cancelled.
         case pendingCancelled
         case unrecognised(String)
     }
@@ -85,31 +87,31 @@ public struct PlaySubscription: Hashable, Sendable {
     /// Who ended a subscription.
     public enum Cancellation: Hashable, Sendable {
         case customer
-        /// The store, such as after a payment that failed for good.
+        /// The store, for example after a payment that finally failed.
         case system
         case developer
-        /// Another subscription took its place.
+        /// Another subscription replaced it.
         case replacement
         case unrecognised(String)
     }
 }
 
-/// One product of a Google Play subscription as one read states it.
+/// One product of a Google Play subscription in one read.
 public struct PlayItem: Hashable, Sendable {
     public var productId: String
     public var basePlan: String?
     public var offerId: String?
-    /// When it expired, or will unless it is extended; nil before anything was granted.
+    /// When it expired, or will unless extended; nil before anything was granted.
     public var expiresAt: Instant?
     public var plan: Plan
     public var phase: Phase?
-    /// The latest order that was paid.
+    /// The latest paid order.
     public var orderId: String?
-    /// What each renewal costs, where stated.
+    /// The price of each renewal, if stated.
     public var price: Money?
-    /// The product that takes this one's place at its expiry.
+    /// The product that replaces this one at its expiry.
     public var replacement: String?
-    /// Whether this product is taken out of the subscription at its expiry.
+    /// Whether this product is removed from the subscription at its expiry.
     public var isRemovedAtExpiry: Bool
     public var priceChange: PriceChange?
     public var installments: Installments?
@@ -142,28 +144,28 @@ public struct PlayItem: Hashable, Sendable {
         self.installments = installments
     }
 
-    /// How it goes on at its expiry.
+    /// How it continues at its expiry.
     public enum Plan: Hashable, Sendable {
         case autoRenewing(isOn: Bool)
-        /// Paid for ahead; it ends unless the customer tops it up, which is possible from an instant
-        /// where one is stated.
+        /// Paid in advance. It ends unless the customer tops it up, which is possible from the
+        /// given instant, if stated.
         case prepaid(extendableFrom: Instant?)
         case unstated
     }
 
-    /// What kind of period runs.
+    /// The kind of the current period.
     public enum Phase: Hashable, Sendable {
         case base, freeTrial, introductory, proration
         case unrecognised(String)
     }
 
-    /// A change of price, and whether it waits for the customer.
+    /// A change of price, and whether it awaits the customer's consent.
     public struct PriceChange: Hashable, Sendable {
         public var state: State
         public var price: Money?
-        /// When the new price is first charged, where stated.
+        /// When the new price is first charged, if stated.
         public var chargedFrom: Instant?
-        /// The last instant to consent, where stated.
+        /// The last instant to consent, if stated.
         public var consentBy: Instant?
 
         public init(
@@ -181,17 +183,17 @@ public struct PlayItem: Hashable, Sendable {
         public enum State: Hashable, Sendable {
             /// Without the customer's consent the subscription will not renew.
             case awaitsConsent
-            /// The customer is told and need not consent.
+            /// The customer is notified and need not consent.
             case announced
             case confirmed, applied, cancelled
             case unrecognised(String)
         }
     }
 
-    /// What is left of a commitment that is paid in instalments.
+    /// The rest of a commitment that is paid in instalments.
     public struct Installments: Hashable, Sendable {
         public var remainingPayments: Int64?
-        /// Whether the customer has cancelled, which counts once the commitment is over.
+        /// Whether the customer has cancelled. The cancellation counts once the commitment is over.
         public var isCancellationPending: Bool
 
         public init(remainingPayments: Int64?, isCancellationPending: Bool = false) {
@@ -201,13 +203,13 @@ public struct PlayItem: Hashable, Sendable {
     }
 }
 
-/// A purchase token took another's place, told in the lineage of the one that was replaced. Within
-/// one lineage the reads say so themselves.
+/// A replacement of one purchase token by another, stored in the lineage of the replaced token.
+/// Within one lineage the reads report it themselves.
 public struct PlayReplacement: Hashable, Sendable {
     /// The token that was replaced.
     public var token: PlayToken
     public var by: PlayToken
-    /// The first instant the new token was itself entitled.
+    /// The first instant at which the new token was itself entitled.
     public var from: Instant
 
     public init(token: PlayToken, by: PlayToken, from: Instant) {

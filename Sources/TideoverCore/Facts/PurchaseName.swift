@@ -1,18 +1,17 @@
-/// What a purchase is called where people read it: in a store's console, on an invoice, in a letter to
-/// the buyer.
+/// A purchase ID that people read: in a store's console, on an invoice, in an email to the buyer.
 public enum PurchaseName: Hashable, Sendable {
-    /// The store's id of one transaction.
+    /// The store's ID of one transaction.
     case transaction(String)
-    /// The store's id of an order, without the `..N` that Google Play appends for each renewal.
+    /// The store's ID of an order, without the `..N` that Google Play appends for each renewal.
     case order(String)
 
-    /// An order's name as a buyer quotes it.
+    /// Creates a name from an order ID as a buyer quotes it.
     public init(order: some StringProtocol) {
         let text = String(order)
         self = .order(Self.withoutRenewal(text))
     }
 
-    /// Which kind of name it is.
+    /// The kind of the name.
     public var kind: String {
         switch self {
         case .transaction: "transaction"
@@ -41,7 +40,7 @@ public enum PurchaseName: Hashable, Sendable {
 }
 
 extension Fact {
-    /// What the purchase it speaks of can be looked up by, beside its lineage's id.
+    /// The names that find the purchase, in addition to its lineage's ID.
     public var names: [PurchaseName] {
         switch assertion {
         case .term(let term):
@@ -56,7 +55,7 @@ extension Fact {
         }
     }
 
-    /// A later token of a chain is told by the one that replaces it, and must lead to the chain.
+    /// Returns the names of a token. Facts of a later token in a chain must lead to the chain.
     private func names(of token: PlayToken) -> [PurchaseName] {
         token.id == lineage.id ? [] : [.transaction(token.id)]
     }

@@ -1,19 +1,20 @@
-/// A word or number from one of a store's lists, as written: the lists grow without notice.
+/// A value from one of a store's lists, as written. The lists grow without notice.
 public struct Stated<Known>: Hashable, Sendable
 where Known: RawRepresentable & Hashable & Sendable, Known.RawValue: Hashable & Sendable {
-    /// What the store wrote.
+    /// The value that the store wrote.
     public let raw: Known.RawValue
 
     public init(_ raw: Known.RawValue) {
         self.raw = raw
     }
 
-    /// What it means; nil for what this version does not know.
+    /// The recognised meaning; nil if this version does not recognise the value.
     public var known: Known? { Known(rawValue: raw) }
 }
 
 extension Optional {
-    /// What is to be counted when a store wrote something that this version does not know.
+    /// Returns a record for the counter of unrecognised values, if this version does not recognise
+    /// it.
     package func unrecognised<Known>(
         as field: String
     ) -> Unrecognised? where Wrapped == Stated<Known> {

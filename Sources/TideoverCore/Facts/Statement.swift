@@ -1,11 +1,11 @@
-/// What one part of a message asserts, before it is known when and how we heard.
+/// The assertion of one part of a message, without when and how it arrived.
 package struct Statement: Hashable, Sendable {
     package let lineage: Lineage
     package let assertion: Assertion
     package let effectiveAt: Instant
     package let assertedAt: Instant
 
-    /// Something true from an instant; from when it was said if none is given.
+    /// Creates a statement that is true from an instant; by default from when it was asserted.
     package init(
         _ lineage: Lineage,
         _ assertion: Assertion,
@@ -18,7 +18,7 @@ package struct Statement: Hashable, Sendable {
         self.assertedAt = assertedAt
     }
 
-    /// The fact, given when and how it reached us.
+    /// Returns the fact, given when and how it reached the server.
     package func fact(
         envelopeSignedAt: Instant? = nil,
         learnedAt: Instant,

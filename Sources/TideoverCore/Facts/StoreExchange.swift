@@ -1,10 +1,10 @@
-/// When a question was asked and answered.
+/// When a request was sent and answered.
 public struct StoreExchange: Hashable, Sendable {
-    /// When we asked, by our clock.
+    /// When the request was sent, by our clock.
     public let askedAt: Instant
-    /// When the answer was there or given up, by our clock.
+    /// When the response arrived or the request was abandoned, by our clock.
     public let answeredAt: Instant
-    /// The date of the answer, by the store's clock, in whole seconds; nil where there is none.
+    /// The date of the response, by the store's clock, in whole seconds; nil if there is none.
     public let dated: Instant?
 
     public init(askedAt: Instant, answeredAt: Instant, dated: Instant?) {
@@ -13,17 +13,18 @@ public struct StoreExchange: Hashable, Sendable {
         self.dated = dated
     }
 
-    /// The store's clock less ours when the answer arrived: positive when ours is behind. Right to
-    /// a second, and to what the answer took to arrive.
+    /// The store's clock minus ours when the response arrived; positive if ours is behind. Accurate
+    /// to a second plus the transfer time of the response.
     public var skew: Milliseconds? { dated.map { $0 - answeredAt } }
 
-    /// When the question was asked by the store's clock, where that is known, else by ours.
+    /// When the request was sent, by the store's clock if known, otherwise by ours.
     public var inquiredAt: Instant {
         guard let dated else { return askedAt }
         return Inquiry.instant(asked: askedAt, answered: answeredAt, dated: dated)
     }
 
-    /// That we asked about a lineage, and how it went; the evidence is what the caller keeps of it.
+    /// Returns the fact that a lineage was queried, with the outcome. The evidence is the caller's
+    /// record of the exchange.
     public func fact(
         about lineage: Lineage,
         outcome: Inquiry.Outcome,

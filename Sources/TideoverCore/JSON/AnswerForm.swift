@@ -2,7 +2,7 @@ public import TideoverJSON
 
 extension Snapshot {
     /// Writes the members `entitlements` and `prompt`, the part of an answer that versions and
-    /// ETags cover. The caller has opened the object and adds who, where and when.
+    /// ETags cover. The caller has opened the object and adds the customer, environment and time.
     public func writeAnswer(to writer: inout JSONWriter) {
         writer.field(
             "entitlements",
@@ -23,7 +23,7 @@ extension Snapshot {
 }
 
 extension Snapshot.Entitlement {
-    /// Writes one entitlement's answer as a JSON object; every member is always there.
+    /// Writes one entitlement's answer as a JSON object; every member is always present.
     public func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.field("state", standing.state.rawValue)
@@ -45,14 +45,13 @@ extension Snapshot.Entitlement {
     }
 }
 
-/// The members of an entitlement's answer that every event carries, for a mirror of the answers.
+/// The members of an entitlement's answer in every event, for systems that mirror the answers.
 public enum MirroredMember: String, Hashable, Sendable, CaseIterable {
     case access, state, reason, confidence, productId, store, accessUntil, graceUntil, willRenew
 }
 
 extension Snapshot.Entitlement {
-    /// Writes the members that events carry as a JSON object, with the names and values that
-    /// `write` gives them.
+    /// Writes the event members as a JSON object, with the names and values that `write` uses.
     public func writeMirrored(to writer: inout JSONWriter) {
         writer.object { writer in
             for member in MirroredMember.allCases {

@@ -1,7 +1,7 @@
 public import TideoverJSON
 
 extension Drift {
-    /// Writes the drift as one JSON object; what is not known is left out.
+    /// Writes the drift as one JSON object; omits unknown members.
     public func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.field("id", id)
@@ -55,9 +55,9 @@ extension DeviceConclusion {
     /// The names of its members.
     public static let members = ["deviceTime", "askedAt", "environment", "entitlements"]
 
-    /// Reads what a device hands in: `{"deviceTime", "askedAt", "environment", "entitlements": {"premium":
-    /// {"access": true, "until", "productId", "originalTransactionId", "verified", "unfinished": []}}}`.
-    /// Only `access` is required; an `until` of null is for ever.
+    /// Reads a device's report: `{"deviceTime", "askedAt", "environment", "entitlements":
+    /// {"premium": {"access": true, "until", "productId", "originalTransactionId", "verified",
+    /// "unfinished": []}}}`. Only `access` is required; an `until` of null means permanent.
     public init(json: JSONNode) throws(FormError) {
         guard json.kind == .object else { throw .wrongType(field: "device") }
         self.init(
@@ -107,7 +107,7 @@ extension DeviceWord {
         )
     }
 
-    /// A name of the store's; what is longer is none, and is not to be stored.
+    /// Reads an ID of the store. A longer text is not an ID and must not be stored.
     fileprivate static func short(_ node: JSONNode, _ field: String) throws(FormError) -> String {
         let text = try Field.text(node, field)
         guard text.utf8.count <= 255 else {
@@ -116,7 +116,7 @@ extension DeviceWord {
         return text
     }
 
-    /// At most as many as one request can present.
+    /// Reads at most as many IDs as one request can present.
     private static func unfinished(
         _ node: JSONNode,
         _ field: String

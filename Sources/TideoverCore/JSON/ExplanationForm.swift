@@ -1,8 +1,8 @@
 public import TideoverJSON
 
 extension Explanation {
-    /// Writes the explanation as one JSON object; every member is always there. `decision` has the
-    /// form of a snapshot's entitlement.
+    /// Writes the explanation as one JSON object; every member is always present. `decision` has
+    /// the form of a snapshot's entitlement.
     public func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.key("decision")

@@ -1,7 +1,7 @@
 public import TideoverJSON
 
 extension Fact {
-    /// Writes the fact as one JSON object; times are RFC 3339, what was not said is left out.
+    /// Writes the fact as one JSON object; times are RFC 3339, and missing values are omitted.
     public func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.field("lineage", object: { lineage.writeFields(to: &$0) })
@@ -16,7 +16,7 @@ extension Fact {
         }
     }
 
-    /// Reads what `write(to:)` wrote.
+    /// Reads the output of `write(to:)`.
     public init(json: JSONNode) throws(FormError) {
         let assertedAt = try json.required("assertedAt", Field.instant)
         let rank = try json.required("rank", Field.integer)
@@ -88,7 +88,7 @@ extension OwnershipEntry {
 }
 
 extension Assertion {
-    /// The member of a fact that holds its assertion.
+    /// The member of a fact that contains its assertion.
     public var word: String {
         switch self {
         case .term: "term"
@@ -117,7 +117,7 @@ extension Assertion {
         throw .missing(field: "term")
     }
 
-    /// Nil for a member that holds no assertion.
+    /// Reads an assertion; nil for a member that is not one.
     private init?(word: String, _ node: JSONNode) throws(FormError) {
         switch word {
         case "term": self = .term(try .read(node, word))

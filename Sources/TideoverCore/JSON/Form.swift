@@ -1,6 +1,6 @@
 import TideoverJSON
 
-/// Why a JSON text is not the form of one of our values.
+/// Why a JSON text is not a valid form of one of our values.
 public enum FormError: Error, Hashable, Sendable {
     case missing(field: String)
     case wrongType(field: String)
@@ -45,7 +45,7 @@ enum Field {
     }
 
     static func instant(_ node: JSONNode, _ field: String) throws(FormError) -> Instant {
-        // In place: instants are most of what a stored fact is made of.
+        // Reads in place, because most of a stored fact is instants.
         guard let text = node.utf8 else { throw .wrongType(field: field) }
         guard let instant = Instant(rfc3339: text) else {
             throw .unknownWord(field: field, value: String(decoding: text, as: UTF8.self))
@@ -136,7 +136,7 @@ extension JSONWriter {
         field(key, instant?.rfc3339)
     }
 
-    /// Writes nothing for nil: forms that are stored leave out what was not said.
+    /// Writes a field; writes nothing for nil, because stored forms omit missing values.
     mutating func said(_ key: String, _ text: String?) {
         if let text { field(key, text) }
     }

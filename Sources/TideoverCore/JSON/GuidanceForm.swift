@@ -1,6 +1,6 @@
 import TideoverJSON
 
-// The form of what goes with a standing: advice, words, offers. Members of an answer's entitlement.
+// The form of a standing's guidance: advice, messages, offers. Members of an answer's entitlement.
 
 extension Guidance {
     func writeMembers(to writer: inout JSONWriter) {

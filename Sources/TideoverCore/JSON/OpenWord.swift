@@ -1,7 +1,7 @@
-/// A value of the store's vocabulary that may be a word this version does not know.
+/// A value of the store's vocabulary that this version may not recognise.
 ///
-/// In JSON a known value is its word; an unknown one is the store's own text behind a `?`, so that
-/// nothing is lost and nothing is mistaken for a word of ours.
+/// In JSON a recognised value is its own name. An unrecognised one is the store's text after a `?`,
+/// so that nothing is lost or mistaken for one of our names.
 protocol OpenWord: Hashable {
     static var words: [(String, Self)] { get }
     static func unrecognised(_ value: String) -> Self

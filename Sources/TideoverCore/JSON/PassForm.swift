@@ -1,7 +1,7 @@
 public import TideoverJSON
 
 extension Pass {
-    /// The `typ` of the signed document: what is no pass must not be taken for one.
+    /// The `typ` of the signed document. It prevents other documents from being accepted as a pass.
     public static let documentType = "tideover-pass"
 
     /// The claims as JSON text.
@@ -28,8 +28,8 @@ extension Pass {
         return writer.bytes
     }
 
-    /// The pass of these claims. Members that are not known are ignored, since a later version may
-    /// say more; nothing that is needed may be missing.
+    /// Reads a pass from its claims. Unknown members are ignored, because a later version may add
+    /// some. Required members must be present.
     public init(json: JSONNode) throws(FormError) {
         let entitlements = try json.required("entitlements") {
             node,
@@ -70,7 +70,8 @@ extension Pass.Entitlement {
         }
     }
 
-    /// `access` is for readers of other languages: here it follows from the state.
+    /// Reads an entitlement. `access` is for readers in other languages; here it follows from the
+    /// state.
     fileprivate init(name: String, json: JSONNode) throws(FormError) {
         self.init(
             name: name,

@@ -83,7 +83,7 @@ extension PlayItem {
 }
 
 extension PlayItem.Plan {
-    /// `autoRenewing` with whether it is on, or `prepaid`, or nothing.
+    /// Writes `autoRenewing` with whether it is on, or `prepaid`, or nothing.
     fileprivate func writeField(to writer: inout JSONWriter) {
         switch self {
         case .autoRenewing(let isOn): writer.field("autoRenewing", isOn)
@@ -241,7 +241,7 @@ extension PlayNotice {
 }
 
 extension JSONNode {
-    /// The values of an array; nothing where it is not there.
+    /// Returns the values of an array; an empty list if the member is missing.
     fileprivate func list<Value>(
         _ field: String,
         _ read: (JSONNode, String) throws(FormError) -> Value

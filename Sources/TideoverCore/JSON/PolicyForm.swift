@@ -1,9 +1,9 @@
 public import TideoverJSON
 
-// The form of what the operator decides: catalogue, policy, and their versions.
+// The form of the operator's configuration: catalogue, policy, and their versions.
 
 extension Catalogue {
-    /// Writes the catalogue with its products in alphabetical order: equal catalogues are equal
+    /// Writes the catalogue with its products in alphabetical order. Equal catalogues give equal
     /// texts.
     public func write(to writer: inout JSONWriter) {
         writer.object { writer in
@@ -14,7 +14,7 @@ extension Catalogue {
         }
     }
 
-    /// Reads what `write` wrote.
+    /// Reads the output of `write`.
     public init(json node: JSONNode) throws(FormError) {
         guard node.kind == .object else { throw .wrongType(field: "catalogue") }
         self.init()
@@ -23,7 +23,7 @@ extension Catalogue {
 }
 
 extension Product {
-    /// Writes the product as a JSON object, without the members that are not set.
+    /// Writes the product as a JSON object, without unset members.
     public func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.field("entitlements", .array(entitlements.map(JSONValue.string)))
@@ -37,7 +37,7 @@ extension Product {
         }
     }
 
-    /// Reads what `write` wrote.
+    /// Reads the output of `write`.
     public init(json node: JSONNode) throws(FormError) {
         self.init(
             entitlements: try node.optional("entitlements", Field.texts) ?? [],
@@ -70,7 +70,7 @@ extension Policy {
         }
     }
 
-    /// Reads what `write` wrote; a choice that is not there is the standard one.
+    /// Reads the output of `write`; a missing choice takes its default.
     public init(json node: JSONNode) throws(FormError) {
         guard node.kind == .object else { throw .wrongType(field: "policy") }
         let standard = Policy()
@@ -160,8 +160,8 @@ extension Policy.Prompts {
 // MARK: - Versions
 
 extension Versioned {
-    /// Writes the versions as an array, the first to take effect first. What was always in effect,
-    /// or always known, has no date.
+    /// Writes the versions as an array, ordered by when they take effect. A version that was always
+    /// in effect, or always known, has no date.
     func write(
         to writer: inout JSONWriter,
         value: (Value, inout JSONWriter) -> Void
@@ -204,7 +204,7 @@ extension Versioned where Value == Policy {
         write(to: &writer) { $0.write(to: &$1) }
     }
 
-    /// Reads what `write` wrote.
+    /// Reads the output of `write`.
     public init(json node: JSONNode) throws(FormError) {
         try self.init(json: node) { value throws(FormError) in try Policy(json: value) }
     }
@@ -215,7 +215,7 @@ extension Versioned where Value == Catalogue {
         write(to: &writer) { $0.write(to: &$1) }
     }
 
-    /// Reads what `write` wrote.
+    /// Reads the output of `write`.
     public init(json node: JSONNode) throws(FormError) {
         try self.init(json: node) { value throws(FormError) in try Catalogue(json: value) }
     }

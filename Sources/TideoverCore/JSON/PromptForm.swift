@@ -13,7 +13,7 @@ extension PromptExposure {
 }
 
 extension Prompting {
-    /// Writes whether a prompt is shown or held back, and why.
+    /// Writes whether a prompt is shown or delayed, and why.
     public func writeFields(to writer: inout JSONWriter) {
         writer.field("kind", prompt?.kind.rawValue)
         writer.field("heldBy", hold?.reason.rawValue)

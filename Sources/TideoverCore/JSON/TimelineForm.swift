@@ -16,7 +16,7 @@ extension Timeline {
 }
 
 extension Timeline.Span {
-    /// Writes the span as one JSON object; every member is always there.
+    /// Writes the span as one JSON object; every member is always present.
     public func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.field("from", from)
@@ -35,7 +35,7 @@ extension Timeline.Span {
 }
 
 extension Transition {
-    /// Writes the event as one JSON object; what does not apply to its kind is left out.
+    /// Writes the event as one JSON object; omits members that do not apply to its kind.
     public func write(to writer: inout JSONWriter) {
         writer.object { writeFields(to: &$0) }
     }

@@ -1,5 +1,6 @@
 extension BillingIssue {
-    /// An issue as somebody writes it down: what was told elsewhere, or made up for a rehearsal.
+    /// Creates an issue from given values: imported from another system, or invented for a
+    /// simulation.
     public init(
         id: String,
         lineage: Lineage,
@@ -29,7 +30,7 @@ extension BillingIssue {
 }
 
 extension BillingIssue.Recovery {
-    /// A recovery as somebody writes it down.
+    /// Creates a recovery from given values.
     public init(
         from: State,
         at instant: Instant,

@@ -1,41 +1,41 @@
-/// How many of those who were subscribed when a stretch of time began were not when it ended, and
-/// why.
+/// How many subscribers at the start of a time range were not subscribed at its end, and why.
 ///
-/// The denominator is everybody whose own paid subscription ran, was in grace, on hold or paused at
-/// the first instant. Trials have a report of their own; what the family shares is left out.
+/// The denominator is every customer with their own paid subscription that was running, in grace,
+/// on hold or paused at the first instant. Trials have their own report; family-shared purchases
+/// are excluded.
 public struct ChurnReport: Hashable, Sendable {
     public var range: Range<Instant>
-    /// The names of what the rows are told apart by.
+    /// The names of the dimensions that distinguish the rows.
     public var dimensions: [String]
-    /// One for each combination of values that occurs, in their order.
+    /// One row for each combination of values that occurs, in order.
     public var rows: [Row]
 
     public struct Row: Hashable, Sendable {
-        /// A value for each dimension as it was at the beginning; nil where it is not known.
+        /// A value for each dimension at the beginning; nil if unknown.
         public var values: [String?]
         /// Subscribed at the beginning: the denominator.
         public var atStart = 0
-        /// Renewal switched off, or a higher price not agreed to, while all was paid.
+        /// Renewal switched off, or a price increase without consent, while everything was paid.
         public var voluntary = 0
         public var cancelledFromGrace = 0
         public var cancelledFromHold = 0
         /// The payment was not recovered, or the product was withdrawn.
         public var involuntary = 0
         public var takenBack = 0
-        /// Ended in between, and subscribed again at the end: no churn.
+        /// Ended in between, and subscribed again at the end: not churn.
         public var returned = 0
-        /// Lost sight of: not counted as churn.
+        /// The state became unknown: not counted as churn.
         public var unconfirmed = 0
 
         public var churned: Int {
             voluntary + cancelledFromGrace + cancelledFromHold + involuntary + takenBack
         }
 
-        /// Of those subscribed at the beginning, those that were not at the end.
+        /// The share of subscribers at the beginning that were not subscribed at the end.
         public var churn: Share { Share(churned, of: atStart) }
     }
 
-    /// Lineages told at least until the end of the range.
+    /// Creates a report. Requires timelines that extend at least to the end of the range.
     public init(
         of timelines: some Sequence<LineageTimeline>,
         over range: Range<Instant>,
@@ -79,7 +79,7 @@ extension ChurnReport.Row {
 }
 
 extension LineageTimeline {
-    /// What the customer was subscribed to and paid for at an instant; nil for none of it.
+    /// Returns the customer's paid subscription at an instant; nil if there is none.
     fileprivate func subscribed(at instant: Instant) -> MeasuredPlace? {
         guard let step = steps.step(at: instant), step.phase.isSubscribed,
             step.standing.reason != .trial, step.term?.term.plan == .autoRenewable
@@ -100,7 +100,7 @@ extension LineageTimeline {
 }
 
 extension LineageSteps {
-    /// The step that the last millisecond before an instant lies in.
+    /// Returns the step that contains the last millisecond before an instant.
     fileprivate func step(before instant: Instant) -> Step? { step(at: instant - Milliseconds(1)) }
 }
 

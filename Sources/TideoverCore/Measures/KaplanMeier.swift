@@ -1,10 +1,10 @@
-/// How long it takes until something happens, estimated from lives of which some are still young.
+/// The time until an event, estimated from lives that are partly still open.
 ///
-/// A life that was watched for ten days says nothing about day eleven. Leaving young lives out
-/// wastes what they tell; counting them as failures is wrong. The product-limit estimate of Kaplan
-/// and Meier uses each for as long as it was watched.
+/// A life that was observed for ten days is no evidence for day eleven. Excluding young lives
+/// wastes their data; counting them as failures is wrong. The product-limit estimate of Kaplan and
+/// Meier uses each life for as long as it was observed.
 public struct KaplanMeier: Hashable, Sendable {
-    /// A life: how long it was watched, and whether it ended because the thing happened.
+    /// A life: how long it was observed, and whether it ended with the event.
     public struct Observation: Hashable, Sendable {
         public var time: Milliseconds
         public var happened: Bool
@@ -15,31 +15,31 @@ public struct KaplanMeier: Hashable, Sendable {
         }
     }
 
-    /// A time at which it happened to somebody.
+    /// A time at which the event happened to at least one life.
     public struct Step: Hashable, Sendable {
         public var time: Milliseconds
-        /// Lives watched until just before this time.
+        /// Lives observed until just before this time.
         public var atRisk: Int
-        /// To how many it happened at this time.
+        /// The number of events at this time.
         public var events: Int
-        /// The estimated share to which it has not happened yet, just after this time.
+        /// The estimated share without the event just after this time.
         public var remaining: Double
         /// Greenwood's variance of `remaining`.
         public var variance: Double
     }
 
-    /// By time, earliest first.
+    /// Ordered by time, earliest first.
     public let steps: [Step]
-    /// How long each life was watched, shortest first.
+    /// How long each life was observed, shortest first.
     private let watched: [Milliseconds]
 
-    /// Lives in all.
+    /// The number of lives.
     public var count: Int { watched.count }
-    /// The longest time any life was watched; beyond it nothing is known.
+    /// The longest time that any life was observed. Nothing is known beyond it.
     public var watchedFor: Milliseconds? { watched.last }
 
-    /// The order of the observations does not matter. At equal times what happened counts before a
-    /// life drops out.
+    /// Creates an estimate. The order of the observations does not matter. At equal times an event
+    /// counts before a life drops out.
     public init(_ observations: some Sequence<Observation>) {
         let sorted = observations.sorted { $0.time < $1.time }
         watched = sorted.map(\.time)
@@ -76,16 +76,16 @@ public struct KaplanMeier: Hashable, Sendable {
         return steps
     }
 
-    /// An estimated share to which it has happened by some time.
+    /// An estimated share with the event by some time.
     public struct Estimate: Hashable, Sendable {
         /// 0 to 1.
         public var value: Double
         /// Greenwood's standard error.
         public var standardError: Double
-        /// Lives watched for that long without it happening before: what the estimate rests on.
+        /// Lives observed for that long without an earlier event: the base of the estimate.
         public var atRisk: Int
 
-        /// The estimate and `z` standard errors to either side, cut at 0 and 1.
+        /// Returns the estimate plus and minus `z` standard errors, limited to 0 and 1.
         public func interval(z: Double = Interval.confidence95) -> Interval {
             Interval(
                 lower: max(0, value - z * standardError),
@@ -94,8 +94,8 @@ public struct KaplanMeier: Hashable, Sendable {
         }
     }
 
-    /// The share to which it has happened by a time, that instant included. Nil when no life was
-    /// watched for that long, unless it has happened to all of them.
+    /// Returns the share with the event by a time, inclusive. Nil if no life was observed for that
+    /// long, unless the event happened to all of them.
     public func happened(by time: Milliseconds) -> Estimate? {
         guard let watchedFor else { return nil }
         let position = steps.firstPosition { $0.time > time }
@@ -108,14 +108,15 @@ public struct KaplanMeier: Hashable, Sendable {
         )
     }
 
-    /// The time by which it has happened to half of the lives; nil when it has not.
+    /// The time by which half of the lives had the event; nil if fewer did.
     public var median: Milliseconds? {
         steps.first { $0.remaining <= 0.5 }?.time
     }
 }
 
 extension Array {
-    /// The first position at which a condition holds that, once it holds, holds to the end.
+    /// Returns the first position at which a condition is true. Once true, it must stay true to the
+    /// end.
     fileprivate func firstPosition(where holds: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

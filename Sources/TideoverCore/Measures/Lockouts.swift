@@ -1,12 +1,12 @@
-/// The stretches in which one purchase was denied although the store, as known now, vouched for it.
+/// The time ranges in which one purchase was denied although the store, as known now, confirms it.
 ///
-/// This is the headline measure of failure. The truth is what all facts known now say of an instant,
-/// where it is the store's own word (`confirmed`); beside it stands what was answered then, with
-/// what had been heard by then.
+/// This is the main measure of failure. The truth at an instant comes from all facts known now, if
+/// the store itself reported it (`confirmed`). It is compared with the answer that was given then,
+/// from the facts received by then.
 public struct Lockouts: Hashable, Sendable {
-    /// Oldest first for each judge; neighbours of one cause are one stretch.
+    /// Oldest first for each judge. Adjacent ranges with one cause are merged.
     public let stretches: [Stretch]
-    /// How long the store vouched for access: the denominator.
+    /// How long the store confirmed access: the denominator.
     public let entitled: Milliseconds
 
     public struct Stretch: Hashable, Sendable {
@@ -19,28 +19,28 @@ public struct Lockouts: Hashable, Sendable {
         public var length: Milliseconds { until - from }
     }
 
-    /// Whose answer is measured.
+    /// The system that gave the measured answer.
     public enum Judge: String, Hashable, Sendable, CaseIterable {
-        /// Tideover's, by what it had heard by then.
+        /// Tideover, from the facts received by then.
         case ours
-        /// A back end's that compares the newest expiry date it has heard of with the clock.
+        /// A back end that compares the newest received expiry date with the clock.
         case expiryCheck
-        /// A relay's, such as RevenueCat, by what it had told us by then.
+        /// A relay, such as RevenueCat, from its messages by then.
         case relay
     }
 
     public enum Cause: String, Hashable, Sendable, CaseIterable {
-        /// The store was keeping access in grace, and the judge did not.
+        /// The store kept access in grace, and the judge did not.
         case grace
-        /// The store had said so, and it had not been heard: a lost or late message.
+        /// The store had reported it, and the report had not arrived: a lost or late message.
         case notHeard
-        /// The store itself only said so later.
+        /// The store itself reported it only later.
         case saidLater
-        /// All was heard, and the judge drew another conclusion.
+        /// Everything had arrived, and the judge reached another conclusion.
         case judgement
     }
 
-    /// How long a judge denied what the store vouched for.
+    /// Returns how long a judge denied access that the store confirms.
     public func total(_ judge: Judge, _ cause: Cause? = nil) -> Milliseconds {
         stretches.lazy.filter { $0.judge == judge && (cause == nil || $0.cause == cause) }
             .reduce(.zero) { $0 + $1.length }
@@ -68,10 +68,10 @@ extension Lockouts {
     }
 }
 
-/// Compares what each judge answered with what was true.
+/// Compares each judge's answer with the truth.
 private struct Court {
     let lineage: Lineage
-    /// As they were heard.
+    /// Ordered by when they were learned.
     let facts: [Fact]
     let entitlement: String
     let catalogue: Catalogue
@@ -93,8 +93,8 @@ private struct Court {
         truth = LineageHistory(lineage: lineage, facts: facts, catalogue: catalogue)
     }
 
-    /// From one instant at which something was heard to the next, what had been heard stays the
-    /// same, so that only the boundaries of time are left.
+    /// Computes the lockouts up to `now`. Between two arrivals the received facts stay the same, so
+    /// only the boundaries of time matter.
     func hear(until now: Instant) -> ([Lockouts.Stretch], Milliseconds) {
         var book = StretchBook()
         var entitled = Milliseconds.zero
@@ -123,7 +123,7 @@ private struct Court {
         history.standing(of: entitlement, at: instant, policy: policy, catalogue: catalogue)
     }
 
-    /// Whether everything the store had said by an instant, heard or not, gives access.
+    /// Returns whether the store's reports by an instant, received or not, together give access.
     func wasSaid(by instant: Instant) -> Bool {
         let said = facts.filter { max($0.assertedAt, $0.envelopeSignedAt) <= instant }
         let history = LineageHistory(lineage: lineage, facts: said, catalogue: catalogue)
@@ -131,11 +131,11 @@ private struct Court {
     }
 }
 
-/// The judges, with what had been heard by an instant.
+/// The judges, with the facts received by an instant.
 private struct Bench {
     let ours: LineageHistory
     let relay: LineageHistory?
-    /// The newest end of a term that unlocks it.
+    /// The newest end of a term that unlocks the entitlement.
     let expiry: Instant
     let boundaries: Set<Instant>
 
@@ -184,14 +184,14 @@ private struct Bench {
 }
 
 extension Catalogue {
-    /// The entitlements of all products in the facts of a purchase, by name.
+    /// Returns the entitlements of all products in the facts of a purchase, by name.
     package func entitlements(namedIn facts: [Fact]) -> [String] {
         let products = Set(facts.flatMap { sold(in: $0) }.map(\.productId))
         return Set(products.flatMap { self[$0]?.entitlements ?? [] }).sorted()
     }
 
-    /// The products in a fact, each with its end: the distant future for a lifetime, nil if the fact
-    /// states no end.
+    /// Returns the products in a fact, each with its end. The end is the distant future for a
+    /// lifetime, and nil if the fact states none.
     fileprivate func sold(in fact: Fact) -> [(productId: String, end: Instant?)] {
         switch fact.assertion {
         case .term(let term):
@@ -210,7 +210,7 @@ extension Catalogue {
     }
 }
 
-/// Stretches, each joined to the one before it where they touch.
+/// Collects time ranges and merges adjacent ones.
 private struct StretchBook {
     private var open: [Lockouts.Judge: Lockouts.Stretch] = [:]
     private var closed: [Lockouts.Stretch] = []

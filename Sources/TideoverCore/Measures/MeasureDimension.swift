@@ -1,6 +1,6 @@
-/// What measures can be told apart by.
+/// A dimension that separates measures.
 public struct MeasureDimension: Sendable {
-    /// What heads its column.
+    /// The heading of its column.
     public let name: String
     let value: @Sendable (MeasuredPlace) -> String?
 
@@ -9,8 +9,8 @@ public struct MeasureDimension: Sendable {
     /// ISO 3166-1 alpha-3, from the store's storefront.
     public static let country = MeasureDimension(name: "country") { $0.storefront }
 
-    /// Something the stores do not know: the app, or the prompt variant that its customer sees. Nil
-    /// where it is not known.
+    /// Creates a dimension that the stores do not know, such as the app or the customer's prompt
+    /// variant. `value` returns nil if it is unknown.
     public static func own(
         _ name: String,
         _ value: @escaping @Sendable (Lineage) -> String?
@@ -19,7 +19,7 @@ public struct MeasureDimension: Sendable {
     }
 }
 
-/// What was sold, by whom and where.
+/// The product, store and country of a sale.
 struct MeasuredPlace {
     var productId: String?
     var lineage: Lineage
@@ -46,7 +46,7 @@ struct MeasuredPlace {
 }
 
 extension [String?] {
-    /// By value, the unknown last.
+    /// Whether these values come before others. Unknown values come last.
     func precedes(_ other: [String?]) -> Bool {
         for (a, b) in zip(self, other) where a != b {
             guard let a else { return false }

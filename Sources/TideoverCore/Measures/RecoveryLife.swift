@@ -1,4 +1,4 @@
-/// How long a billing issue was or could have been watched, and after how long it recovered.
+/// How long a billing issue was or could have been observed, and when it recovered.
 struct RecoveryLife {
     var watched: Milliseconds
     var recoveredAfter: Milliseconds?
@@ -9,7 +9,7 @@ struct RecoveryLife {
 }
 
 extension BillingIssue {
-    /// What had become of it by an instant.
+    /// Returns the outcome by an instant.
     func outcome(asOf instant: Instant) -> Outcome {
         guard let endedAt, endedAt <= instant else {
             return .open(holdFrom.map { $0 <= instant } ?? false ? .hold : .grace)
@@ -17,11 +17,11 @@ extension BillingIssue {
         return outcome
     }
 
-    /// The time from `start` to the recovery, as a life watched until `end`.
+    /// Returns the time from `start` to the recovery, as a life observed until `end`.
     ///
-    /// A lost issue was watched to the end like an open one: it did not come back in all that time.
-    /// Dropping it out on the day it was lost would count it as one that still might. One that was
-    /// lost sight of was watched until then.
+    /// A lost issue counts as observed to the end, like an open one: it did not recover in all that
+    /// time. Dropping it on the day it was lost would count it as still recoverable. An issue with
+    /// an unknown state was observed until its state became unknown.
     func life(from start: Instant, until end: Instant) -> RecoveryLife {
         switch outcome(asOf: end) {
         case .recovered(let recovery), .recoveredByNewPurchase(let recovery, _):

@@ -1,53 +1,53 @@
-/// How many failed renewals came back, how soon, and what they were worth.
+/// How many failed renewals recovered, how soon, and their value.
 ///
-/// Every rate names its denominator. An issue too young for a horizon is *not yet known*: the simple
-/// ratio leaves it out, and the product-limit estimate uses it for as long as it was watched.
+/// Every rate states its denominator. An issue too young for a horizon is *not yet known*. The
+/// simple ratio excludes it, and the product-limit estimate uses it for as long as it was observed.
 public struct RecoveryReport: Hashable, Sendable {
-    /// The instant up to which lives were watched.
+    /// The instant up to which issues were observed.
     public var asOf: Instant
-    /// The names of what the rows are told apart by.
+    /// The names of the dimensions that distinguish the rows.
     public var dimensions: [String]
-    /// One for each combination of values that occurs, in their order.
+    /// One row for each combination of values that occurs, in order.
     public var rows: [Row]
 
     public struct Row: Hashable, Sendable {
-        /// A value for each dimension; nil where it is not known.
+        /// A value for each dimension; nil if unknown.
         public var values: [String?] = []
-        /// Failed renewals, the denominator of everything but the stages' own rates.
+        /// Failed renewals: the denominator of everything except the stages' own rates.
         public var issues = 0
         public var open = 0
         public var recoveredFromGrace = 0
         public var recoveredFromHold = 0
-        /// Of the recovered, those that bought anew instead of mending the payment.
+        /// The recovered issues with a new purchase instead of a fixed payment.
         public var recoveredByNewPurchase = 0
         public var cancelledFromGrace = 0
         public var cancelledFromHold = 0
-        /// Given up by the store.
+        /// The store gave up.
         public var unrecovered = 0
         public var takenBack = 0
-        /// Lost sight of: neither recovered nor known to be lost.
+        /// The state became unknown: neither recovered nor known to be lost.
         public var unconfirmed = 0
-        /// Of all issues, from their entry.
+        /// All issues, from their entry.
         public var all: [Horizon] = []
-        /// Of those that entered grace, from that entry.
+        /// The issues that entered grace, from that entry.
         public var fromGrace: [Horizon] = []
-        /// Of those that came to be on hold, from then on.
+        /// The issues that entered hold, from that entry.
         public var fromHold: [Horizon] = []
-        /// Half and nine tenths of the recovered had recovered by then; nil when none has.
+        /// When half and nine tenths of the recovered issues had recovered; nil if none has.
         public var medianTime: Milliseconds?
         public var ninthDecileTime: Milliseconds?
-        /// By currency, in the order of their codes.
+        /// Ordered by currency code.
         public var money: [Sum] = []
-        /// Issues whose failed renewal has no known price: they are in no sum.
+        /// Issues without a known price of the failed renewal. They are in no sum.
         public var withoutPrice = 0
 
         public var recovered: Int { recoveredFromGrace + recoveredFromHold }
         public var lost: Int { cancelledFromGrace + cancelledFromHold + unrecovered + takenBack }
     }
 
-    /// How much larger the share recovered in time is in one row than in another, of entries old
-    /// enough to be decided: a prompt against the holdout that saw none. Nil for a horizon that one
-    /// of them lacks.
+    /// Returns the difference between the recovered shares of two rows, for entries old enough to
+    /// be decided. Compares a prompt with its holdout group. Nil for a horizon that one of them
+    /// lacks.
     public static func difference(
         _ treatment: Row,
         from control: Row,
@@ -59,19 +59,19 @@ public struct RecoveryReport: Hashable, Sendable {
         return ShareDifference(treatment: treated.simple, control: held.simple)
     }
 
-    /// The share recovered within so many days, twice.
+    /// The share recovered within a number of days, computed in two ways.
     public struct Horizon: Hashable, Sendable {
         public var days: Int
-        /// Of the entries old enough to be decided, those recovered in time.
+        /// The share of the entries old enough to be decided that recovered in time.
         public var simple: Share
-        /// The estimate from all entries; nil when none was watched for that long.
+        /// The estimate from all entries; nil if none was observed for that long.
         public var estimate: KaplanMeier.Estimate?
-        /// Entries in all: the denominator of the estimate.
+        /// The number of entries: the denominator of the estimate.
         public var entries: Int
     }
 
-    /// What the failed renewals of one currency were worth, in its thousandths. What is lost sight
-    /// of counts as open.
+    /// The value of the failed renewals of one currency, in its thousandths. An unknown state
+    /// counts as open.
     public struct Sum: Hashable, Sendable {
         public var currency: String
         public var atRisk: Int64 = 0
@@ -115,7 +115,7 @@ public struct RecoveryReport: Hashable, Sendable {
     }
 }
 
-/// Gathers the issues of one row.
+/// Collects the issues of one row.
 private struct RecoveryTally {
     private var row = RecoveryReport.Row()
     private var sums: [String: RecoveryReport.Sum] = [:]
@@ -208,9 +208,9 @@ private struct RecoveryTally {
     }
 }
 
-/// Of the lives watched for at least that long, those recovered in time. A young life that has
-/// recovered already is left out like any other: counting only the quick successes among the young
-/// would flatter the rate.
+/// Returns the share recovered in time, of the lives observed for at least that long. A young life
+/// is excluded even if it has recovered. Counting only the quick successes among the young would
+/// inflate the rate.
 private func share(of lives: [RecoveryLife], by end: Milliseconds) -> Share {
     let mature = lives.filter { $0.watched >= end }
     let recovered = mature.count { $0.recoveredAfter.map { $0 <= end } ?? false }
@@ -218,7 +218,7 @@ private func share(of lives: [RecoveryLife], by end: Milliseconds) -> Share {
 }
 
 extension [Milliseconds] {
-    /// The nearest rank of a quantile, of a sorted list; nil of none.
+    /// Returns the nearest rank of a quantile in a sorted list; nil if the list is empty.
     func quantile(_ part: Int, of whole: Int) -> Milliseconds? {
         isEmpty ? nil : self[Swift.max(0, (count * part + whole - 1) / whole - 1)]
     }

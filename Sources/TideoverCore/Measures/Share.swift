@@ -1,4 +1,4 @@
-/// A range in which the true value lies with a stated confidence.
+/// A range that contains the true value with a stated confidence.
 public struct Interval: Hashable, Sendable {
     public var lower: Double
     public var upper: Double
@@ -8,30 +8,31 @@ public struct Interval: Hashable, Sendable {
         self.upper = upper
     }
 
-    /// The two-sided 95 % quantile of the normal distribution: how many standard errors wide half
-    /// an interval is.
+    /// The two-sided 95 % quantile of the normal distribution: half the width of an interval in
+    /// standard errors.
     public static let confidence95 = 1.959963984540054
 }
 
-/// How many of how many: a ratio that keeps its denominator.
+/// A ratio that stores its denominator.
 public struct Share: Hashable, Sendable {
     public var part: Int
     public var whole: Int
 
-    /// `part` must lie between 0 and `whole`.
+    /// Creates a share. Requires `part` between 0 and `whole`.
     public init(_ part: Int, of whole: Int) {
         precondition(0 <= part && part <= whole, "a share is a part of its whole")
         self.part = part
         self.whole = whole
     }
 
-    /// The ratio, 0 to 1; nil of nothing.
+    /// The ratio, 0 to 1; nil if `whole` is 0.
     public var value: Double? {
         whole == 0 ? nil : Double(part) / Double(whole)
     }
 
-    /// Wilson's score interval, which stays between 0 and 1 and is honest for small numbers; nil of
-    /// nothing. `z` is the quantile of the normal distribution for the confidence asked for.
+    /// Returns Wilson's score interval, which stays between 0 and 1 and is accurate for small
+    /// numbers. Nil if `whole` is 0. `z` is the quantile of the normal distribution for the
+    /// required confidence.
     public func interval(z: Double = Interval.confidence95) -> Interval? {
         guard let value else { return nil }
         let n = Double(whole)
@@ -46,7 +47,7 @@ public struct Share: Hashable, Sendable {
     }
 }
 
-/// How much larger one share is than another: the effect of a treatment against a holdout.
+/// The difference between two shares: the effect of a treatment compared with a holdout group.
 public struct ShareDifference: Hashable, Sendable {
     public var treatment: Share
     public var control: Share
@@ -56,14 +57,14 @@ public struct ShareDifference: Hashable, Sendable {
         self.control = control
     }
 
-    /// Treatment minus control, -1 to 1; nil when either is of nothing.
+    /// Treatment minus control, -1 to 1; nil if either share has a whole of 0.
     public var value: Double? {
         guard let a = treatment.value, let b = control.value else { return nil }
         return a - b
     }
 
-    /// Newcombe's hybrid score interval, made of the two Wilson intervals; nil when either share is
-    /// of nothing.
+    /// Returns Newcombe's hybrid score interval, from the two Wilson intervals. Nil if either share
+    /// has a whole of 0.
     public func interval(z: Double = Interval.confidence95) -> Interval? {
         guard let a = treatment.value, let b = control.value,
             let ofA = treatment.interval(z: z), let ofB = control.interval(z: z)

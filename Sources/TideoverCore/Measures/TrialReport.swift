@@ -1,41 +1,41 @@
-/// What became of trials, by the month they began in.
+/// The outcomes of trials, by the month they began in.
 ///
-/// The rate of conversion is over *decided* trials: those that run, or whose first payment is still
-/// being retried, may yet convert.
+/// The conversion rate is computed over *decided* trials. A trial that is running, or with a first
+/// payment that is still being retried, may yet convert.
 public struct TrialReport: Hashable, Sendable {
-    /// The instant up to which trials were watched.
+    /// The instant up to which trials were observed.
     public var asOf: Instant
-    /// The names of what the rows are told apart by.
+    /// The names of the dimensions that distinguish the rows.
     public var dimensions: [String]
-    /// By cohort, and within one by value.
+    /// Ordered by cohort, and within a cohort by value.
     public var rows: [Row]
 
     public struct Row: Hashable, Sendable {
         /// The month in UTC in which the trials began: `2026-05`.
         public var cohort: String
-        /// A value for each dimension; nil where it is not known.
+        /// A value for each dimension; nil if unknown.
         public var values: [String?]
         public var started = 0
         public var running = 0
-        /// The first payment failed, and the store still tries.
+        /// The first payment failed, and the store still retries.
         public var inBillingIssue = 0
         public var converted = 0
-        /// Ended unpaid, renewal having been switched off.
+        /// Ended unpaid after renewal was switched off.
         public var cancelled = 0
         /// Ended unpaid without that.
         public var lapsed = 0
         public var takenBack = 0
-        /// Lost sight of at the end.
+        /// The state was unknown at the end.
         public var unconfirmed = 0
 
-        /// Of the decided trials, those that converted.
+        /// The share of decided trials that converted.
         public var conversion: Share {
             Share(converted, of: converted + cancelled + lapsed + takenBack)
         }
     }
 
-    /// Trials of lineages told until `asOf`; those a family shares are left out, as nobody there
-    /// decides on them.
+    /// Creates a report. Requires timelines up to `asOf`. Excludes family-shared trials, because
+    /// the customer does not decide on them.
     public init(
         of timelines: some Sequence<LineageTimeline>,
         asOf: Instant,
@@ -60,7 +60,7 @@ public struct TrialReport: Hashable, Sendable {
     }
 }
 
-/// A trial and what became of it.
+/// A trial and its outcome.
 private struct ToldTrial {
     var start: Transition
     var outcome: Outcome
@@ -119,7 +119,8 @@ extension LineageTimeline {
 }
 
 extension ToldTrial.Outcome {
-    /// A trial that converted has; what happens to the subscription later is not about it.
+    /// Returns the outcome after a transition. A converted trial stays converted, whatever happens
+    /// to the subscription later.
     fileprivate func after(_ kind: Transition.Kind, willRenew: Bool) -> Self {
         if case .converted = self { return self }
         switch kind {

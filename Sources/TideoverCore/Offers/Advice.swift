@@ -1,34 +1,36 @@
-/// What a customer can do to have, or to go on having, an entitlement.
+/// The action by which a customer gets or keeps an entitlement.
 public struct Advice: Hashable, Sendable {
     public var kind: Kind
-    /// What it is about; nil where no product is known that is still sold.
+    /// The product concerned; nil if no product on sale is known.
     public var productId: String?
-    /// What is charged next, by the store's word, else the catalogue's; nil where neither says.
+    /// The next charge, from the store if stated, otherwise from the catalogue; nil if neither has
+    /// it.
     public var price: Price?
-    /// When that is charged; nil for at once, and where nothing is to be paid.
+    /// When that is charged; nil if at once, or if nothing is due.
     public var chargedAt: Instant?
-    /// Where the store lets the customer do it; nil for what is done in the app.
+    /// The store page for the action; nil for an action in the app.
     public var url: String?
 
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// The period runs on and will not renew: to turn that on again costs nothing now.
+        /// The period continues and will not renew. Switching renewal on costs nothing now.
         case reEnableRenewal
-        /// A payment failed: to mend it brings all back, and to buy again would be to pay twice.
+        /// A payment failed. Fixing it restores access; a new purchase would charge twice.
         case fixPayment
-        /// It has ended: to buy it again, at the full price.
+        /// Access has ended. The customer can buy again at the full price.
         case purchase
         /// The customer paused it.
         case resume
-        /// What the store knows is not known here: nothing may be bought before it is.
+        /// The store's current state is unknown to the server. Nothing may be bought until it is
+        /// known.
         case wait
     }
 }
 
-/// What the standings of one customer for one entitlement amount to.
+/// The standings of one customer for one entitlement, as the input of advice.
 package struct Counsel: Hashable, Sendable {
-    /// One for each lineage, in the order of keys.
+    /// One for each lineage, ordered by key.
     package let standings: [Standing]
-    /// Whether a purchase for it waits for its payment or its approval.
+    /// Whether a purchase for it awaits payment or approval.
     package let isPending: Bool
 
     package init(standings: [Standing], isPending: Bool = false) {
@@ -36,10 +38,10 @@ package struct Counsel: Hashable, Sendable {
         self.isPending = isPending
     }
 
-    /// The customer's own purchases: not what a family shares.
+    /// The customer's own purchases, without family-shared ones.
     var own: [Standing] { standings.filter { $0.lineage?.ownership == .purchased } }
 
-    /// What to advise, and the standing it is about; nil for nothing.
+    /// The advice and the standing that it concerns; nil for none.
     package var advice: (kind: Advice.Kind, about: Standing)? {
         guard let best = standings.best else { return nil }
         if best.state == .active { return adviceOnActive(best) }
@@ -53,7 +55,8 @@ package struct Counsel: Hashable, Sendable {
         return (.purchase, ended)
     }
 
-    /// Nothing is advised that would have two purchases charge for the same.
+    /// Returns the advice for an active entitlement. Never advises an action that causes two
+    /// purchases to charge for it.
     private func adviceOnActive(_ best: Standing) -> (kind: Advice.Kind, about: Standing)? {
         if best.asksStore { return (.wait, best) }
         guard best.lineage?.ownership == .purchased, best.willRenew == false,
@@ -66,8 +69,8 @@ package struct Counsel: Hashable, Sendable {
         return isCovered ? nil : (.reEnableRenewal, best)
     }
 
-    /// The customer's own purchases that each charge for it, or will when a payment recovers; empty
-    /// unless there are two.
+    /// Returns the customer's own purchases that each charge for it, or will when a payment
+    /// recovers. Empty unless there are at least two.
     package func charging(in catalogue: Catalogue) -> [Standing] {
         let found = own.filter { standing in
             guard standing.access || standing.state == .hold, standing.willRenew != false,
@@ -83,17 +86,17 @@ extension Standing {
     /// Whether the customer suspended it.
     var isPaused: Bool { state == .hold && reason == .paused }
 
-    /// Whether it is something that can renew: neither a gift of the operator nor paid for ahead.
+    /// Whether it can renew: neither an operator's grant nor prepaid.
     fileprivate var isRenewable: Bool {
         lineage?.store != .tideover && grantedEntitlement == nil && reason != .prepaid
     }
 
-    /// Whether the store's answer, or the catalogue's, could change what is advised. One that ended
-    /// by a receipt is over, though the store is still asked.
+    /// Whether an answer from the store, or a catalogue entry, could change the advice. A purchase
+    /// that ended by a receipt is over, although the store is still queried.
     fileprivate var isUnclear: Bool {
         asksStore && confidence != .confirmed || hasUnlistedProduct && !access
     }
 
-    /// Whether a payment for it failed and can still be mended.
+    /// Whether a payment for it failed and can still be fixed.
     var isFailing: Bool { state == .grace || state == .hold && reason != .paused }
 }

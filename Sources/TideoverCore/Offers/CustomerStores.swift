@@ -1,8 +1,8 @@
-/// The stores that a customer can buy in.
+/// The stores available to a customer.
 public struct CustomerStores: Hashable, Sendable {
-    /// The stores that sell the app; empty if that is not known.
+    /// The stores that sell the app; empty if unknown.
     public var selling: [Store]
-    /// When a device of a store first presented everything that the customer has there.
+    /// When a device of each store first presented all the customer's purchases there.
     public var presented: [Store: Instant]
 
     public init(selling: [Store] = [], presented: [Store: Instant] = [:]) {
@@ -10,7 +10,7 @@ public struct CustomerStores: Hashable, Sendable {
         self.presented = presented
     }
 
-    /// The same with what was presented by an instant.
+    /// Returns a copy with only the stores presented by an instant.
     func asKnown(at instant: Instant) -> CustomerStores {
         CustomerStores(selling: selling, presented: presented.filter { $0.value <= instant })
     }

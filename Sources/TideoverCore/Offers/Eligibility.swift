@@ -1,37 +1,36 @@
 extension Offer {
-    /// Whether it is a free trial. Introductory offers that are paid for are none, and a
-    /// promotional offer or an offer code may be one.
+    /// Whether it is a free trial. A paid introductory offer is not; a promotional offer or an
+    /// offer code may be.
     public var isTrial: Bool { discount == .freeTrial }
 }
 
-/// Whether a customer can have an introductory offer, which a store gives once in a subscription
-/// group.
+/// Whether a customer can get an introductory offer. A store gives one per subscription group.
 public enum IntroductoryEligibility: String, Hashable, Sendable, CaseIterable {
-    /// All purchases of the customer in the group are known, and none was with one.
+    /// All the customer's purchases in the group are known, and none used an offer.
     case eligible
-    /// One was used. A refund does not give it back.
+    /// An offer was used. A refund does not restore it.
     case used
-    /// Nothing is known of the customer in the group, or not everything: the store has to be asked.
+    /// The customer's purchases in the group are unknown or incomplete. The store must be queried.
     case unknown
 }
 
-/// The free trial that a product offers, and whether a customer can have it.
+/// The free trial that a product offers to a customer.
 public struct TrialOffer: Hashable, Sendable {
     /// The store that sells the product.
     public var store: Store
     public var productId: String
     public var length: Period
     public var eligibility: IntroductoryEligibility
-    /// What the product costs afterwards, where the catalogue says.
+    /// The price after the trial, if the catalogue states it.
     public var price: Price?
 }
 
 extension CustomerHistory {
-    /// Whether the customer can have an introductory offer of a subscription group, which is named
-    /// as the catalogue names it, in one store; nil counts the purchases of all stores.
+    /// Returns whether the customer can get an introductory offer of a subscription group in one
+    /// store. `group` is the catalogue's name; nil for `store` counts the purchases of all stores.
     ///
-    /// Stores count by the account that pays, over all its purchases. Purchases that a family shares
-    /// do not count, and unknown purchases cannot be ruled out until a device presented everything.
+    /// Stores count all purchases of the paying account. Family-shared purchases do not count.
+    /// Unknown purchases cannot be ruled out until a device presented all purchases.
     public func introductoryEligibility(
         in group: String,
         of store: Store? = nil,
@@ -48,29 +47,30 @@ extension CustomerHistory {
         return hasPresented(to: store, at: instant) ? .eligible : .unknown
     }
 
-    /// Whether a device of a store presented everything. A device that did not name its store counts
-    /// where the app is sold in that store alone, or where the customer bought nowhere else.
+    /// Returns whether a device of a store presented all purchases. A device without a stated store
+    /// counts if only that store sells the app, or if the customer bought nowhere else.
     private func hasPresented(to store: Store?, at instant: Instant) -> Bool {
         guard let store else { return false }
         if let presentedAt = stores.presented[store], presentedAt <= instant { return true }
         return isReconciled(at: instant) && (stores.selling == [store] || platforms == [store])
     }
 
-    /// The stores that the customer has purchases in.
+    /// The stores with purchases of the customer.
     private var platforms: Set<Store> {
         Set(holdings.map(\.history.lineage.store)).intersection([.appStore, .googlePlay])
     }
 
-    /// The stores with offers for the customer: that of the device, else that of the purchases, else
-    /// all that sell the app.
+    /// Returns the stores with offers for the customer: the device's store; otherwise that of the
+    /// purchases; otherwise all that sell the app.
     private func offering(_ device: Store?) -> [Store] {
         if let device { return [device] }
         if platforms.count == 1 { return Array(platforms) }
         return stores.selling.isEmpty ? [.appStore, .googlePlay] : stores.selling
     }
 
-    /// The trial that the products of an entitlement offer, the one that the customer is likeliest
-    /// to have first; nil if none does. `device` is the store of the customer's device, if known.
+    /// Returns the trial that the products of an entitlement offer, the one with the best
+    /// eligibility first; nil if there is none. `device` is the store of the customer's device, if
+    /// known.
     func trialOffer(
         for entitlement: String,
         at instant: Instant,
@@ -82,7 +82,7 @@ extension CustomerHistory {
         }.first
     }
 
-    /// The trials that one store offers, in the order of product ids.
+    /// Returns the trials that one store offers, ordered by product ID.
     private func trialOffers(
         for entitlement: String,
         of store: Store,
@@ -109,8 +109,7 @@ extension CustomerHistory {
 }
 
 extension LineageHistory {
-    /// What this lineage alone says of introductory offers in a group; nil if it has nothing to do
-    /// with the group.
+    /// Returns the eligibility from this lineage alone; nil if it is unrelated to the group.
     fileprivate func introductoryUse(
         in group: String,
         _ groups: GroupNames,
@@ -131,8 +130,8 @@ extension LineageHistory {
         return isClear && isWhole(subscribed, by: instant) ? .eligible : .unknown
     }
 
-    /// Whether no term is missing: it begins with a purchase, and each renewal goes on where a term
-    /// ended or its payment had failed.
+    /// Whether no term is missing. The first is a purchase, and each renewal continues at the end
+    /// of a term or after its failed payment.
     private func isWhole(_ begun: [TermRecord], by instant: Instant) -> Bool {
         guard let first = begun.first, first.term.origin == .purchase,
             !unseen.contains(where: { $0.firstTold <= instant && isLater($0, than: begun.last) })
@@ -150,7 +149,7 @@ extension LineageHistory {
 }
 
 extension TermRecord {
-    /// Whether the store's own words rule an introductory offer out.
+    /// Whether the store itself reports that there was no introductory offer.
     fileprivate var isWithoutIntroduction: Bool {
         guard rank == .store else { return false }
         switch term.offer?.kind {
@@ -160,10 +159,10 @@ extension TermRecord {
     }
 }
 
-/// Tells subscription groups apart, which the catalogue names otherwise than the store does.
+/// Compares subscription groups. The catalogue and the store name them differently.
 private struct GroupNames {
     private let catalogue: Catalogue
-    /// The catalogue's name of each of the store's groups that a known product lies in.
+    /// The catalogue's name of each store group that contains a known product.
     private var names: [String: String] = [:]
 
     init(_ terms: [Term], _ catalogue: Catalogue) {
@@ -176,7 +175,7 @@ private struct GroupNames {
         }
     }
 
-    /// Nil where it cannot be told.
+    /// Returns whether a term belongs to a group; nil if that is unknown.
     func isSame(_ group: String, as term: Term) -> Bool? {
         let name = catalogue[term.productId]?.group ?? term.group.flatMap { names[$0] }
         return name.map { $0 == group }

@@ -1,26 +1,26 @@
-/// What goes with a standing for the customer: what to do, and words to say how things are.
+/// The advice and the messages that accompany a standing.
 public struct Guidance: Hashable, Sendable {
-    /// Nil when there is nothing to do.
+    /// Nil if there is nothing to do.
     public var advice: Advice?
-    /// The words of a screen on this entitlement; nil when all is well.
+    /// The message of a screen on this entitlement; nil if none is needed.
     public var wording: Wording?
-    /// The free trial that its products offer; nil if none does.
+    /// The free trial that its products offer; nil if there is none.
     public var trialOffer: TrialOffer?
-    /// The purchases that each charge for it; empty unless there are two.
+    /// The purchases that each charge for it; empty unless there are at least two.
     public var chargedTwice: [Charge]
 
-    /// A purchase that charges for what another one charges for too.
+    /// A purchase that charges for the same entitlement as another one.
     public struct Charge: Hashable, Sendable {
         public var lineage: Lineage
         public var productId: String?
         public var state: State
-        /// Where it is cancelled; nil where that is not known.
+        /// The page to cancel it; nil if unknown.
         public var url: String?
     }
 }
 
 extension CustomerHistory {
-    /// What every lineage that the customer owns at an instant says of an entitlement.
+    /// Returns the standings of every lineage that the customer owns at an instant, for advice.
     func counsel(on entitlement: String, at instant: Instant) -> Counsel {
         Counsel(
             standings: standings(of: entitlement, at: instant),
@@ -32,7 +32,7 @@ extension CustomerHistory {
         holdings.first { $0.history.lineage == standing.lineage }?.history
     }
 
-    /// What to tell a customer who is answered `standing` for an entitlement.
+    /// Returns the guidance for a customer with this `standing` for an entitlement.
     func guidance(
         on entitlement: String,
         _ standing: Standing,
@@ -163,7 +163,8 @@ extension CustomerHistory {
 }
 
 extension TrialOffer {
-    /// Offered only where it is known to be had, and nothing was there before.
+    /// Returns the trial offer screen, only if the customer is eligible and had no earlier
+    /// standing.
     fileprivate func screen(for standing: Standing) -> Screen? {
         guard standing.state == .never, eligibility == .eligible else { return nil }
         return .trialOffer(length: length, price: price)

@@ -1,7 +1,7 @@
-/// What a period of a product costs.
+/// The price of one period of a product.
 public struct Price: Hashable, Sendable {
     public var amount: Money
-    /// How often it is charged; nil for once, or where the catalogue does not say.
+    /// How often it is charged; nil for a single charge, or if the catalogue does not state it.
     public var period: Period?
 
     public init(amount: Money, period: Period? = nil) {
@@ -11,36 +11,36 @@ public struct Price: Hashable, Sendable {
 }
 
 extension Product {
-    /// What the catalogue says it costs.
+    /// The price in the catalogue.
     var fullPrice: Price? {
         price.map { Price(amount: $0, period: kind == .autoRenewable ? period : nil) }
     }
 }
 
-/// What a lineage's next charge would be for.
+/// The next charge of a lineage.
 struct Renewal: Hashable, Sendable {
-    /// The product it renews into, else the one it is for.
+    /// The product that it renews into; otherwise the current one.
     var productId: String?
-    /// What the store says the charge will be; nil where it has not said.
+    /// The charge that the store states; nil if it states none.
     var statedPrice: Money?
     /// Whether an offer lowers that charge.
     var isDiscounted = false
 
-    /// What the charge will be: the store's word, else the catalogue's.
+    /// Returns the charge: from the store if stated, otherwise from the catalogue.
     func price(in catalogue: Catalogue) -> Price? {
         let product = productId.flatMap { catalogue[$0] }
         guard let statedPrice else { return product?.fullPrice }
         return Price(amount: statedPrice, period: product?.period)
     }
 
-    /// What it costs without any offer.
+    /// Returns the price without any offer.
     func fullPrice(in catalogue: Catalogue) -> Price? {
         isDiscounted ? productId.flatMap { catalogue[$0] }?.fullPrice : price(in: catalogue)
     }
 }
 
 extension Ground {
-    /// What the next charge would be for.
+    /// The next charge.
     var renewal: Renewal {
         switch self {
         case .term(let now):
@@ -56,7 +56,7 @@ extension Ground {
 }
 
 extension PlaySituation {
-    /// What the store says a renewal costs, which is the price of what runs now.
+    /// The store's price of a renewal, which is the price of the current product.
     fileprivate var nextPrice: Money? {
         nextProduct == statement?.productId ? statement?.item?.price : nil
     }

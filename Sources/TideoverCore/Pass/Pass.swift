@@ -1,24 +1,24 @@
 /// The snapshot of one customer that a device can trust offline, as its issuer signs it.
 ///
-/// A device believes it within bounds (``PassExpectation``) and answers from it until it runs out
+/// A device accepts it under conditions (``PassExpectation``) and answers from it until it expires
 /// (``answer(on:at:)``).
 public struct Pass: Hashable, Sendable {
-    /// In whose name it is signed.
+    /// The name of the signing issuer.
     public var issuer: String
     /// The app that it is for.
     public var audience: String
     public var customer: CustomerID
     public var environment: Environment
-    /// The instant that it tells of.
+    /// The instant that it describes.
     public var issued: Instant
-    /// From when it says nothing more.
+    /// When it expires.
     public var notAfter: Instant
     /// The version of the customer's answer.
     public var version: Int64
     /// By name.
     public var entitlements: [Entitlement]
 
-    /// The longest that any pass is good for.
+    /// The longest validity of any pass.
     public static let life = Milliseconds.days(7)
     /// How long past its end access that will renew is presumed, at the purchase's pace.
     public static let presumption = Milliseconds.days(3)
@@ -47,8 +47,8 @@ public struct Pass: Hashable, Sendable {
         entitlements.first { $0.name == name }
     }
 
-    /// When half of its life is over; nil where one issued then would last no longer, since what ends
-    /// it is access itself.
+    /// When half of its validity is over. Nil if a pass issued then would last no longer, because
+    /// access itself ends.
     public var renewAt: Instant? {
         guard notAfter == issued + Self.life else { return nil }
         return issued + Milliseconds((notAfter - issued).count / 2)
@@ -56,21 +56,21 @@ public struct Pass: Hashable, Sendable {
 }
 
 extension Pass {
-    /// What the pass says of one entitlement.
+    /// The content of the pass for one entitlement.
     public struct Entitlement: Hashable, Sendable {
         public var name: String
         public var state: State
-        /// A word of `Reason`, or one that a later version knows.
+        /// A raw value of `Reason`, or one that a later version defines.
         public var reason: String
         public var confidence: Confidence
         public var productId: String?
-        /// The end of unbroken confirmed access; nil is for ever where there is access.
+        /// The end of unbroken confirmed access; nil is permanent if there is access.
         public var accessUntil: Instant?
         public var graceUntil: Instant?
         public var willRenew: Bool?
-        /// When state, reason, access or confidence next differs if the store says nothing more.
+        /// When state, reason, access or confidence next differs if the store reports nothing more.
         public var nextChange: Instant?
-        /// From when the pass says nothing more of it; never after the pass's own end.
+        /// When the pass expires for this entitlement; never after the pass itself.
         public var notAfter: Instant
 
         public init(
@@ -104,12 +104,12 @@ extension Pass {
 // MARK: - Issuing
 
 extension CustomerHistory {
-    /// The pass on a snapshot of this history.
+    /// Returns the pass for a snapshot of this history.
     ///
-    /// Each entitlement with access has an end of its own: a week, but no longer than its access, or
-    /// three days longer where that will renew. The pass lasts as long as the last of them, so that a
-    /// trial that ends tomorrow takes nothing from a lifetime purchase; one without any access lasts a
-    /// week.
+    /// Each entitlement with access has its own expiry: a week, but no longer than its access.
+    /// Access that will renew adds three days. The pass lasts as long as the last of them, so a
+    /// trial that ends tomorrow does not shorten a lifetime purchase. A pass without any access
+    /// lasts a week.
     public func pass(
         on snapshot: Snapshot,
         version: Int64,

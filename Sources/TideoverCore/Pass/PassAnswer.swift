@@ -1,9 +1,9 @@
-/// What a device knows of the time.
+/// The times known to a device.
 public struct DeviceTime: Hashable, Sendable {
-    /// What its clock says; people set it back.
+    /// The device's clock; users can set it back.
     public var clock: Instant
-    /// The newest date in anything that a signature vouched for, such as an earlier pass or a store's
-    /// transaction; nil before the first.
+    /// The newest date in any signed data, such as an earlier pass or a store's transaction; nil
+    /// before the first.
     public var newestVerified: Instant?
 
     public init(clock: Instant, newestVerified: Instant? = nil) {
@@ -11,21 +11,21 @@ public struct DeviceTime: Hashable, Sendable {
         self.newestVerified = newestVerified
     }
 
-    /// The instant to answer for: a clock that lags behind what was signed is wrong.
+    /// The instant to answer for. A clock behind the newest signed date is wrong.
     public var now: Instant { max(clock, newestVerified ?? clock) }
 }
 
 extension Pass {
-    /// What a device may answer for one entitlement.
+    /// A device's answer for one entitlement.
     public enum Answer: Hashable, Sendable {
-        /// What the issuer stated.
+        /// The issuer's statement.
         case stated(Entitlement)
-        /// What the issuer stated has run its time; that it goes on is assumed until the pass ends.
+        /// The issuer's statement past its end. It is assumed to continue until the pass expires.
         case presumed(Entitlement)
-        /// Nothing: the pass has ended, or never spoke of it.
+        /// No answer: the pass has expired, or lacks the entitlement.
         case nothing
 
-        /// Whether the customer may use it.
+        /// Whether the customer has access.
         public var access: Bool {
             switch self {
             case .stated(let entitlement), .presumed(let entitlement): entitlement.access
@@ -33,7 +33,7 @@ extension Pass {
             }
         }
 
-        /// How sure the answer is.
+        /// How certain the answer is.
         public var confidence: Confidence {
             switch self {
             case .stated(let entitlement): entitlement.confidence
@@ -44,7 +44,8 @@ extension Pass {
         }
     }
 
-    /// The answer for an entitlement at a device's time, which is never before the pass was issued.
+    /// Returns the answer for an entitlement at a device's time, which is never before the pass was
+    /// issued.
     public func answer(on name: String, at time: DeviceTime) -> Answer {
         let now = max(time.now, issued)
         guard let entitlement = self[name], now < min(notAfter, entitlement.notAfter) else {
@@ -56,6 +57,6 @@ extension Pass {
 }
 
 extension Pass.Entitlement {
-    /// How long what is stated holds by itself; nil for ever.
+    /// How long the statement applies by itself; nil means permanently.
     fileprivate var statedUntil: Instant? { access ? accessUntil : nextChange }
 }

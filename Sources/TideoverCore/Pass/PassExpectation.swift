@@ -1,13 +1,13 @@
 public import TideoverJSON
 
-/// What a pass has to say to be believed on a device.
+/// The conditions under which a device accepts a pass.
 public struct PassExpectation: Hashable, Sendable {
     public var issuer: String
-    /// The app's id on the server.
+    /// The app's ID on the server.
     public var audience: String
     public var customer: CustomerID
     public var environment: Environment
-    /// How far in the future it may have been issued: a device's clock can lag by that.
+    /// How far in the future it may have been issued, because a device's clock can lag.
     public var tolerance: Milliseconds
 
     public init(
@@ -25,7 +25,7 @@ public struct PassExpectation: Hashable, Sendable {
     }
 }
 
-/// Why a pass is not believed although its signature holds. It quotes no customer.
+/// Why a pass with a valid signature is rejected. It never contains customer data.
 public enum PassRefusal: Error, Hashable, Sendable {
     /// The claims are not strict JSON.
     case notJSON(JSONError)
@@ -36,19 +36,20 @@ public enum PassRefusal: Error, Hashable, Sendable {
     case wrongAudience(found: String)
     case wrongEnvironment(found: Environment)
     case wrongCustomer
-    /// It was issued later than the device's time and its tolerance; one of the two clocks is wrong.
+    /// It was issued later than the device's time plus the tolerance. One of the two clocks is
+    /// wrong.
     case issuedInFuture(issued: Instant, now: Instant)
     case expired(notAfter: Instant, now: Instant)
-    /// The device holds a newer one: this one is told again.
+    /// The device has a newer one: this one is a replay.
     case older(version: Int64, held: Int64)
 }
 
 extension Pass {
-    /// The pass of these claims, the payload of a document whose signature was verified: throws unless
-    /// they are what is expected, here and now.
+    /// Creates the pass from claims, the payload of a document with a verified signature. Throws
+    /// unless they match the expectation at the device's time.
     ///
-    /// `held` is the pass that the device holds already; one of another customer, app or environment
-    /// says nothing about this one.
+    /// `held` is the pass that the device already has. It is ignored if its customer, app,
+    /// environment or issuer differs.
     public init(
         believing claims: [UInt8],
         as expected: PassExpectation,

@@ -1,13 +1,13 @@
-/// What another policy, or another catalogue, would have done: the same facts judged twice over a
-/// stretch of the past, and both judgements held against what the store, as known now, says.
+/// A test of another policy or catalogue on the past. It decides the same facts twice over a time
+/// range, and compares both results with the store's state as known now.
 public struct BackTest: Sendable {
-    /// The stretch of time that is looked at.
+    /// The time range of the test.
     public let range: Range<Instant>
-    /// The policy that is tried; nil leaves each customer's own.
+    /// The policy under test; nil keeps each customer's own.
     public let policy: Versioned<Policy>?
-    /// The catalogue that is tried; nil leaves each customer's own.
+    /// The catalogue under test; nil keeps each customer's own.
     public let catalogue: Versioned<Catalogue>?
-    /// What the answers of the past rest on.
+    /// The facts that past answers rest on.
     public let knowledge: Knowledge
 
     public init(
@@ -22,16 +22,16 @@ public struct BackTest: Sendable {
         self.knowledge = knowledge
     }
 
-    /// What an answer of the past rests on.
+    /// The facts that a past answer rests on.
     public enum Knowledge: String, Hashable, Sendable, CaseIterable {
-        /// What had been learned by then: what customers were answered.
+        /// The facts learned by then: the answers that customers got.
         case then
-        /// All that is known now: what they would have been answered had nothing come late. Right
+        /// All facts known now: the answers that customers would have got without delays. Use this
         /// for facts that were fetched long after they happened.
         case now
     }
 
-    /// Tries it on customers; equal customers give equal reports.
+    /// Runs the test on customers. Equal customers give equal reports.
     public func report(on customers: some Sequence<CustomerRecord>) -> Report {
         var totals: [String: Report.Entitlement] = [:]
         var differences: [Difference] = []
@@ -55,29 +55,29 @@ public struct BackTest: Sendable {
         (difference.customer, difference.entitlement, difference.span.lowerBound)
     }
 
-    /// A stretch of time in which one customer's access to one entitlement would have differed.
+    /// A time range in which one customer's access to one entitlement would have differed.
     public struct Difference: Hashable, Sendable {
         public var customer: CustomerID
         public var entitlement: String
         public var span: Range<Instant>
-        /// The standing at the beginning of the span as it was decided.
+        /// The actual standing at the beginning of the span.
         public var current: Standing
-        /// The standing at the beginning of the span as it would have been decided.
+        /// The standing under test at the beginning of the span.
         public var tried: Standing
     }
 
-    /// What one way of deciding amounts to.
+    /// The totals of one policy and catalogue.
     public struct Totals: Hashable, Sendable {
-        /// The time for which access was given, summed over customers.
+        /// The time with access, summed over customers.
         public var access = Milliseconds.zero
-        /// The time for which it was denied although the store, as known now, says entitled: by its
-        /// own word, not by what is presumed.
+        /// The time without access although the store, as known now, reports the customer as
+        /// entitled. Only the store's confirmed state counts, not presumed access.
         public var lockout = Milliseconds.zero
-        /// How often that happened.
+        /// The number of such time ranges.
         public var lockouts: Int64 = 0
-        /// The time for which it was given although no word known now, presumed or not, says so.
+        /// The time with access although no fact known now, presumed or not, supports it.
         public var exposure = Milliseconds.zero
-        /// How often that happened.
+        /// The number of such time ranges.
         public var exposures: Int64 = 0
 
         mutating func add(_ other: Totals) {
@@ -89,20 +89,20 @@ public struct BackTest: Sendable {
         }
     }
 
-    /// What was found.
+    /// The result of a back-test.
     public struct Report: Hashable, Sendable {
         public var range: Range<Instant>
-        /// By name.
+        /// Ordered by name.
         public var entitlements: [Entitlement]
-        /// By customer, entitlement and time.
+        /// Ordered by customer, entitlement and time.
         public var differences: [Difference]
 
-        /// Both ways of deciding on one entitlement.
+        /// The actual and the tested totals of one entitlement.
         public struct Entitlement: Hashable, Sendable {
             public var name: String
             public var current = Totals()
             public var tried = Totals()
-            /// How many customers would have been answered otherwise at some instant.
+            /// The number of customers with a different answer at some instant.
             public var customersDiffering: Int64 = 0
 
             init(name: String) {
@@ -119,7 +119,7 @@ public struct BackTest: Sendable {
 }
 
 extension Policy {
-    /// Nothing on top of what a store says.
+    /// A policy that adds nothing to the stores' reports.
     static let storesAlone = Policy(
         billingRetry: .suspend,
         renewalLeeway: .zero,
@@ -128,7 +128,7 @@ extension Policy {
 }
 
 extension CustomerRecord {
-    /// The same facts under another catalogue or policy.
+    /// Returns the same facts under another catalogue or policy.
     public func under(
         catalogue: Versioned<Catalogue>? = nil,
         policy: Versioned<Policy>? = nil
@@ -146,7 +146,7 @@ extension CustomerRecord {
         )
     }
 
-    /// Every instant at which something was learned: a fact, a policy or a catalogue.
+    /// Every instant at which a fact, a policy or a catalogue was learned.
     fileprivate var learnings: [Instant] {
         holdings.flatMap(\.facts).map(\.learnedAt) + policy.versions.map(\.learnedAt)
             + catalogue.versions.map(\.learnedAt)
@@ -156,7 +156,7 @@ extension CustomerRecord {
 /// A back-test on one customer.
 private struct Comparison {
     let customer: CustomerID
-    /// Whatever one of the catalogues names.
+    /// Every entitlement in either catalogue.
     let entitlements: [String]
     private let current: [String: Course]
     private let tried: [String: Course]
@@ -169,8 +169,8 @@ private struct Comparison {
         entitlements = names
         current = Self.courses(of: record, names, test.range, test.knowledge)
         tried = Self.courses(of: other, names, test.range, test.knowledge)
-        // A store vouches for products; what they unlock is the operator's word. What either
-        // catalogue says counts, so that a product left out shows, on whichever side it was.
+        // A store confirms products; the operator decides what they unlock. Both catalogues count,
+        // so that a product missing from either one shows.
         let alone = Versioned(Policy.storesAlone)
         vouched = [record, other].map { $0.under(policy: alone) }.reduce(into: [:]) { all, record in
             for (name, course) in Self.courses(of: record, names, test.range, .now) {
@@ -239,12 +239,12 @@ private struct Comparison {
     }
 }
 
-/// The standings that one customer was answered for one entitlement, in the order of time.
+/// The standings of one customer for one entitlement, ordered by time.
 private struct Course {
     private var steps: [(from: Instant, standing: Standing)] = []
     /// When there was access.
     private(set) var access = Stretches()
-    /// When it was given for sure.
+    /// When access was confirmed.
     private(set) var confirmed = Stretches()
 
     mutating func append(_ standing: Standing, over span: Range<Instant>) {
@@ -259,7 +259,7 @@ private struct Course {
     }
 }
 
-/// When the words known now give access, and when the store's own do.
+/// When the facts known now give access, and when the store's own reports do.
 private struct Vouching {
     private(set) var access = Stretches()
     private(set) var confirmed = Stretches()
@@ -270,11 +270,11 @@ private struct Vouching {
     }
 }
 
-/// A part of the time line: ranges in the order of time that neither meet nor overlap.
+/// Time ranges in order that neither touch nor overlap.
 private struct Stretches {
     private(set) var ranges: [Range<Instant>] = []
 
-    /// Adds a range that begins no earlier than the last one ended.
+    /// Adds a range. It must not begin before the last one ended.
     mutating func append(_ range: Range<Instant>) {
         if let last = ranges.last, last.upperBound == range.lowerBound {
             ranges[ranges.count - 1] = last.lowerBound..<range.upperBound

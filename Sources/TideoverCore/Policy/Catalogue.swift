@@ -1,4 +1,4 @@
-/// The products of one app and what they unlock.
+/// The products of one app, with the entitlements that they unlock.
 public struct Catalogue: Hashable, Sendable {
     public var products: [String: Product]
 
@@ -8,12 +8,13 @@ public struct Catalogue: Hashable, Sendable {
 
     public subscript(_ productId: String) -> Product? { products[productId] }
 
-    /// Every entitlement some product unlocks, in alphabetical order.
+    /// Every entitlement that a product unlocks, in alphabetical order.
     public var entitlements: [String] {
         Set(products.values.flatMap(\.entitlements)).sorted()
     }
 
-    /// Whether a store sells a product. An id with a base plan, `cards.pro:monthly`, is of Google Play.
+    /// Returns whether a store sells a product. An ID with a base plan, such as
+    /// `cards.pro:monthly`, belongs to Google Play.
     public func sells(_ productId: String, in store: Store) -> Bool {
         guard let product = products[productId] else { return false }
         if let only = product.store { return only == store }
@@ -33,7 +34,7 @@ public struct Product: Hashable, Sendable {
     public var period: Period?
     public var trial: Period?
     public var price: Money?
-    /// The billing grace period the store is set to.
+    /// The billing grace period that is configured in the store.
     public var grace: Period?
     /// The only store that sells it; nil if several may.
     public var store: Store?

@@ -3,21 +3,22 @@
 /// Lengths are nominal: each is multiplied by the pace of the lineage it is applied to.
 public struct Policy: Hashable, Sendable {
     public var billingRetry: BillingRetry
-    /// How long a renewal may stay unannounced before access ends; at most a fifth of the term.
+    /// How long a renewal may stay unreported before access ends; at most a fifth of the term.
     public var renewalLeeway: Milliseconds
-    /// How long what was there is kept past the last date a store stated, while it cannot be asked.
+    /// How long access is kept past the last date that a store stated, while the store is
+    /// unreachable.
     public var unreachable: Milliseconds
-    /// Whom purchases of an app's sandbox serve.
+    /// The customers that sandbox purchases of an app give access to.
     public var sandbox: Sandbox
-    /// The customers whom the operator names as testers.
+    /// The customers that the operator lists as testers.
     public var testers: [CustomerID]
-    /// What happens when a customer claims a purchase that another one holds.
+    /// The effect of a customer's claim to another customer's purchase.
     public var transfer: Transfer
     /// How long before an end the customer is reminded of it.
     public var reminders: Reminders
-    /// How seldom a customer in grace is asked to mend a payment.
+    /// The limits on prompts to a customer in grace.
     public var prompts: Prompts
-    /// What a product that the catalogue lacks unlocks while it is paid for and runs.
+    /// The entitlements of a paid and running product that the catalogue lacks.
     public var unknownProduct: UnknownProduct
 
     public init(
@@ -42,38 +43,38 @@ public struct Policy: Hashable, Sendable {
         self.unknownProduct = unknownProduct
     }
 
-    /// What happens to access while the store retries a payment outside grace.
+    /// The access while the store retries a payment outside grace.
     public enum BillingRetry: Hashable, Sendable {
-        /// Access is suspended, as the App Store says.
+        /// Access is suspended, as the App Store does.
         case suspend
-        /// Access is kept for a while past the end of the term and its grace.
+        /// Access is kept for a time past the end of the term and its grace.
         case keep(Milliseconds)
     }
 
-    /// Whom purchases of an app's sandbox serve.
+    /// The customers that sandbox purchases of an app give access to.
     public enum Sandbox: String, Hashable, Sendable, CaseIterable {
-        /// Customers whom the operator has named as testers.
+        /// Customers that the operator lists as testers.
         case testers
-        /// Testers, and whoever reviews the app for a store.
+        /// Testers, and the stores' app reviewers.
         case review
-        /// Nobody.
+        /// No customer.
         case deny
     }
 
-    /// What happens when a customer claims a purchase that another one holds.
+    /// The effect of a customer's claim to another customer's purchase.
     public enum Transfer: Hashable, Sendable {
-        /// The claim is refused: only a purchase that nobody holds can be claimed, and only the
-        /// store's signed account token moves one that somebody does.
+        /// The claim is refused. Only an unowned purchase can be claimed. Only the store's signed
+        /// account token moves an owned one.
         case claim
-        /// It stays with whom it belonged to first, whatever is claimed or signed later.
+        /// It stays with its first owner, whatever is claimed or signed later.
         case keep
-        /// It moves if nothing the holder has still gives access.
+        /// It moves if the owner has no other access.
         case transferIfInactive
         /// It moves if it has not moved for this long.
         case transfer(coolDown: Milliseconds)
     }
 
-    /// What a product that the catalogue lacks unlocks while it is paid for and runs.
+    /// The entitlements of a paid and running product that the catalogue lacks.
     public enum UnknownProduct: Hashable, Sendable {
         case deny
         /// Every entitlement of the catalogue.
@@ -104,15 +105,14 @@ public struct Policy: Hashable, Sendable {
         }
     }
 
-    /// How seldom a customer whose access goes on is asked to mend a payment. Who is locked out is
-    /// asked at once and every time.
+    /// The limits on prompts to a customer with a failed payment and access. A locked-out customer
+    /// is prompted at once and every time.
     public struct Prompts: Hashable, Sendable {
-        /// How long a payment has to be failing before anything is said: many recover by
-        /// themselves within minutes.
+        /// How long a payment must be failing before the first prompt. Many recover within minutes.
         public var quiet: Milliseconds
-        /// The least time between two prompts; zero is none.
+        /// The shortest time between two prompts; zero for no limit.
         public var interval: Milliseconds
-        /// How many prompts a day are shown at most, at least 1; nil is any number.
+        /// The largest number of prompts a day, at least 1; nil for no limit.
         public var perDay: Int64?
 
         public init(
@@ -128,7 +128,7 @@ public struct Policy: Hashable, Sendable {
 }
 
 extension Policy.BillingRetry {
-    /// Reads `suspend`, or `keep 7d` with a length over zero. Nil for anything else.
+    /// Reads `suspend`, or `keep 7d` with a length over zero. Nil for any other text.
     public init?(text: String) {
         if text == "suspend" {
             self = .suspend
@@ -140,7 +140,7 @@ extension Policy.BillingRetry {
         self = .keep(length)
     }
 
-    /// The choice as configuration writes it.
+    /// The choice in configuration syntax.
     public var text: String {
         switch self {
         case .suspend: "suspend"
@@ -162,7 +162,7 @@ extension Policy.UnknownProduct {
 
 extension Policy.Transfer {
     /// Reads `claim`, `keep`, `transferIfInactive`, or `transfer 30d` with the cool-down. Nil for
-    /// anything else.
+    /// any other text.
     public init?(text: String) {
         switch text {
         case "claim": self = .claim
@@ -175,7 +175,7 @@ extension Policy.Transfer {
         }
     }
 
-    /// The choice as configuration writes it.
+    /// The choice in configuration syntax.
     public var text: String {
         switch self {
         case .claim: "claim"

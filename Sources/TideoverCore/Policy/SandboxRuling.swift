@@ -1,31 +1,31 @@
-/// Whether an app's sandbox answers for a customer where production is asked about.
+/// The decision whether an app's sandbox answers a production query for a customer.
 ///
-/// Builds that are tested or reviewed before a release buy in the store's sandbox, though they ask the
-/// production server. Environments are never mixed: either the whole answer is of production, or all of
-/// it is of the sandbox and says so.
+/// Builds under test or review before a release buy in the store's sandbox, but query the
+/// production server. Environments are never mixed. The whole answer is from production, or all of
+/// it is from the sandbox and is marked as such.
 public enum SandboxRuling: String, Hashable, Sendable, CaseIterable {
-    /// Nothing bought in the sandbox gives access.
+    /// No sandbox purchase gives access.
     case noPurchase
-    /// Production gives access, and so it answers.
+    /// Production gives access, so it answers.
     case productionServes
-    /// The sandbox answers: the customer is named as a tester.
+    /// The sandbox answers: the customer is listed as a tester.
     case tester
-    /// The sandbox answers: it is open for review, and nothing was ever bought in production.
+    /// The sandbox answers: it is open for review, and the customer never bought in production.
     case review
-    /// Policy lets the sandbox serve nobody.
+    /// Policy lets the sandbox serve no one.
     case denied
-    /// Policy lets it serve testers, and the customer is not named as one.
+    /// Policy lets it serve testers, and the customer is not listed as one.
     case notTester
-    /// It is open for review, but whoever has bought in production reviews nothing.
+    /// It is open for review, but a customer with a production purchase is not a reviewer.
     case knownCustomer
 
-    /// What the answers of the two environments say of a customer.
+    /// The state of a customer in the two environments.
     public struct Reading: Hashable, Sendable {
-        /// Whether production gives access to anything.
+        /// Whether production gives access to any entitlement.
         public var productionGivesAccess: Bool
-        /// Whether anything was ever bought or granted in production.
+        /// Whether any production purchase or grant was ever recorded.
         public var isKnownInProduction: Bool
-        /// Whether the sandbox gives access to anything.
+        /// Whether the sandbox gives access to any entitlement.
         public var sandboxGivesAccess: Bool
 
         public init(
@@ -39,7 +39,7 @@ public enum SandboxRuling: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Rules for a customer who goes by these ids.
+    /// Decides for a customer with these IDs.
     public init(_ policy: Policy, for ids: [CustomerID], _ reading: Reading) {
         if !reading.sandboxGivesAccess {
             self = .noPurchase
@@ -59,7 +59,7 @@ public enum SandboxRuling: String, Hashable, Sendable, CaseIterable {
     /// Whether the sandbox answers.
     public var sandboxAnswers: Bool { self == .tester || self == .review }
 
-    /// The ruling in a sentence.
+    /// The decision as a sentence.
     public var sentence: String {
         switch self {
         case .noPurchase: "Nothing bought in the sandbox gives access."

@@ -1,19 +1,18 @@
-/// A value that the operator changes over time, a policy or a catalogue: each version with the
-/// instant it took effect and the instant it was learned of.
+/// A policy or a catalogue with all its versions. Each version has the instant it took effect and
+/// the instant the server learned of it.
 ///
-/// A standing at an instant is decided by what was in effect then (`value(at:)`); what would have
-/// been answered then, by what was known then (`asKnown(at:)`).
+/// The standing at an instant uses the version in effect then (`value(at:)`). The answer that was
+/// given then uses the versions known then (`asKnown(at:)`).
 public struct Versioned<Value: Hashable & Sendable>: Hashable, Sendable {
-    /// At least one, in the order they take effect; of those that do so at once the one learned of
-    /// last comes last.
+    /// At least one, ordered by when they take effect, then by when they were learned.
     public private(set) var versions: [Version]
 
     /// One version of the value.
     public struct Version: Hashable, Sendable {
         public var value: Value
-        /// The first instant it decides; it does so until another takes effect.
+        /// The first instant at which it applies. It applies until another version takes effect.
         public var effectiveAt: Instant
-        /// When it was written down here.
+        /// When the server recorded it.
         public var learnedAt: Instant
 
         public init(_ value: Value, effectiveAt: Instant, learnedAt: Instant) {
@@ -23,20 +22,21 @@ public struct Versioned<Value: Hashable & Sendable>: Hashable, Sendable {
         }
     }
 
-    /// A value that has always been the same, and always known.
+    /// Creates a value that never changed and was always known.
     public init(_ value: Value) {
         versions = [Version(value, effectiveAt: .distantPast, learnedAt: .distantPast)]
     }
 
-    /// The versions in any order; of contradicting ones the last counts. Nil if there is none.
+    /// Creates a value from versions in any order; of contradicting ones the last counts. Nil if
+    /// there is none.
     public init?(versions: some Sequence<Version>) {
         self.versions = []
         for version in versions { add(version) }
         if self.versions.isEmpty { return nil }
     }
 
-    /// Adds a version. It decides from when it takes effect until the next one does, also where it
-    /// was written down after that.
+    /// Adds a version. It applies from when it takes effect until the next one does, even if it was
+    /// recorded later than that.
     public mutating func add(_ version: Version) {
         let place = versions.firstIndex {
             ($0.effectiveAt, $0.learnedAt) > (version.effectiveAt, version.learnedAt)
@@ -44,13 +44,13 @@ public struct Versioned<Value: Hashable & Sendable>: Hashable, Sendable {
         versions.insert(version, at: place ?? versions.endIndex)
     }
 
-    /// The value in effect at an instant; before any was, the first.
+    /// Returns the value in effect at an instant; before any was, the first.
     public func value(at instant: Instant) -> Value {
         let inEffect = versions.last { $0.effectiveAt <= instant }
         return (inEffect ?? versions[0]).value
     }
 
-    /// What was known of it at an instant; before anything was, what was learned of first.
+    /// Returns the versions known at an instant; before any was known, the first one learned.
     public func asKnown(at instant: Instant) -> Versioned {
         let first = versions.map(\.learnedAt).min() ?? instant
         let known = versions.filter { $0.learnedAt <= max(first, instant) }
@@ -59,7 +59,7 @@ public struct Versioned<Value: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension Versioned where Value == Catalogue {
-    /// Every entitlement that some product of some version unlocks, in alphabetical order.
+    /// Every entitlement that a product of any version unlocks, in alphabetical order.
     public var entitlements: [String] {
         Set(versions.flatMap(\.value.entitlements)).sorted()
     }
@@ -68,7 +68,7 @@ extension Versioned where Value == Catalogue {
 // MARK: - One version
 
 extension LineageHistory {
-    /// The history under a catalogue that has always been the same.
+    /// Creates a history under a catalogue that never changed.
     public convenience init(
         lineage: Lineage,
         facts: some Sequence<Fact>,
@@ -77,7 +77,7 @@ extension LineageHistory {
         self.init(lineage: lineage, facts: facts, catalogue: Versioned(catalogue))
     }
 
-    /// Histories of every lineage among the facts, in the order of their keys.
+    /// Returns the histories of every lineage among the facts, ordered by key.
     public static func all(
         of facts: some Sequence<Fact>,
         catalogue: Catalogue
@@ -89,8 +89,7 @@ extension LineageHistory {
 }
 
 extension CustomerHistory {
-    /// Everything that answers for the customer under a catalogue and a policy that have always
-    /// been the same.
+    /// Creates a history under a catalogue and a policy that never changed.
     public init(
         customer: CustomerID,
         environment: Environment,
@@ -109,7 +108,7 @@ extension CustomerHistory {
 }
 
 extension CustomerRecord {
-    /// The record under a catalogue and a policy that have always been the same.
+    /// Creates a record under a catalogue and a policy that never changed.
     public init(
         customer: CustomerID,
         environment: Environment,

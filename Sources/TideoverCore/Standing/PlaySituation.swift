@@ -38,7 +38,7 @@ struct PlaySituation {
         self.lastWords = lastWords
     }
 
-    // MARK: What holds now
+    // MARK: Current state
 
     var state: PlaySubscription.State? { statement?.state }
 

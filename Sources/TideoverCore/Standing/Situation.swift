@@ -56,7 +56,7 @@ struct Situation {
         return answer.access ? (answer, covered) : nil
     }
 
-    // MARK: What holds now
+    // MARK: Current state
 
     /// Whether no store reported a term, an outlook or a condition.
     var isUnheardOf: Bool { history.terms.isEmpty && !history.hasWords }
@@ -200,8 +200,8 @@ struct Situation {
         return lapse
     }
 
-    /// The expiration intent, else the reason in the EXPIRED notification, else whether auto-renew is
-    /// off.
+    /// The expiration intent; otherwise the reason in the EXPIRED notification; otherwise whether
+    /// auto-renew is off.
     var reasonOfEnd: Reason {
         switch lapse ?? condition?.value.lapse {
         case .cancelled: .cancelled
@@ -441,7 +441,7 @@ extension LineageHistory {
         }
     }
 
-    /// Whether another term, reported after the store reported this one, started before its end.
+    /// Whether a term that was first reported after `told` started before this one's end.
     private func wasLeft(_ record: TermRecord, since told: Instant, by instant: Instant) -> Bool {
         terms.contains {
             $0.begun > told && $0.effectiveStart <= instant

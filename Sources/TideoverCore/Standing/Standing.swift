@@ -85,7 +85,7 @@ public enum State: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Why the state is what it is.
+/// The reason for the state.
 public enum Reason: String, Hashable, Sendable, CaseIterable {
     // active
     case trial, introductory, offer, paid, prepaid, lifetime, granted, renewalDue

@@ -101,7 +101,7 @@ struct TermDraft: Sendable {
     var rank: Rank { word.rank }
 
     /// Whether the term is over, or close enough to its end for an early billing failure. Close
-    /// means within a day and a fifth of its length.
+    /// means within a day, and within a fifth of its length.
     func isDue(at instant: Instant) -> Bool {
         guard let end else { return false }
         let fifth = Milliseconds(max(0, (end - term.start).count / 5))

@@ -63,16 +63,16 @@ extension Int64 {
 // MARK: - RFC 3339
 
 extension Instant {
-    /// Reads an RFC 3339 date and time with any offset; fractions beyond milliseconds are cut off.
-    /// Nil for anything else, a day that does not exist, leap seconds, and an instant that an offset
-    /// moves out of the years 0000 to 9999: it could not be written again.
+    /// Reads an RFC 3339 date and time with any offset; truncates fractions beyond milliseconds.
+    /// Nil for any other text, a day that does not exist, or leap seconds. Also nil if an offset
+    /// moves the instant out of the years 0000 to 9999, because it could not be written again.
     public init?(rfc3339 text: some StringProtocol) {
         var text = String(text)
         guard let instant = text.withUTF8({ Self.read(rfc3339: $0) }) else { return nil }
         self = instant
     }
 
-    /// Reads the same from its UTF-8.
+    /// Reads the same format from UTF-8.
     public init?(rfc3339 text: ArraySlice<UInt8>) {
         guard let instant = text.withUnsafeBufferPointer({ Self.read(rfc3339: $0) }) else {
             return nil
@@ -97,7 +97,7 @@ extension Instant {
         return Instant.writable.contains(instant) ? instant : nil
     }
 
-    /// The instant as `2026-05-06T10:00:00.000Z`; beyond the years 0000 to 9999, the nearest one
+    /// The instant as `2026-05-06T10:00:00.000Z`; outside the years 0000 to 9999, the nearest one
     /// that can be written.
     public var rfc3339: String {
         let clamped = min(max(self, Self.writable.lowerBound), Self.writable.upperBound)
@@ -136,7 +136,7 @@ private struct DigitReader {
 
     var isAtEnd: Bool { position == text.count }
 
-    /// The digit at a place; nil if there is none.
+    /// Returns the digit at a position; nil if there is none.
     private func digit(at place: Int) -> Int64? {
         guard place < text.count else { return nil }
         let digit = text[place] &- UInt8(ascii: "0")

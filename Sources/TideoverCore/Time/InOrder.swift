@@ -1,6 +1,6 @@
 extension RandomAccessCollection where Index == Int {
-    /// Where the elements end that meet a condition; none behind them may meet it. Found without
-    /// looking at all of them.
+    /// Returns the end of the elements that meet a condition, by binary search. Requires that no
+    /// later element meets it.
     package func endOfPrefix(where isMet: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {
@@ -12,7 +12,7 @@ extension RandomAccessCollection where Index == Int {
 }
 
 extension [Instant] {
-    /// Oldest first, each once.
+    /// The instants oldest first, without duplicates.
     var inOrder: [Instant] {
         let all = sorted()
         var once: [Instant] = []

@@ -1,6 +1,7 @@
 /// A point on the UTC time line, in whole milliseconds since 1970-01-01T00:00:00Z.
 ///
-/// Arithmetic saturates at the ends of the range instead of trapping: dates come from outside.
+/// Arithmetic saturates at the ends of the range instead of trapping, because dates come from
+/// outside.
 public struct Instant: Hashable, Comparable, Sendable {
     public var millisecondsSince1970: Int64
 
@@ -32,7 +33,7 @@ public struct Instant: Hashable, Comparable, Sendable {
         instant + Milliseconds(length.count == .min ? .max : -length.count)
     }
 
-    /// The time from `b` to `a`; negative when `a` is earlier.
+    /// Returns the time from `b` to `a`; negative if `a` is earlier.
     public static func - (a: Instant, b: Instant) -> Milliseconds {
         let (difference, overflow) = a.millisecondsSince1970.subtractingReportingOverflow(
             b.millisecondsSince1970
@@ -41,7 +42,7 @@ public struct Instant: Hashable, Comparable, Sendable {
         return Milliseconds(a < b ? .min : .max)
     }
 
-    /// Whether two instants lie at most `tolerance` apart.
+    /// Returns whether two instants are at most `tolerance` apart.
     public func isWithin(_ tolerance: Milliseconds, of other: Instant) -> Bool {
         let distance = self - other
         return tolerance >= .zero && distance.count.magnitude <= tolerance.count.magnitude
@@ -72,8 +73,8 @@ public struct Milliseconds: Hashable, Comparable, Sendable {
 
     public static func < (a: Milliseconds, b: Milliseconds) -> Bool { a.count < b.count }
 
-    /// Reads a length as configuration writes it: `500ms`, `30s`, `15m`, `24h`, `3d`.
-    /// Nil for anything else, a negative number or more than 100 years.
+    /// Reads a length in configuration syntax: `500ms`, `30s`, `15m`, `24h`, `3d`. Nil for any
+    /// other text, a negative number or more than 100 years.
     public init?(text: some StringProtocol) {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let units: [(String, Int64)] = [
@@ -87,7 +88,7 @@ public struct Milliseconds: Hashable, Comparable, Sendable {
         self.init(product)
     }
 
-    /// The length as configuration writes it, in the largest unit that divides it.
+    /// The length in configuration syntax, in the largest unit that divides it.
     public var text: String {
         for (unit, size) in [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000)]
         where count != 0 && count % Int64(size) == 0 {
@@ -97,22 +98,24 @@ public struct Milliseconds: Hashable, Comparable, Sendable {
     }
 }
 
-/// How fast a lineage lives: actual over nominal length of a period. 1 in production; a sandbox
-/// month of five minutes runs at 1/8640. Every bound and reminder is multiplied by it.
+/// The speed of a lineage: the actual divided by the nominal length of a period. It is 1 in
+/// production; a sandbox month of five minutes has 1/8640. Every bound and reminder is multiplied
+/// by it.
 public struct Pace: Hashable, Sendable {
     public let actual: Milliseconds
     public let nominal: Milliseconds
 
     public static let real = Pace(actual: Milliseconds(1), nominal: Milliseconds(1))
 
-    /// Both lengths must be positive; a pace over 1 is not meaningful and reads as 1.
+    /// Creates a pace. Both lengths must be positive; a pace over 1 is not meaningful and becomes
+    /// 1.
     public init(actual: Milliseconds, nominal: Milliseconds) {
         let valid = actual.count > 0 && nominal.count > 0 && actual < nominal
         self.actual = valid ? actual : Milliseconds(1)
         self.nominal = valid ? nominal : Milliseconds(1)
     }
 
-    /// The pace of something that takes so long; a length cut a little short is real time.
+    /// Creates the pace of a period. A period that is only slightly short has real pace.
     init(of actual: Milliseconds, nominally nominal: Milliseconds) {
         guard actual.count > 0, actual.count <= nominal.count / 2 else {
             self = .real
@@ -121,7 +124,7 @@ public struct Pace: Hashable, Sendable {
         self.init(actual: actual, nominal: nominal)
     }
 
-    /// `length` at this pace, rounded towards zero.
+    /// Returns `length` at this pace, rounded towards zero.
     public func scale(_ length: Milliseconds) -> Milliseconds {
         guard actual != nominal else { return length }
         let product = length.count.multipliedFullWidth(by: actual.count)
@@ -129,7 +132,7 @@ public struct Pace: Hashable, Sendable {
     }
 
     static func slower(_ a: Pace, _ b: Pace) -> Pace {
-        // Cross-multiplied; both products fit, as periods are bounded by the writable range.
+        // Cross-multiplied. Both products fit, because periods are bounded by the writable range.
         let left = a.actual.count.multipliedFullWidth(by: b.nominal.count)
         let right = b.actual.count.multipliedFullWidth(by: a.nominal.count)
         return (left.high, left.low) < (right.high, right.low) ? a : b

@@ -12,8 +12,8 @@ public struct Period: Hashable, Sendable {
         self.days = days
     }
 
-    /// Reads `P[nY][nM][nW][nD]` with at least one part, each number at most 9999.
-    /// Nil for anything else.
+    /// Reads `P[nY][nM][nW][nD]` with at least one part, each number at most 9999. Nil for any
+    /// other text.
     public init?(iso8601 text: some StringProtocol) {
         self.init()
         guard text.first == "P" else { return nil }
@@ -32,7 +32,7 @@ public struct Period: Hashable, Sendable {
         guard rest.isEmpty, self != Period() else { return nil }
     }
 
-    /// So many of this period in a row.
+    /// Returns this period repeated `count` times.
     func times(_ count: Int64) -> Period {
         Period(
             years: years * count,
@@ -47,19 +47,21 @@ public struct Period: Hashable, Sendable {
         return parts.reduce(into: "P") { if $1.0 != 0 { $0 += "\($1.0)\($1.1)" } }
     }
 
-    /// The length of this period when it begins at `start`.
+    /// Returns the length of this period if it begins at `start`.
     public func length(from start: Instant) -> Milliseconds {
         (start + self) - start
     }
 }
 
 extension Instant {
-    /// The same time of day a calendar period earlier; a day the month lacks becomes its last day.
+    /// Returns the same time of day one period earlier. A day that the month lacks becomes its last
+    /// day.
     static func - (end: Instant, period: Period) -> Instant {
         end + period.times(-1)
     }
 
-    /// The same time of day a calendar period later; a day the month lacks becomes its last day.
+    /// Returns the same time of day one period later. A day that the month lacks becomes its last
+    /// day.
     public static func + (start: Instant, period: Period) -> Instant {
         var date = CivilDate(min(max(start, writable.lowerBound), writable.upperBound))
         let months = date.year * 12 + (date.month - 1) + period.years * 12 + period.months

@@ -1,12 +1,12 @@
 extension FixedWidthInteger {
-    /// The sum; the nearest number of the type where the sum is beyond it.
+    /// Returns the sum; on overflow, the nearest representable number.
     package func addingSaturated(_ other: Self) -> Self {
         let (sum, overflow) = addingReportingOverflow(other)
         guard overflow else { return sum }
         return other < 0 ? .min : .max
     }
 
-    /// The product; the nearest number of the type where the product is beyond it.
+    /// Returns the product; on overflow, the nearest representable number.
     package func multipliedSaturated(by other: Self) -> Self {
         let (product, overflow) = multipliedReportingOverflow(by: other)
         guard overflow else { return product }

@@ -1,11 +1,13 @@
-/// Purchases that Google Play takes back unless the app acknowledges them in time.
+/// Google Play purchases that the store refunds unless the app acknowledges them in time.
 enum Acknowledgements {
-    /// How long a purchase may stay unacknowledged, and a licence tester's.
+    /// How long a purchase may stay unacknowledged; shorter for a licence tester.
+    ///
     /// https://developer.android.com/google/play/billing/integrate
     private static let real = Milliseconds.days(3)
     private static let test = Milliseconds.minutes(5)
 
-    /// When each purchase has to be acknowledged that was not when the store was last asked.
+    /// Returns the acknowledgement deadline of each purchase that was unacknowledged at the last
+    /// read.
     static func deadlines(in facts: [Fact], of lineage: Lineage) -> [Deadline] {
         var newest: [PlayToken: Word<Purchase>] = [:]
         for fact in facts {
@@ -21,7 +23,7 @@ enum Acknowledgements {
         }
     }
 
-    /// What a read says of a purchase.
+    /// The acknowledgement data of one read.
     private struct Purchase: Hashable, Sendable {
         let isAcknowledged: Bool?
         let paidAt: Instant?
@@ -53,7 +55,7 @@ enum Acknowledgements {
             productId = read.items.first?.productId
         }
 
-        /// A prepaid plan shorter than a week has half its length.
+        /// The acknowledgement deadline. A prepaid plan shorter than a week has half its length.
         var due: Instant? {
             guard isAcknowledged == false, let paidAt else { return nil }
             if isTest { return paidAt + Acknowledgements.test }

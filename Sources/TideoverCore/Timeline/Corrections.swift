@@ -1,25 +1,25 @@
-/// What receivers of events must be told when late facts changed the past: which events they were
-/// sent never happened after all, and which they were not sent.
+/// The event corrections that receivers need when late facts changed the past. They list sent
+/// events that did not happen, and events that were not sent.
 ///
-/// Nothing is patched: the story is told again from all facts and compared with what was sent. An
-/// event that is undone and later true again goes out under its id with a number behind it.
+/// Nothing is patched. The timeline is recomputed from all facts and compared with the sent events.
+/// An event that is undone and later true again is sent under its ID with a number appended.
 public struct Corrections: Hashable, Sendable {
-    /// In the order in which the undone events were sent.
+    /// Ordered by when the undone events were sent.
     public let corrected: [Correction]
-    /// Happenings never sent, or sent and undone since, oldest first: late ones and new ones.
+    /// Events never sent, or sent and undone since, oldest first. Includes late and new ones.
     public let unsent: [Transition]
 
-    /// An event that takes back another one.
+    /// An event that undoes another one.
     public struct Correction: Hashable, Sendable, Identifiable {
-        /// The word for it beside the kinds of transition.
+        /// The value of `kind` for a correction.
         public static let kind = "corrected"
         public let id: String
-        /// The id of the event that did not happen after all.
+        /// The ID of the event that did not happen.
         public let undone: String
     }
 
-    /// `sent` has the ids of all events that went out so far, corrections included; `timeline` what
-    /// is known now to have happened.
+    /// Compares two lists of events. `sent` contains the IDs of all sent events, corrections
+    /// included. `timeline` contains the transitions that are now known to have happened.
     public init(sent: some Sequence<String>, timeline: some Sequence<Transition>) {
         let happened = Array(timeline)
         let told = Told(sent)
@@ -34,7 +34,7 @@ public struct Corrections: Hashable, Sendable {
     }
 }
 
-/// The ids of the events that went out so far, corrections included.
+/// The IDs of the sent events, corrections included.
 struct Told {
     private let ids: [String]
     private let known: Set<String>
@@ -46,8 +46,8 @@ struct Told {
         hasCorrections = self.ids.contains(where: Self.isCorrection)
     }
 
-    /// The events that did not happen after all, in the order in which they were sent; `happened` has
-    /// the ids of what did.
+    /// Returns corrections for the events that did not happen, in the order of sending. `happened`
+    /// contains the IDs of the events that did.
     func undone(where happened: Set<String>) -> [Corrections.Correction] {
         var undone = Set<String>()
         return ids.compactMap { id in
@@ -58,7 +58,7 @@ struct Told {
         }
     }
 
-    /// Under which id a happening is to be sent; nil where it was sent and not taken back.
+    /// Returns the ID under which to send an event; nil if it was sent and not undone.
     func nextID(of happening: String) -> String? {
         var id = happening
         var count = 1
@@ -75,7 +75,7 @@ struct Told {
 
     private static func isCorrection(_ id: String) -> Bool { id.hasSuffix(mark) }
 
-    /// The id as it was first sent, without the number behind it.
+    /// Returns the ID as first sent, without the appended number.
     private static func first(of id: String) -> String {
         id.utf8.firstIndex(of: UInt8(ascii: "-")).map { String(id[..<$0]) } ?? id
     }

@@ -1,15 +1,15 @@
-/// What receivers of a customer's events are to be told: what they were not, and what must be taken
-/// back. Told again from all facts and compared with what was sent, it is the same however often and
-/// whenever it is asked for.
+/// The events and corrections to send to receivers of a customer's events. They are recomputed from
+/// all facts and compared with the sent events. So the result does not depend on when or how often
+/// it is computed.
 public struct CustomerNews: Hashable, Sendable {
-    /// In the order in which the undone events were sent.
+    /// Ordered by when the undone events were sent.
     public let corrected: [Corrections.Correction]
-    /// What happened and was not sent, or was sent and undone since, oldest first.
+    /// Events that were not sent, or were sent and undone since, oldest first.
     public let unsent: [Happening]
-    /// The next instant at which there is something to tell if no more is learned; nil for none.
+    /// The next instant with an event to send if no more is learned; nil if there is none.
     public let nextAt: Instant?
 
-    /// Something that happened, or a reminder that fell due.
+    /// A transition, or a reminder that is due.
     public enum Happening: Hashable, Sendable, Identifiable {
         case transition(Transition)
         case reminder(Reminder)
@@ -21,7 +21,7 @@ public struct CustomerNews: Hashable, Sendable {
             }
         }
 
-        /// The word for it: that of the transition, or of the reminder's deadline.
+        /// The kind of the event: that of the transition, or of the reminder's deadline.
         public var kind: String {
             switch self {
             case .transition(let transition): transition.kind.rawValue
@@ -51,18 +51,18 @@ public struct CustomerNews: Hashable, Sendable {
 }
 
 extension CustomerTimeline {
-    /// How far a clock is set back at most. What was told and lies further ahead was told too early, by
-    /// what was known then.
+    /// The largest step back of a clock. A sent event further ahead was sent too early, by the
+    /// knowledge of that time.
     private static let clockStep = Milliseconds.hours(2)
 
-    /// The news by the instant that it was told until, for receivers who were sent the events of
-    /// these ids, corrections included.
+    /// Returns the events to send up to `until`. `sent` contains the IDs of the sent events,
+    /// corrections included.
     public func news(since sent: some Sequence<String>) -> CustomerNews {
         let told = Told(sent)
         let reminders = reminders
         let due = reminders.filter { $0.deadline.at <= until }
         let ahead = lineages.flatMap(\.expected)
-        // What is about to happen is not undone: a clock that was set back makes it look so.
+        // Imminent events are not undone, because a clock that was set back makes them look early.
         let soon = until + Self.clockStep
         let happened = Set(
             transitions.map(\.id) + ahead.filter { $0.at <= soon }.map(\.id)
@@ -88,7 +88,7 @@ extension CustomerTimeline {
         let all =
             transitions.map(CustomerNews.Happening.transition)
             + reminders.map(CustomerNews.Happening.reminder)
-        // Stable where instants are equal: a transition is told before a reminder.
+        // Stable for equal instants: a transition is sent before a reminder.
         return all.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
             .map(\.element)
     }

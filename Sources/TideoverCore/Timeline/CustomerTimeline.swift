@@ -1,25 +1,24 @@
-/// What one customer lived through in one environment until an instant, over all lineages that
-/// were theirs.
+/// The timeline of one customer in one environment up to an instant, over all lineages they owned.
 public struct CustomerTimeline: Sendable {
     public let customer: CustomerID
     public let environment: Environment
     public let until: Instant
-    /// Every lineage the customer ever held, by key, each with its whole life.
+    /// Every lineage that the customer ever owned, by key, each with its complete timeline.
     public let lineages: [LineageTimeline]
-    /// Oldest first, none later than `until`; only what happened while the customer was the owner.
+    /// Oldest first, none later than `until`. Only transitions during the customer's ownership.
     public let transitions: [Transition]
-    /// By lineage; only those entered while the customer was the owner.
+    /// Ordered by lineage. Only issues that were entered during the customer's ownership.
     public let issues: [BillingIssue]
     private let holdings: [OwnedSteps]
     private let reconciledAt: Instant?
 
-    /// What the customer lived through as known now; as it was known at an instant, from the record
-    /// as it stood then.
+    /// Creates the timeline as known now. For the timeline as known at an instant, pass the record
+    /// of that instant.
     public init(_ record: CustomerRecord, until: Instant) {
         self.init(record, record.history, until: until)
     }
 
-    /// The same from the record's own history, for who has it already.
+    /// Creates the timeline from the record's own history, if the caller already has it.
     public init(_ record: CustomerRecord, _ history: CustomerHistory, until: Instant) {
         let held = record.answering.filter { $0.lineage.environment == record.environment }
             .sorted { $0.lineage < $1.lineage }
@@ -47,8 +46,8 @@ public struct CustomerTimeline: Sendable {
         issues = story.issues
     }
 
-    /// What the customer lived through with one entitlement: at each instant the best answer of
-    /// the lineages then theirs.
+    /// Returns the timeline of one entitlement: at each instant the best answer of the lineages
+    /// owned then.
     public func timeline(of entitlement: String) -> Timeline {
         let (lived, ahead) = holdings.bestAnswers(of: entitlement, reconciledAt)
             .spans(until: until)
@@ -60,7 +59,8 @@ public struct CustomerTimeline: Sendable {
         )
     }
 
-    /// What falls due after an instant, earliest first; only while the customer is the owner.
+    /// Returns the deadlines after an instant, earliest first; only during the customer's
+    /// ownership.
     public func deadlines(
         after instant: Instant,
         trialEnding: Milliseconds,
@@ -72,7 +72,7 @@ public struct CustomerTimeline: Sendable {
         }.sorted(by: Deadline.isEarlier)
     }
 
-    /// Every reminder of the customer's own purchases, past and to come, earliest first.
+    /// Every reminder of the customer's own purchases, past and future, earliest first.
     var reminders: [Reminder] {
         let all = zip(lineages, holdings).flatMap { lineage, holding in
             lineage.reminders.filter { holding.isOwned(at: $0.deadline.at) }
@@ -82,7 +82,7 @@ public struct CustomerTimeline: Sendable {
     }
 }
 
-/// The steps of a lineage, and when they were one customer's.
+/// The steps of a lineage, with the times of one customer's ownership.
 struct OwnedSteps: Sendable {
     let steps: LineageSteps
     let owners: [OwnershipEntry]
@@ -90,7 +90,7 @@ struct OwnedSteps: Sendable {
 
     func isOwned(at instant: Instant) -> Bool { identity.owns(owners, at: instant) }
 
-    /// From when on anything is known of the lineage as the customer's.
+    /// When the customer's data of the lineage begins.
     fileprivate var opening: Instant? {
         let owned = owners.compactMap { entry in
             identity.start(of: entry.customer).map { max($0, entry.from) }
@@ -105,14 +105,15 @@ struct OwnedSteps: Sendable {
 }
 
 extension [OwnedSteps] {
-    /// The best standing at an instant over what the customer then owned.
+    /// Returns the best standing at an instant over the lineages owned then.
     func best(of entitlement: String, at instant: Instant) -> Standing {
         let owned = filter { $0.isOwned(at: instant) }
         return owned.map { $0.steps.standing(of: entitlement, at: instant) }.best
             ?? .unheardOf(isReconciled: false)
     }
 
-    /// The best standing from each boundary of any lineage on, and from when a device was heard.
+    /// Returns the best standing from each boundary of any lineage, and from the first device
+    /// report.
     fileprivate func bestAnswers(
         of entitlement: String,
         _ reconciledAt: Instant?
@@ -134,7 +135,7 @@ extension [OwnedSteps] {
             }
     }
 
-    /// One lineage's answers, walked forwards.
+    /// The answers of one lineage, iterated forwards.
     private struct Voice {
         let holding: OwnedSteps
         let answers: [Answer]
@@ -150,7 +151,7 @@ extension [OwnedSteps] {
     }
 }
 
-/// Joins the stories of a customer's lineages.
+/// Merges the timelines of a customer's lineages.
 private struct CustomerStory {
     private let holdings: [OwnedSteps]
     private let until: Instant
@@ -170,7 +171,8 @@ private struct CustomerStory {
         transitions = transitions.compactMap(withoutWhatIsKept)
     }
 
-    /// Nothing is cleaned up that another purchase still gives access to, or may give back.
+    /// Removes entitlements from a cleanup that another purchase still gives access to, or may
+    /// restore.
     private func withoutWhatIsKept(_ transition: Transition) -> Transition? {
         guard transition.kind == .cleanupDue else { return transition }
         var narrowed = transition
@@ -181,7 +183,7 @@ private struct CustomerStory {
         return narrowed.entitlements.isEmpty ? nil : narrowed
     }
 
-    /// Finds the purchases in other lineages that brought the customer back from a billing issue.
+    /// Finds the purchases in other lineages that ended a billing issue.
     mutating func findNewPurchases() {
         guard holdings.count > 1 else { return }
         let purchases = transitions.filter {

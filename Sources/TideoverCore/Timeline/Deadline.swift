@@ -1,6 +1,7 @@
-/// An instant at which something falls due without a word from the store.
+/// An instant at which something is due without a report from the store.
 public struct Deadline: Hashable, Sendable, Identifiable {
-    /// The same whenever the same boundary is computed again; another instant is another deadline.
+    /// Stable: the same boundary has the same ID whenever it is computed. Another instant is
+    /// another deadline.
     public internal(set) var id: String
     public let kind: Kind
     public let at: Instant
@@ -8,7 +9,7 @@ public struct Deadline: Hashable, Sendable, Identifiable {
     public let productId: String?
 
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// A term that was announced begins.
+        /// An announced term begins.
         case termStart = "term_start"
         /// A term ends.
         case expiry
@@ -18,17 +19,17 @@ public struct Deadline: Hashable, Sendable, Identifiable {
         case keptEnd = "kept_end"
         /// The store stops retrying a failed payment.
         case retryEnd = "retry_end"
-        /// Access that was presumed ends unless the store confirms it.
+        /// Presumed access ends unless the store confirms it.
         case presumedEnd = "presumed_end"
-        /// The answer rests on an assumption from here on: the store is to be asked.
+        /// The answer rests on an assumption from here on. The store must be queried.
         case reread
-        /// To remind the customer that a trial ends.
+        /// Reminds the customer that a trial ends.
         case trialEnding = "trial_ending"
-        /// To remind the customer that grace ends.
+        /// Reminds the customer that grace ends.
         case graceEnding = "grace_ending"
-        /// A purchase on Google Play is taken back unless it is acknowledged by then.
+        /// Google Play refunds a purchase unless it is acknowledged by then.
         case acknowledge
-        /// What the customer downloaded or made can go.
+        /// The customer's downloads and creations can be deleted.
         case cleanup
     }
 

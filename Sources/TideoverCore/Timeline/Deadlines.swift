@@ -1,9 +1,10 @@
 extension LineageTimeline {
-    /// What falls due after an instant if the store says nothing more, earliest first, each once.
+    /// Returns the deadlines after an instant if the store reports nothing more, earliest first,
+    /// each once.
     ///
-    /// `trialEnding` and `graceEnding` are how long before the end customers are reminded, in real
-    /// time; both run at the lineage's pace. What is shorter than its reminder has none, and the
-    /// family's purchases have none: nobody else can mend them.
+    /// `trialEnding` and `graceEnding` state how long before the end customers are reminded, in
+    /// real time. Both are scaled to the lineage's pace. A period shorter than its reminder has
+    /// none. Family-shared purchases have none: only the purchaser can fix them.
     public func deadlines(
         after instant: Instant,
         trialEnding: Milliseconds,
@@ -38,7 +39,7 @@ extension LineageTimeline {
         return deadline(.graceEnding, at: end - pace.scale(graceEnding), in: step)
     }
 
-    /// Only where the step itself is still the answer then.
+    /// Returns a deadline; nil unless the step itself is still the answer then.
     private func deadline(_ kind: Deadline.Kind, at instant: Instant, in step: Step) -> Deadline? {
         guard let then = steps.step(at: instant), then.phase == step.phase,
             then.term?.key == step.term?.key
@@ -48,7 +49,7 @@ extension LineageTimeline {
 }
 
 extension Step {
-    /// What falls due at the beginning of this step.
+    /// Returns the deadlines at the beginning of this step.
     fileprivate func deadlines(after before: Step?, of lineage: Lineage) -> [Deadline] {
         var kinds: [Deadline.Kind] = []
         if let before, let end = before.boundary(to: self) { kinds.append(end) }
@@ -61,7 +62,7 @@ extension Step {
         }
     }
 
-    /// What ends where the next step begins, if anything does.
+    /// Returns the kind of end at the start of the next step, if any.
     private func boundary(to next: Step) -> Deadline.Kind? {
         switch (phase, next.phase) {
         case (.running, _) where next.from == term?.end: .expiry

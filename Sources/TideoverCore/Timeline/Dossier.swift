@@ -1,6 +1,6 @@
-/// What something was read from, and when we first knew it.
+/// The evidence of an event, with when the server first learned it.
 struct Proof: Hashable, Sendable {
-    /// In the order of digests, each once.
+    /// Ordered by digest, each once.
     let evidence: [EvidenceID]
     let learnedAt: Instant
 
@@ -10,14 +10,14 @@ struct Proof: Hashable, Sendable {
     }
 }
 
-/// Where each word about a lineage came from, and when we first heard it.
+/// The source of each observation of a lineage, with when it first arrived.
 struct Dossier: Sendable {
     private let names: TermNames
     private let learned: [EvidenceID: Instant]
     private let terms: [TermKey: [Word<Term>]]
     private let reversals: [TermKey: [Word<Reversal>]]
-    /// Whatever was said at an instant; only where terms are told of by something else than words on
-    /// them, such as grants.
+    /// The evidence asserted at each instant. Used only for terms without observations of their
+    /// own, such as grants.
     private let said: [Instant: [EvidenceID]]
 
     init(_ facts: [Fact]) {
@@ -49,7 +49,8 @@ struct Dossier: Sendable {
 
     // MARK: Names
 
-    /// What names a term in ids: its first transaction, which a relay knows as the store does.
+    /// Returns the part of event IDs that identifies a term: its first transaction. A relay and the
+    /// store know it by the same ID.
     func anchor(of record: TermRecord) -> String {
         guard !record.isUnseen else { return endAnchor(of: record) }
         let first = terms[record.key, default: []].map(\.value.transactionId).min {
@@ -58,15 +59,16 @@ struct Dossier: Sendable {
         return "term \(first ?? record.term.transactionId)"
     }
 
-    /// What names a term in ids of what befalls it at its end: the end, which is known before the
-    /// term is seen.
+    /// Returns the part of event IDs that identifies events at a term's end. It is the end, which
+    /// is known before the term is seen.
     func endAnchor(of record: TermRecord) -> String {
         record.end.map { "end \($0.millisecondsSince1970)" } ?? anchor(of: record)
     }
 
     // MARK: Proofs
 
-    /// That a term was entered: its first word. Any word on it will have told us.
+    /// Returns proof that a term was entered: its first observation. Any observation of it is
+    /// sufficient for when it was learned.
     func entry(into record: TermRecord) -> Proof {
         if !record.isUnseen, let words = terms[record.key], let first = words.min(by: Word.isOlder)
         {
@@ -76,7 +78,7 @@ struct Dossier: Sendable {
         return proof(said[record.firstAsserted] ?? [])
     }
 
-    /// That its renewal failed.
+    /// Returns proof that its renewal failed.
     func failure(of record: TermRecord) -> Proof {
         let outlooks = record.outlooks.filter { $0.value.isFailing(termEnd: record.end) }
         let conditions = record.conditions.filter(\.value.isFailing)
@@ -88,7 +90,7 @@ struct Dossier: Sendable {
         )
     }
 
-    /// That its grace ends when it does.
+    /// Returns proof of the end of its grace.
     func grace(of record: TermRecord) -> Proof {
         let stating = record.outlooks.filter {
             $0.value.graceEnd != nil && $0.value.graceEnd == record.graceEnd
@@ -100,7 +102,7 @@ struct Dossier: Sendable {
         )
     }
 
-    /// What the store had last said of it by an instant; its first word where that is all.
+    /// Returns the store's last report by an instant; the first report if there is no other.
     func lastWords(on record: TermRecord, by instant: Instant) -> Proof {
         let said = [
             record.outlooks.newest(by: instant)?.evidence,
@@ -109,25 +111,26 @@ struct Dossier: Sendable {
         return said.isEmpty ? entry(into: record) : proof(said)
     }
 
-    /// That receipts made at an instant list no renewal.
+    /// Returns proof that receipts made at an instant list no renewal.
     func receipt(madeAt instant: Instant) -> Proof {
         let listed = terms.values.joined().filter { $0.assertedAt == instant }
         return Proof(listed.map(\.evidence), learnedAt: earliest(listed.map(\.evidence)))
     }
 
-    /// What the newest outlook on it said by an instant.
+    /// Returns its newest outlook by an instant.
     func outlook(on record: TermRecord, by instant: Instant) -> Proof {
         record.outlooks.newest(by: instant).map { proof([$0.evidence]) } ?? entry(into: record)
     }
 
-    /// That it was taken back at an instant.
+    /// Returns proof that it was revoked at an instant.
     func revocation(of record: TermRecord, since instant: Instant) -> Proof {
         let dated = record.revocations.filter { $0.value.date == instant }
         guard let first = dated.first else { return lastWords(on: record, by: instant) }
         return Proof([first.evidence], learnedAt: earliest(dated.map(\.evidence)))
     }
 
-    /// That it was given back at an instant: by a reversal, or a signing without the revocation.
+    /// Returns proof that it was reinstated at an instant: by a reversal, or by a signing without
+    /// the revocation.
     func undoing(of record: TermRecord, at instant: Instant) -> Proof {
         let reversed = reversals[record.key, default: []].filter { $0.assertedAt == instant }
         let signed = terms[record.key, default: []].filter {

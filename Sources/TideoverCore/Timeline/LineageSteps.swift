@@ -1,4 +1,4 @@
-/// What the narration of a lineage tells apart.
+/// The phases of a lineage that cause transitions between them.
 enum Phase: Sendable {
     case none, running, grace, hold, paused, ended, unconfirmed
 
@@ -6,7 +6,8 @@ enum Phase: Sendable {
 }
 
 extension Standing {
-    /// Access that only the operator's policy keeps is hold; a pause is no billing issue.
+    /// The phase. Access that only the operator's policy keeps is hold; a pause is not a billing
+    /// issue.
     fileprivate var phase: Phase {
         switch state {
         case .never: .none
@@ -18,14 +19,15 @@ extension Standing {
     }
 }
 
-/// From one boundary of a lineage to the next, over which its standing cannot change.
+/// The time from one boundary of a lineage to the next. Its standing cannot change in between.
 struct Step: Sendable {
     let from: Instant
-    /// The lineage's own, whatever entitlement is asked about.
+    /// The lineage's own standing, for any entitlement.
     let standing: Standing
-    /// The term that governs.
+    /// The governing term.
     let term: TermRecord?
-    /// The answer of a transaction signed later that covers the time, if the standing has no access.
+    /// The standing of a later-signed transaction that covers the time, if `standing` has no
+    /// access.
     var covered: Standing?
 
     var phase: Phase {
@@ -35,12 +37,12 @@ struct Step: Sendable {
         }
     }
 
-    /// The term that governs, if the store itself told of it.
+    /// The governing term, if the store itself reported it.
     var seenTerm: TermRecord? { term.flatMap { $0.isUnseen ? nil : $0 } }
 }
 
-/// A lineage's whole life, past and to come, boundary by boundary, each under the policy and the
-/// catalogue then in effect.
+/// The complete past and expected steps of a lineage. Each uses the policy and the catalogue in
+/// effect at that time.
 struct LineageSteps: Sendable {
     let history: LineageHistory
     let catalogue: Versioned<Catalogue>
@@ -49,7 +51,7 @@ struct LineageSteps: Sendable {
 
     var lineage: Lineage { history.lineage }
 
-    /// The steps that begin by `last`.
+    /// Creates the steps that begin by `last`.
     init(
         _ history: LineageHistory,
         catalogue: Versioned<Catalogue>,
@@ -97,12 +99,12 @@ struct LineageSteps: Sendable {
         return (own + versions.filter { $0 > first }).inOrder
     }
 
-    /// The step that an instant lies in; nil before the first.
+    /// Returns the step that contains an instant; nil before the first.
     func step(at instant: Instant) -> Step? {
         all[..<all.endOfPrefix { $0.from <= instant }].last
     }
 
-    /// The standing for one entitlement from each step on.
+    /// Returns the standing for one entitlement from each step on.
     func answers(of entitlement: String) -> [Answer] {
         all.map { step in
             guard history.play == nil else {
@@ -128,15 +130,15 @@ struct LineageSteps: Sendable {
         )
     }
 
-    /// How long artifacts of a purchase without an end are kept after it was taken back.
+    /// How long artifacts of a purchase without an end are kept after a revocation.
     private static let lifetimeArtifacts = Milliseconds.days(30)
 
-    /// When what was paid for would have ended, for access that ended at an instant.
+    /// Returns the natural end of the paid time, for access that ended at an instant.
     func naturalEnd(of term: TermRecord, after instant: Instant) -> Instant {
         max(instant, term.end ?? instant + history.pace.scale(Self.lifetimeArtifacts))
     }
 
-    /// The same at an instant; nil where it has not ended by then.
+    /// Returns the natural end at an instant; nil if it has not ended by then.
     func naturalEnd(at instant: Instant) -> Instant? {
         let past = all.prefix { $0.from <= instant }
         let begin = past.lastIndex { $0.phase != .ended }.map { $0 + 1 } ?? past.startIndex
@@ -144,8 +146,8 @@ struct LineageSteps: Sendable {
         return ended.flatMap { step in step.term.map { naturalEnd(of: $0, after: step.from) } }
     }
 
-    /// What a standing is about: what was granted, or what its product and those sold with it
-    /// unlock.
+    /// Returns the entitlements of a standing: the granted one, or those of its product and the
+    /// products sold with it.
     func entitlements(of standing: Standing, at instant: Instant) -> [String] {
         if let granted = standing.grantedEntitlement { return [granted] }
         guard let addOns = history.play?.products(at: instant) else {
@@ -159,22 +161,22 @@ struct LineageSteps: Sendable {
         }
     }
 
-    /// What a product unlocked at an instant.
+    /// Returns the entitlements of a product at an instant.
     func entitlements(of productId: String, at instant: Instant) -> [String] {
         catalogue.value(at: instant)[productId]?.entitlements ?? []
     }
 }
 
 extension PlayHistory {
-    /// Products that are only sold beside another one. They renew, fail and end with it, so that
-    /// the story is told of the other.
+    /// Products that are only sold with another one. They renew, fail and end with it, so events
+    /// report the other one.
     fileprivate var addOns: Set<String> {
         let main = tokens.compactMap(\.items.first).flatMap { $0.statements.map(\.productId) }
         let others = tokens.flatMap { $0.items.dropFirst() }.flatMap(\.statements)
         return Set(others.map(\.productId)).subtracting(main)
     }
 
-    /// The products sold together at an instant.
+    /// Returns the products sold together at an instant.
     fileprivate func products(at instant: Instant) -> [String] {
         tokens.filter { $0.isAlive(at: instant) }.flatMap(\.items).compactMap {
             guard let statement = $0.statement(at: instant), statement.item != nil else {
@@ -192,7 +194,7 @@ struct Answer: Sendable {
 }
 
 extension [Answer] {
-    /// The spans up to an instant, and what is expected from it on.
+    /// Returns the spans up to an instant, and the expected ones after it.
     func spans(until: Instant) -> (lived: [Timeline.Span], expected: [Timeline.Span]) {
         let lived = prefix { $0.from < until }
         let current = last { $0.from <= until }.map { Answer(from: until, standing: $0.standing) }
@@ -200,7 +202,7 @@ extension [Answer] {
         return (Self.merged(lived, until: until), Self.merged(ahead, until: nil))
     }
 
-    /// Neighbours that say the same made one; the last one lasts until `until`.
+    /// Merges equal neighbours. The last span lasts until `until`.
     private static func merged(_ answers: some Sequence<Answer>, until: Instant?) -> [Timeline.Span]
     {
         var openings: [Timeline.Span] = []

@@ -1,21 +1,21 @@
-/// What one lineage lived through until an instant, told from its facts.
+/// The timeline of one lineage up to an instant, computed from its facts.
 ///
-/// Equal facts tell the same story with the same ids in whatever order they are given, however
-/// often. At each instant the policy and the catalogue then in effect decide.
+/// Equal facts produce the same timeline with the same IDs, in any order and with any repetition.
+/// At each instant the policy and the catalogue in effect then decide.
 public struct LineageTimeline: Sendable {
     public let lineage: Lineage
     public let until: Instant
     /// Oldest first, none later than `until`.
     public let transitions: [Transition]
-    /// What will happen after `until` if the store says nothing more.
+    /// The transitions expected after `until` if the store reports nothing more.
     public let expected: [Transition]
-    /// By when they were entered; none of what the family shares.
+    /// Ordered by when they were entered; empty for family-shared purchases.
     public let issues: [BillingIssue]
     let steps: LineageSteps
     let dossier: Dossier
     let acknowledgements: [Deadline]
 
-    /// Facts of other lineages are left out.
+    /// Creates a timeline. Ignores facts of other lineages.
     public init(
         lineage: Lineage,
         facts: some Sequence<Fact>,
@@ -33,7 +33,7 @@ public struct LineageTimeline: Sendable {
         )
     }
 
-    /// From a history made of the same facts, all of them of its lineage.
+    /// Creates a timeline from a history of the same facts, which must all belong to its lineage.
     init(
         _ history: LineageHistory,
         facts: [Fact],
@@ -61,7 +61,7 @@ public struct LineageTimeline: Sendable {
         acknowledgements = Acknowledgements.deadlines(in: facts, of: history.lineage)
     }
 
-    /// What it lived through with one entitlement.
+    /// Returns the timeline of one entitlement.
     public func timeline(of entitlement: String) -> Timeline {
         let (lived, ahead) = steps.answers(of: entitlement).spans(until: until)
         return Timeline(

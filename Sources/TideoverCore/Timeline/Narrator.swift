@@ -1,22 +1,22 @@
-/// Walks the steps of a lineage in their order and tells what happened between them.
+/// Iterates over the steps of a lineage in order and creates the transitions between them.
 struct Narrator: Sendable {
     private let steps: LineageSteps
     private let dossier: Dossier
     private(set) var transitions: [Transition] = []
-    /// The billing issues that are over.
+    /// The billing issues that have ended.
     private var closed: [BillingIssue] = []
     private var issue: OpenIssue?
     private var last: Step?
-    /// The newest term that was entered, and whether it would renew when last told.
+    /// The newest entered term, with its last reported auto-renew state.
     private var entered: TermRecord?
     private var renews: Bool?
-    /// Since when the subscription is over, or we have lost sight of it.
+    /// When the subscription ended, or its state became unknown.
     private var endedAt: Instant?
     private var pausedAt: Instant?
     private var cleanup: Cleanup?
     private var told: [Happening: Int] = [:]
 
-    /// What transitions of one name have in common.
+    /// The common identity of transitions of one name.
     private struct Happening: Hashable {
         let kind: Transition.Kind
         let anchor: String
@@ -28,7 +28,7 @@ struct Narrator: Sendable {
         var state: State
     }
 
-    /// What is to be cleaned up when the natural end of what was paid for has come.
+    /// The cleanup that is due at the natural end of the paid time.
     private struct Cleanup {
         let due: Instant
         let term: TermRecord
@@ -40,7 +40,7 @@ struct Narrator: Sendable {
         self.dossier = dossier
     }
 
-    /// The billing issues so far; none of what the family shares.
+    /// The billing issues so far; empty for family-shared purchases.
     var issues: [BillingIssue] {
         guard steps.lineage.ownership == .purchased else { return [] }
         return closed + (issue.map { [$0.record] } ?? [])
@@ -59,14 +59,14 @@ struct Narrator: Sendable {
         last = step
     }
 
-    /// Tells what falls due by an instant after the last step.
+    /// Creates the transitions that are due by an instant after the last step.
     mutating func finish(at instant: Instant) {
         if let due = cleanup?.due, due <= instant { tellCleanup() }
     }
 
     private var before: Phase { last?.phase ?? .none }
 
-    // MARK: A term is entered
+    // MARK: Term entry
 
     private mutating func enter(_ term: TermRecord, at step: Step) {
         let former = entered
@@ -82,11 +82,12 @@ struct Narrator: Sendable {
             tellChange(of: former, into: term, at: step)
         }
         (entered, endedAt) = (term, nil)
-        // It may have been switched off between the first word on the term and its beginning.
+        // It may have been switched off between the first observation of the term and its
+        // beginning.
         renews = term.outlooks.first { $0.assertedAt <= step.from }?.value.willRenew
     }
 
-    /// What entering a term is called; nil where only the product changes.
+    /// Returns the kind of transition for entering a term; nil if only the product changes.
     private func entryKind(
         of term: TermRecord,
         after former: TermRecord?
@@ -128,7 +129,7 @@ struct Narrator: Sendable {
         transitions.append(entry)
     }
 
-    // MARK: The phase changes
+    // MARK: Phase changes
 
     private mutating func change(to step: Step) {
         switch (before, step.phase) {
@@ -142,7 +143,7 @@ struct Narrator: Sendable {
         case (.paused, .running): resume(at: step)
         case (_, .running): endedAt = nil
         case (_, .paused): pause(at: step)
-        // What never ran did not end: a purchase that lasts no time.
+        // A purchase that never ran did not end: one of zero length.
         case (.none, .ended): endedAt = step.from
         case (_, .ended): end(at: step)
         case (_, .unconfirmed): loseSight(at: step)
@@ -192,7 +193,8 @@ struct Narrator: Sendable {
         }
     }
 
-    /// Where the term's own revocation says so, its refund is told of already.
+    /// Ends a term that the store revoked. If the term has its own revocation, its refund is
+    /// already recorded.
     private mutating func takeBack(_ term: TermRecord, at step: Step, _ proof: Proof) {
         close { .takenBack(from: $0, at: step.from) }
         guard step.standing.rule != .revoked, term.revocations.isEmpty else { return }
@@ -243,7 +245,7 @@ struct Narrator: Sendable {
         move(issueTo: state, at: step.from)
     }
 
-    /// Goes on with the issue that a cancellation or a refund seemed to have ended.
+    /// Reopens the issue that a cancellation or a refund seemed to have ended.
     private mutating func reopenIssue(of term: TermRecord, _ state: State, at step: Step) {
         guard let record = closed.popLast() else { return }
         issue = OpenIssue(record: record, term: term, state: state)
@@ -310,7 +312,7 @@ struct Narrator: Sendable {
     // MARK: Renewal switched off and on
 
     private mutating func watchRenewal(at step: Step) {
-        // What is paid for ahead never renews by itself: nobody switched that off.
+        // A prepaid plan never renews automatically, so no one switched it off.
         guard step.phase == .running, let term = step.seenTerm, term.term.plan == .autoRenewable,
             let now = step.standing.willRenew
         else { return }
@@ -346,10 +348,10 @@ struct Narrator: Sendable {
         transitions.append(due)
     }
 
-    // MARK: Making a transition
+    // MARK: Creating a transition
 
-    /// One of a kind about one thing; where that happens again, as switching renewal off can, they
-    /// are counted.
+    /// Creates a transition of a kind for one subject. Repeated ones, such as switching renewal
+    /// off, are numbered.
     private mutating func transition(
         _ kind: Transition.Kind,
         _ anchor: String,
@@ -374,8 +376,8 @@ struct Narrator: Sendable {
         steps.lineage.ownership == .purchased ? term.term.price : nil
     }
 
-    /// The price of the renewal that failed: as its outlook says, else what the term itself cost
-    /// if it renews into the same, else the catalogue's.
+    /// Returns the price of the failed renewal: from its outlook; otherwise the term's price if it
+    /// renews into the same product; otherwise the catalogue's.
     private func moneyAtRisk(of term: TermRecord, at step: Step) -> Money? {
         guard steps.lineage.ownership == .purchased else { return nil }
         let next = term.outlooks.newest(by: step.from)?.value.renewsInto ?? term.term.productId
@@ -387,7 +389,7 @@ struct Narrator: Sendable {
 }
 
 extension Reason {
-    /// Whether the store took the purchase back; not a lapse.
+    /// Whether the store revoked the purchase; a lapse does not count.
     fileprivate var isTakingBack: Bool {
         switch self {
         case .refunded, .familyAccessRemoved, .assignmentRemoved, .revoked: true
@@ -404,7 +406,7 @@ extension TermRecord {
         former.end.map { term.start <= $0 + LineageHistory.sameEnd } ?? true
     }
 
-    /// Whether another product took its place before it ended.
+    /// Whether another product replaced it before it ended.
     fileprivate func isReplaced(by successor: TermRecord) -> Bool {
         guard successor.term.productId != term.productId else { return false }
         return end.map { successor.term.start + LineageHistory.sameEnd < $0 } ?? true

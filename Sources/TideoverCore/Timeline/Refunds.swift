@@ -1,11 +1,11 @@
-/// What the store took back and gave back, term by term: also of terms that no longer govern.
+/// The revocations and reinstatements of each term, including terms that no longer govern.
 struct Refunds {
     let steps: LineageSteps
     let dossier: Dossier
 
     private var history: LineageHistory { steps.history }
 
-    /// Of what was sold in one order and taken back at once one is told.
+    /// The transitions. Products of one order that were revoked at once cause only one.
     var transitions: [Transition] {
         var told: [Transition] = []
         var places: [String: Int] = [:]
@@ -111,7 +111,7 @@ extension Transition {
 }
 
 extension TermRecord {
-    /// Every instant at which it may be taken back or given back, oldest first.
+    /// Every instant at which it may be revoked or reinstated, oldest first.
     fileprivate var turningPoints: [Instant] {
         let said = conditions.filter { $0.value.status == .revoked }.map(\.assertedAt)
         let taken = revocations.map(\.value.date) + said
@@ -121,7 +121,7 @@ extension TermRecord {
 }
 
 extension Revocation.Cause? {
-    /// Whether money was given back.
+    /// Whether money was refunded.
     fileprivate var isRefund: Bool {
         switch self {
         case .refund, .proratedRefund: true
@@ -131,7 +131,7 @@ extension Revocation.Cause? {
 }
 
 extension Money {
-    /// The part that a percentage in thousandths stands for; all of it where none is stated.
+    /// Returns the part for a percentage in thousandths; the whole amount if none is stated.
     fileprivate func part(_ percentage: Int64?) -> Money {
         guard let percentage, (0...100_000).contains(percentage) else { return self }
         let product = milliunits.multipliedFullWidth(by: percentage)

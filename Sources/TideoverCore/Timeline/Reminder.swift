@@ -1,20 +1,21 @@
-/// That an end is near: for whoever writes to the customer.
+/// A reminder that an end is near, for systems that message the customer.
 public struct Reminder: Hashable, Sendable, Identifiable {
-    /// When the customer is to be reminded, and of what: `trial_ending` or `grace_ending`.
+    /// When to remind the customer, and of which end: `trial_ending` or `grace_ending`.
     public internal(set) var deadline: Deadline
-    /// The end that comes near.
+    /// The end that is near.
     public let endsAt: Instant
 
     public var id: String { deadline.id }
 }
 
 extension LineageTimeline {
-    /// Every reminder of its whole life, past and to come, earliest first, under the policy in effect
-    /// when what it speaks of began. What is shorter than its reminder has none, the family's purchases
-    /// have none, and neither has what we first heard of when it was over.
+    /// Every reminder of its complete timeline, past and future, earliest first. Each uses the
+    /// policy in effect when its period began. There is none for a period shorter than its
+    /// reminder, for family-shared purchases, or for a period that was over when the server first
+    /// learned of it.
     var reminders: [Reminder] {
         let all = steps.all.compactMap { step -> Reminder? in
-            // Most steps are of neither kind, and are passed over quickly.
+            // Most steps have neither, and are skipped quickly.
             guard let end = step.standing.trial?.endsAt ?? step.standing.graceUntil else {
                 return nil
             }

@@ -1,13 +1,13 @@
-/// A name of fixed length for a text, the same on every machine and in every version. For ids, so
-/// that they do not carry a store's tokens; it protects no secret.
+/// A name of fixed length for a text, the same on every machine and in every version. Keeps store
+/// tokens out of IDs; it protects no secret.
 ///
-/// FNV-1a in two lanes, each mixed at the end as SplitMix64 does.
+/// FNV-1a in two lanes, each mixed at the end as in SplitMix64.
 struct StableDigest {
     private var a: UInt64 = 0xCBF2_9CE4_8422_2325
     private var b: UInt64 = 0x9E37_79B9_7F4A_7C15
     private static let separator: UInt8 = 0x1F
 
-    /// 32 hexadecimal digits for the lineage and the parts in their order.
+    /// Returns 32 hexadecimal digits for the lineage and the parts, in order.
     static func text(of lineage: Lineage, _ parts: String...) -> String {
         var digest = StableDigest()
         digest.add(lineage.environment.rawValue)

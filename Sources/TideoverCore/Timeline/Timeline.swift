@@ -1,28 +1,28 @@
-/// What was lived through with one entitlement: the spans of standing, and what happened between
-/// them. Recomputed from facts whenever it is asked for, never patched.
+/// The timeline of one entitlement: the spans of standing, and the transitions between them. It is
+/// recomputed from facts on each request, never patched.
 public struct Timeline: Hashable, Sendable {
     public let entitlement: String
-    /// From the first instant anything is known of to the instant asked for, without gap or
-    /// overlap; neighbours differ.
+    /// From the first known instant to the requested one, without gap or overlap; neighbours
+    /// differ.
     public let spans: [Span]
-    /// Oldest first, none later than the instant asked for.
+    /// Oldest first, none later than the requested instant.
     public let transitions: [Transition]
-    /// What follows if the store says nothing more, from the instant asked for on.
+    /// The spans expected from the requested instant on, if the store reports nothing more.
     public let expected: [Span]
 
-    /// A stretch of time over which the answer stayed the same.
+    /// A time span with an unchanged answer.
     public struct Span: Hashable, Sendable {
         public let from: Instant
-        /// The first instant after it; nil where nothing known ends it.
+        /// The first instant after it; nil if nothing known ends it.
         public private(set) var until: Instant?
         public let state: State
         public let reason: Reason
         public let confidence: Confidence
         public let rule: Rule.ID
         public let productId: String?
-        /// The lineage that gave this answer; nil when there was none.
+        /// The lineage that gave this answer; nil if there was none.
         public let lineage: Lineage?
-        /// Nil when the store had said nothing of the term's end.
+        /// Nil if the store had reported nothing about the term's end.
         public let willRenew: Bool?
         public let access: Bool
 
@@ -39,7 +39,7 @@ public struct Timeline: Hashable, Sendable {
             access = standing.access
         }
 
-        /// Whether a standing is what this span says.
+        /// Whether a standing equals this span's.
         public func says(_ standing: Standing) -> Bool {
             self == Span(standing, from: from, until: until)
         }

@@ -1,88 +1,88 @@
-/// Something that happened to a subscription at an instant: an event.
+/// An event in the life of a subscription.
 public struct Transition: Hashable, Sendable, Identifiable {
-    /// The same whenever the same facts, in whatever order, tell of the same happening: made from
-    /// the lineage, the kind and what it happened to. Unique within an app.
+    /// Stable: the same facts in any order give the same ID. It is derived from the lineage, the
+    /// kind and the subject. Unique within an app.
     public internal(set) var id: String
     public private(set) var kind: Kind
     /// When it took effect.
     public let at: Instant
-    /// When we first knew all it rests on; earlier than `at` for what was announced or falls due.
+    /// When the server first knew all its evidence. Earlier than `at` for announced and due events.
     public private(set) var learnedAt: Instant
     public private(set) var lineage: Lineage
-    /// The state it led to.
+    /// The resulting state.
     public let state: State
-    /// Why that state holds.
+    /// The reason for that state.
     public let reason: Reason
-    /// How sure that is.
+    /// The confidence in that state.
     public let confidence: Confidence
     public internal(set) var productId: String?
     /// The product before a change of product.
     public internal(set) var previousProductId: String?
-    /// What the product unlocks, or the one before it did. Of a customer's `cleanup_due` only what
-    /// nothing else gives access to.
+    /// The entitlements of the product, or of the one before it. For a customer's `cleanup_due`,
+    /// only those that no other purchase gives access to.
     public internal(set) var entitlements: [String]
-    /// Whether access was still given when a billing issue ended: `grace` or `hold`. Access that
-    /// only the operator's policy kept counts as hold.
+    /// The state when a billing issue ended: `grace` or `hold`. Access that only the operator's
+    /// policy kept counts as hold.
     public internal(set) var from: State?
-    /// What the store charges for the term entered; the price of the renewal that failed for
-    /// `billing_issue_entered`; of the term taken back for refunds. Two happenings of one charge
-    /// both carry it. Nil where no price was stated, and for what the family shares.
+    /// The store's price for the entered term. For `billing_issue_entered` it is the price of the
+    /// failed renewal, for refunds that of the revoked term. Two events of one charge both carry
+    /// it. Nil if no price was stated, and for family-shared purchases.
     public internal(set) var money: Money?
-    /// How long it took: a billing issue until it ended, a trial until it was converted, cancelled
-    /// or ended, a refund until its reversal, a lapse until the customer came back, a pause.
+    /// The duration of the billing issue, the trial, the lapse or the pause that ended. For a
+    /// reversal, the time since the refund.
     public internal(set) var duration: Milliseconds?
-    /// Until when to keep what the customer downloaded or made: the natural end of what was paid
-    /// for. Only where access ended for good as far as anybody knows.
+    /// Until when to keep the customer's downloads and creations: the natural end of the paid time.
+    /// Set only if access ended permanently, as far as known.
     public internal(set) var keepArtifactsUntil: Instant?
-    /// The lineage whose purchase brought the customer back.
+    /// The lineage of the purchase through which the customer returned.
     public internal(set) var recoveredBy: Lineage?
     /// The store's country of the purchase, in ISO 3166-1: alpha-3 from the App Store, alpha-2 from
     /// Google Play.
     public internal(set) var storefront: String?
-    /// What it was read from, in the order of digests.
+    /// The evidence, ordered by digest.
     public let evidence: [EvidenceID]
 
-    /// Shared by the family: it gives access, but nobody was charged, and nobody is to be asked to
-    /// pay.
+    /// Whether the family shares it. It gives access, but this customer was not charged and must
+    /// not be asked to pay.
     public var isFamilyShared: Bool { lineage.ownership == .familyShared }
 
-    /// What can happen. Of what happens at one instant the earlier in this list comes first.
+    /// The kinds of events. At one instant, the earlier kind in this list comes first.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case refundReversed = "refund_reversed"
-        /// What the store had taken back without a refund was given back.
+        /// A revocation without a refund was reversed.
         case reinstated
         case uncancelled
         case resumed
-        /// The failed payment was mended.
+        /// The failed payment was fixed.
         case billingIssueRecovered = "billing_issue_recovered"
-        /// A purchase made during a billing issue brought the customer back.
+        /// The customer returned through a purchase during a billing issue.
         case recoveredByNewPurchase = "recovered_by_new_purchase"
         case started
         /// A purchase after a lapse.
         case resubscribed
         case trialStarted = "trial_started"
-        /// The first paid term after a trial; there is no `renewed` beside it.
+        /// The first paid term after a trial. It is not accompanied by `renewed`.
         case trialConverted = "trial_converted"
         case renewed
         case productChanged = "product_changed"
-        /// Renewal was switched off. Access goes on, except from grace and hold.
+        /// Renewal was switched off. Access continues, except from grace and hold.
         case cancelled
         case trialCancelled = "trial_cancelled"
         case paused
         case billingIssueEntered = "billing_issue_entered"
-        /// The store's grace is over and it goes on retrying: the billing issue is in hold now.
+        /// The store's grace ended and it continues to retry. The billing issue is now in hold.
         case graceEnded = "grace_ended"
         case refunded
-        /// Taken back without a refund: family sharing or an assignment ended.
+        /// Revoked without a refund: family sharing or an assignment ended.
         case revoked
         case expired
-        /// A trial expired unpaid; there is no `expired` beside it.
+        /// A trial expired unpaid. It is not accompanied by `expired`.
         case trialEnded = "trial_ended"
-        /// What the customer downloaded or made can go now.
+        /// The customer's downloads and creations can be deleted now.
         case cleanupDue = "cleanup_due"
     }
 
-    /// What happened to a lineage at the beginning of a step, or within it.
+    /// Creates a transition at the beginning of a step, or within it.
     init(
         _ kind: Kind,
         of lineage: Lineage,
@@ -106,7 +106,7 @@ public struct Transition: Hashable, Sendable, Identifiable {
         evidence = proof.evidence
     }
 
-    /// A purchase in another lineage that brought the customer back from a billing issue.
+    /// Creates the event of a purchase in another lineage that ended a billing issue.
     init(_ purchase: Transition, mending issue: BillingIssue) {
         self = purchase
         kind = .recoveredByNewPurchase
@@ -120,7 +120,7 @@ public struct Transition: Hashable, Sendable, Identifiable {
 
     func concerns(_ entitlement: String) -> Bool { entitlements.contains(entitlement) }
 
-    /// Oldest first; what happens at one instant in the order of the kinds.
+    /// Orders transitions oldest first, and by kind at one instant.
     static func isEarlier(_ a: Transition, _ b: Transition) -> Bool {
         if a.at != b.at { return a.at < b.at }
         return (a.kind.position, a.id) < (b.kind.position, b.id)

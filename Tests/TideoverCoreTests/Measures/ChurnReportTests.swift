@@ -2,7 +2,7 @@ import Testing
 import TideoverCore
 
 @Suite struct ChurnReportTests {
-    /// Subscribed on day 20; what had become of it by day 60.
+    /// Subscribed on day 20, with the outcome by day 60.
     private static let month = Diary("1").term(0, 30)
     private static let failed = month.outlook(of: 30, said: 30, failing: true, grace: 46)
 

@@ -1,6 +1,6 @@
 import TideoverCore
 
-/// A production subscription's life written down in whole days from 1 January 2026.
+/// A production subscription's life in whole days from 1 January 2026.
 struct Diary {
     static let monthly = "cards.pro.monthly"
     static let catalogue = Catalogue(products: [
@@ -46,7 +46,7 @@ struct Diary {
         return adding(.term(term), from, said ?? from, heard, rank)
     }
 
-    /// The store's word on the end of a period.
+    /// Adds the store's outlook for the end of a period.
     func outlook(
         of end: Int64,
         said: Int64,
@@ -67,13 +67,13 @@ struct Diary {
         return adding(.outlook(outlook), said, said, heard, .store)
     }
 
-    /// The store's own word for the state.
+    /// Adds the store's own state.
     func condition(_ status: Condition.Status, of end: Int64, said: Int64) -> Diary {
         let condition = Condition(status: status, renewalDate: Self.day(end))
         return adding(.condition(condition), said, said, nil, .store)
     }
 
-    /// A refund of the period that began on a day.
+    /// Adds a refund of the period that began on a day.
     func refund(of from: Int64, on day: Int64) -> Diary {
         let key = TermKey("t:\(lineage.id)-\(from)")
         let revocation = Revocation(term: key, date: Self.day(day), cause: .refund)

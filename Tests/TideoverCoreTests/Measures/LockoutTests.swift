@@ -1,7 +1,7 @@
 import Testing
 import TideoverCore
 
-/// What was denied, by whom and why; worked out by hand on one month and its grace.
+/// Denied access, by judge and cause; calculated by hand for one month and its grace.
 @Suite struct LockoutTests {
     private let month = Diary().term(0, 30)
 
@@ -14,7 +14,7 @@ import TideoverCore
     }
 
     @Test func `a renewal heard late is a lockout of ours, once the leeway is over`() {
-        // Said on day 30, heard on day 35: a day of leeway was presumed.
+        // Asserted on day 30, learned on day 35: a day of leeway was presumed.
         let lockouts = month.term(30, 60, said: 30, heard: 35).lockouts(until: 60)
         #expect(
             told(lockouts) == [
@@ -26,7 +26,7 @@ import TideoverCore
     }
 
     @Test func `what the store itself only said later is told apart`() {
-        // The recovery of day 50 carries that day's start and is only signed on day 52.
+        // The recovery of day 50 has that day's start and is signed only on day 52.
         let lockouts = month.outlook(of: 30, said: 30, failing: true).term(50, 80, said: 52)
             .lockouts(until: 60)
         #expect(lockouts.total(.ours, .saidLater) == .days(2))
@@ -34,12 +34,12 @@ import TideoverCore
     }
 
     @Test func `a renewal that was lost counts for all the time that its transaction covers`() {
-        // Grace without a date is presumed for three days; the recovery is only signed on day 55.
+        // Grace without a date is presumed for three days; the recovery is signed only on day 55.
         let lockouts = month.condition(.grace, of: 30, said: 30).term(30, 60, said: 55)
             .lockouts(until: 60)
         #expect(lockouts.total(.ours) == .days(22))
         #expect(lockouts.total(.ours, .saidLater) == .days(22))
-        // As known now, the days presumed are covered by the store's own word only from the fourth on.
+        // As known now, the store's own reports cover the presumed days only from the fourth on.
         #expect(lockouts.entitled == .days(57))
     }
 

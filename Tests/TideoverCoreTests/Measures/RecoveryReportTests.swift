@@ -1,7 +1,7 @@
 import Testing
 import TideoverCore
 
-/// Six failed renewals, small enough to work out by hand.
+/// Six failed renewals, few enough to calculate by hand.
 @Suite struct RecoveryReportTests {
     private static let dollars = Money(milliunits: 9990, currency: "USD")
     private static let euros = Money(milliunits: 4990, currency: "EUR")

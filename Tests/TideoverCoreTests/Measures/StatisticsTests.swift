@@ -102,12 +102,12 @@ import TideoverCore
         let lives = (0..<40).map { KaplanMeier.Observation(.days(30), happened: $0 < 13) }
         let happened = try #require(KaplanMeier(lives).happened(by: .days(30)))
         #expect(happened.value.isNear(13.0 / 40))
-        // And Greenwood's variance is the binomial one.
+        // Greenwood's variance equals the binomial variance here.
         #expect(happened.standardError.isNear((13.0 / 40 * 27.0 / 40 / 40).squareRoot()))
     }
 }
 
 extension Double {
-    /// Equal to as many places as the tables print.
+    /// Returns whether two values are equal to the precision of the printed tables.
     fileprivate func isNear(_ other: Double) -> Bool { (self - other).magnitude < 0.000_06 }
 }

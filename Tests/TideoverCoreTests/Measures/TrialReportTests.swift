@@ -37,7 +37,7 @@ import TideoverCore
             "converted": row.converted, "cancelled": row.cancelled, "lapsed": row.lapsed,
             "takenBack": row.takenBack, "unconfirmed": row.unconfirmed,
         ].filter { $0.value > 0 }
-        // A failed first payment that nobody speaks of again is given up after sixty days.
+        // A failed first payment without a later report is given up after sixty days.
         let expected = outcome == "inBillingIssue" ? "lapsed" : outcome
         #expect(counts == [expected: 1])
         #expect(row.started == 1)
