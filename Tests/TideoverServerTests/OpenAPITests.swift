@@ -66,7 +66,8 @@ import TideoverStorage
             let schema = try #require(documented["content"]?[String(type)]?["schema"])
             guard type == "application/json" else { continue }
             let schemas = Schemas(document)
-            #expect(schemas.faults(of: try JSONDocument(response.body).root, by: schema) == [])
+            let faults = schemas.faults(of: try JSONDocument(response.body).root, by: schema)
+            #expect(faults == [], "\(route.method) \(route.template)")
         }
         await server.close()
     }
@@ -121,6 +122,7 @@ import TideoverStorage
         switch route.template.split(separator: "/").last {
         case "keys": Self.wish
         case "grants": Self.grant
+        case "prompts": Array(#"{"id": "p-1", "kind": "soft"}"#.utf8)
         case "aliases": Array(#"{"alias": "u_43"}"#.utf8)
         case "actions": Array(#"{"action": "extend", "days": 7, "why": "an outage"}"#.utf8)
         case "extensions": Array(#"{"product": "p", "days": 7, "why": "an outage"}"#.utf8)

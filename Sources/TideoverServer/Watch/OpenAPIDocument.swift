@@ -3060,9 +3060,14 @@ enum OpenAPIDocument {
                     "description": "Whether a prompt is shown or held back, why, and those shown before, latest first",
                     "required": ["kind", "heldBy", "heldUntil", "sentence", "shown"],
                     "properties": {
-                      "kind": { "type": ["string", "null"], "enum": ["soft", "hard", null] },
+                      "kind": {
+                        "oneOf": [{ "type": "string", "enum": ["soft", "hard"] }, { "type": "null" }]
+                      },
                       "heldBy": {
-                        "type": ["string", "null"], "enum": ["quiet", "interval", "perDay", null],
+                        "oneOf": [
+                          { "type": "string", "enum": ["quiet", "interval", "perDay"] },
+                          { "type": "null" }
+                        ],
                         "description": "The part of `policy.prompts` that holds it back"
                       },
                       "heldUntil": {
