@@ -12,6 +12,8 @@ public struct App: Sendable {
     /// Changes whenever the catalogue, the policy or the rules of this build change. A stored row
     /// with another fingerprint is derived again before it is returned.
     public let fingerprint: String
+    /// The fingerprints of the same catalogue and policy under the earlier versions of the rules.
+    private let formerFingerprints: Set<String>
     /// The versions for past instants, by environment.
     var policyHistories: [Environment: PolicyHistory]
     /// Nil if the app is not sold on the App Store.
@@ -62,12 +64,17 @@ public struct App: Sendable {
             environments.map { ($0, history) },
             uniquingKeysWith: { first, _ in first }
         )
-        fingerprint = Self.fingerprint(
-            of: catalogue,
-            policy,
-            googlePlay?.packageName,
-            isOnAppStore: appStore != nil
-        )
+        let fingerprints = (1...Self.answerRevision).map { revision in
+            Self.fingerprint(
+                of: catalogue,
+                policy,
+                googlePlay?.packageName,
+                isOnAppStore: appStore != nil,
+                revision
+            )
+        }
+        fingerprint = fingerprints[Self.answerRevision - 1]
+        formerFingerprints = Set(fingerprints.dropLast())
     }
 
     /// The stores in which it is sold.
@@ -84,16 +91,7 @@ public struct App: Sendable {
     /// Returns whether a stored answer was derived with this catalogue and policy by an earlier
     /// version of the rules.
     func isDerivedByOlderRules(_ row: CustomerRow) -> Bool {
-        (1..<Self.answerRevision).contains { revision in
-            row.fingerprint
-                == Self.fingerprint(
-                    of: catalogue,
-                    policy,
-                    googlePlay?.packageName,
-                    isOnAppStore: appStore != nil,
-                    revision
-                )
-        }
+        formerFingerprints.contains(row.fingerprint)
     }
 
     private static func fingerprint(
@@ -101,7 +99,7 @@ public struct App: Sendable {
         _ policy: Policy,
         _ package: String?,
         isOnAppStore: Bool,
-        _ answerRevision: Int = answerRevision
+        _ answerRevision: Int
     ) -> String {
         var writer = JSONWriter()
         writer.array { writer in

@@ -1,6 +1,9 @@
 /// Where a purchase was made.
 public enum Store: String, Hashable, Sendable, CaseIterable {
     case appStore, googlePlay, revenueCat, tideover
+
+    /// The stores that sell to customers; the others only report or grant.
+    public static let selling: [Store] = [.appStore, .googlePlay]
 }
 
 /// The environment of a purchase. Environments are never mixed; each query names one.

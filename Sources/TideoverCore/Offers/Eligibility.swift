@@ -57,15 +57,15 @@ extension CustomerHistory {
 
     /// The stores with purchases of the customer.
     private var platforms: Set<Store> {
-        Set(holdings.map(\.history.lineage.store)).intersection([.appStore, .googlePlay])
+        Set(holdings.map(\.history.lineage.store)).intersection(Store.selling)
     }
 
-    /// Returns the stores with offers for the customer: the device's store; otherwise that of the
-    /// purchases; otherwise all that sell the app.
+    /// Returns the stores with offers for the customer: the device's store; otherwise the only one
+    /// that sells the app; otherwise that of the purchases; otherwise all that sell the app.
     private func offering(_ device: Store?) -> [Store] {
         if let device { return [device] }
-        if platforms.count == 1 { return Array(platforms) }
-        return stores.selling.isEmpty ? [.appStore, .googlePlay] : stores.selling
+        if stores.selling.count != 1, platforms.count == 1 { return Array(platforms) }
+        return stores.selling.isEmpty ? Store.selling : stores.selling
     }
 
     /// Returns the trial that the products of an entitlement offer, the one with the best

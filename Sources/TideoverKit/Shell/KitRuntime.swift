@@ -183,9 +183,8 @@ final class KitRuntime {
         in environment: TideoverCore.Environment
     ) {
         guard let server = settings.server else { return }
-        let isKnown = reported?.prompt == prompt
-        if isKnown, response == nil { return }
-        let known = isKnown ? reported?.exposure : nil
+        let known = reported.flatMap { $0.prompt == prompt ? $0.exposure : nil }
+        if known != nil, response == nil { return }
         var exposure =
             known
             ?? PromptExposure(

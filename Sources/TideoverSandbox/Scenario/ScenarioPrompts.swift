@@ -45,22 +45,6 @@ extension ScenarioShownPrompt {
     }
 }
 
-extension ScenarioTarget {
-    func promptReport(of body: [UInt8], to customer: StoreCustomer, app: String) -> Request {
-        var headers = readHeaders
-        headers["Content-Type"] = "application/json"
-        headers["Content-Length"] = String(body.count)
-        let id = customer.appAccountToken ?? customer.name
-        return Self.request(
-            "POST",
-            promptsPath,
-            ["app": app, "customer": id],
-            headers: headers,
-            body: body
-        )
-    }
-}
-
 extension ScenarioPlay {
     /// Reports that the app showed a prompt, which the system under test must accept.
     mutating func show(
@@ -70,7 +54,8 @@ extension ScenarioPlay {
     ) async {
         await tellClock()
         let body = prompt.report(id: "\(customer.name)-\(step.line)")
-        let request = target.promptReport(of: body, to: customer, app: scenario.app.id)
+        let app = scenario.app.id
+        let request = target.report(body, of: customer, to: target.promptsPath, app: app)
         let status = try? await target.readBack(request).status
         let verdict = Verdict(
             label: "report",

@@ -74,13 +74,23 @@ public struct ScenarioTarget: Sendable {
     }
 
     func reconciliation(of body: [UInt8], by customer: StoreCustomer, app: String) -> Request {
+        report(body, of: customer, to: reconcilePath, app: app)
+    }
+
+    /// Returns a request by which the customer's app sends a body to a path of the customer.
+    func report(
+        _ body: [UInt8],
+        of customer: StoreCustomer,
+        to path: String,
+        app: String
+    ) -> Request {
         var headers = readHeaders
         headers["Content-Type"] = "application/json"
         headers["Content-Length"] = String(body.count)
         let id = customer.appAccountToken ?? customer.name
         return Self.request(
             "POST",
-            reconcilePath,
+            path,
             ["app": app, "customer": id],
             headers: headers,
             body: body

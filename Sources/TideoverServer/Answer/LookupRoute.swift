@@ -370,7 +370,7 @@ extension Holding {
             + "Purchases."
     }
 
-    /// Returns a reply for the customer that contains nobody's id.
+    /// Returns a reply for the customer that names no customer.
     private func reply(isClaimed: Bool) -> String {
         isClaimed
             ? "Your purchase is there and belongs to an account of this app. Please sign in with the "

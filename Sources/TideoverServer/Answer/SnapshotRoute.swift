@@ -23,7 +23,7 @@ struct SnapshotRoute: Sendable {
             customer: customer
         )
         let now = clock()
-        guard let store = try request.deviceStore() else {
+        guard let store = try request.askedStore(), app.stores != [store] else {
             // A client that already has the answer receives no pass.
             let answer = try await answered(key, now) { request.holds($0) }
             return respond(to: request, key, answer, now)
@@ -33,7 +33,8 @@ struct SnapshotRoute: Sendable {
     }
 
     /// Returns the same answer with the offers of one store. Only the usual answer is stored, so
-    /// the tag of this one is a digest of its bytes.
+    /// the tag of this one is a digest of its bytes. Where the app is sold in that store alone, the
+    /// usual answer has these offers already.
     private func offering(_ store: Store, _ answer: Answer, _ now: Instant) async throws -> Answer {
         let key = CustomerKey(
             app: app.id,
@@ -56,7 +57,7 @@ struct SnapshotRoute: Sendable {
         in store: Store? = nil
     ) async throws -> [UInt8] {
         var answer = try await answered(key, now) { _ in false }
-        if let store { answer = try await offering(store, answer, now) }
+        if let store, app.stores != [store] { answer = try await offering(store, answer, now) }
         return Self.body(key, answer, now)
     }
 
@@ -223,11 +224,12 @@ struct SnapshotRoute: Sendable {
 }
 
 extension Request {
-    /// Returns the store of the device that a request is for; nil if not given.
-    func deviceStore() throws(Problem) -> Store? {
+    /// Returns the store that `?store=` names; nil without it.
+    ///
+    /// - Throws: `unknown-store`.
+    func askedStore() throws(Problem) -> Store? {
         guard let text = queryValue("store") else { return nil }
-        let stores: [Store] = [.appStore, .googlePlay]
-        guard let store = stores.first(where: { $0.rawValue == text }) else {
+        guard let store = Store.selling.first(where: { $0.rawValue == text }) else {
             throw .unknownStore(text)
         }
         return store

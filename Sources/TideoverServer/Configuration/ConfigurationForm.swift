@@ -182,9 +182,8 @@ extension ConfigurationForm<Product.Kind> {
 extension ConfigurationForm<Store> {
     /// A store that sells products.
     static var store: Self {
-        let stores: [Store] = [.appStore, .googlePlay]
-        return Self(expectation: .oneOf(stores.map(\.rawValue))) { text in
-            stores.first { $0.rawValue == text }
+        Self(expectation: .oneOf(Store.selling.map(\.rawValue))) { text in
+            Store.selling.first { $0.rawValue == text }
         }
     }
 }

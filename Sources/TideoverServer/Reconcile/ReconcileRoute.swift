@@ -28,7 +28,7 @@ struct ReconcileRoute: Sendable {
         let wanted = try request.queryValue("environment").map { _ in
             try app.environment(askedIn: request)
         }
-        let store = try request.deviceStore()
+        let store = try request.askedStore()
         let evidence = try DeviceEvidence(request.body)
         let now = ingest.clock()
         let isAsked = app.googlePlay != nil

@@ -372,13 +372,18 @@ extension Fact {
 
 extension CustomerLineages {
     /// Returns the same lineages at another instant.
-    fileprivate func asked(at now: Instant) -> Self {
+    fileprivate func asked(at now: Instant) -> Self { with(holdings, at: now) }
+
+    /// Returns a copy with other purchases, at another instant.
+    private func with(_ holdings: [Holding], at now: Instant) -> Self {
         CustomerLineages(
             key: key,
             aliases: identity.aliases,
             answer: answer,
             holdings: holdings,
             told: told,
+            openDrift: openDrift,
+            prompts: prompts,
             now: now
         )
     }
@@ -405,13 +410,6 @@ extension CustomerLineages {
                 )
             )
         }
-        return CustomerLineages(
-            key: key,
-            aliases: identity.aliases,
-            answer: answer,
-            holdings: holdings,
-            told: told,
-            now: now
-        )
+        return with(holdings, at: now)
     }
 }

@@ -77,10 +77,6 @@ extension App {
     ///
     /// - Throws: `unknown-store`.
     func store(askedIn request: Request) throws(Problem) -> Store {
-        guard let text = request.queryValue("store") else { return stores.first ?? .appStore }
-        guard let store = Store(rawValue: text), store == .appStore || store == .googlePlay else {
-            throw .unknownStore(text)
-        }
-        return store
+        try request.askedStore() ?? stores.first ?? .appStore
     }
 }
