@@ -59,7 +59,8 @@ public struct Rehearsal: Sendable {
                     policy: Policy(prompts: Policy.Prompts(scenario.prompts)),
                     appStore: appStore.trust,
                     googlePlay: googlePlay?.trust,
-                    revenueCat: revenueCat?.trust
+                    revenueCat: revenueCat?.trust,
+                    consumption: ConsumptionChoices(customersConsent: scenario.customersConsent)
                 )
             ],
             storage: storage,
@@ -89,7 +90,7 @@ public struct Rehearsal: Sendable {
         planting: (inout ScenarioTarget) -> Void = { _ in }
     ) async throws -> ScenarioReport {
         var target = target
-        if keepsUp {
+        if keepsUp || scenario.customersConsent {
             target.keepUp = { [service] in
                 _ = await service.keepUpNow()
                 return service.nextUpkeep?.millisecondsSince1970

@@ -35,6 +35,7 @@ struct ExplanationPrinter {
             paragraph("Never bought: \(others.joined(separator: ", "))", indent: "")
         }
         DriftPrinter.printOfCustomer(answer, title: title, paragraph: { paragraph($0) })
+        printPrompt(answer["prompt"])
         printSandbox(answer["sandbox"])
         printOwners(answer["purchases"])
     }
@@ -60,6 +61,17 @@ struct ExplanationPrinter {
         printAnswer(explained.value["decision"], explained.key)
         for sentence in texts(explained.value["why"]) { paragraph(sentence) }
         paragraph(next(explained.value["next"]))
+    }
+
+    /// Prints whether the customer is prompted, if a payment fails or a prompt was shown before.
+    private func printPrompt(_ prompt: JSONNode?) {
+        let isDue = prompt?["kind"]?.string != nil || prompt?["heldBy"]?.string != nil
+        let last = prompt?["shown"]?[0]?["shownAt"]?.string
+        guard isDue || last != nil else { return }
+        title("Prompt")
+        paragraph(word(prompt?["sentence"]))
+        if let until = prompt?["heldUntil"]?.string { paragraph("The next one is due at \(until)") }
+        if let last { paragraph("Last shown at \(last)") }
     }
 
     /// Prints whether sandbox purchases grant access in production, if the customer has any.

@@ -4,12 +4,20 @@ public struct Prompt: Hashable, Sendable {
     public var entitlement: String
     public var wording: Wording
     public var action: Action
+    /// Other ways to fix the payment, besides the action's link.
+    public var alternatives: [Alternative] = []
 
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// Access continues; a quiet notice.
         case soft
         /// Access is blocked until the payment is fixed.
         case hard
+    }
+
+    public enum Alternative: String, Hashable, Sendable, CaseIterable {
+        /// Open the app. If it calls `BillingClient.showInAppMessages`, Google Play shows its own
+        /// message, and the customer fixes the payment there.
+        case openApp
     }
 
     public struct Action: Hashable, Sendable {
@@ -101,7 +109,8 @@ extension CustomerHistory {
             kind: isKept ? .soft : .hard,
             entitlement: entitlement,
             wording: wording,
-            action: Prompt.Action(label: wording.label ?? "", url: url)
+            action: Prompt.Action(label: wording.label ?? "", url: url),
+            alternatives: standing.lineage?.store == .googlePlay ? [.openApp] : []
         )
         guard isKept else { return (prompt, Prompting.Hold(until: instant, reason: .quiet)) }
         let opening = policy.value(at: instant).prompts.opening(

@@ -124,6 +124,10 @@ extension Prompt {
                     writer.field("url", action.url)
                 }
             )
+            writer.field(
+                "alternatives",
+                array: { writer in for one in alternatives { writer.value(one.rawValue) } }
+            )
         }
     }
 }

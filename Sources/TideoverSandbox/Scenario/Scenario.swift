@@ -13,6 +13,8 @@ public struct Scenario: Hashable, Sendable {
     public var revenueCat: ScenarioRevenueCat? = nil
     /// How often the system under test prompts customers with failing payments; nil for always.
     public var prompts: ScenarioPrompts? = nil
+    /// Whether the operator declares that customers consent to consumption information.
+    public var customersConsent = false
     /// The instant at which the scenario starts.
     public let start: Int64
     /// The seed of every number that the store generates.
@@ -56,8 +58,15 @@ public struct ScenarioStep: Hashable, Sendable {
     public internal(set) var events: [String]?
     /// The author's note for the reader of a report.
     public let note: String?
+    /// How many consumption reports the App Store must have received so far; nil to accept any.
+    public var consumptions: Int64?
     /// The required content of RevenueCat's own answer about the customer.
     public var relayed: [Relayed] = []
+
+    /// Whether the step has an expectation.
+    var isJudged: Bool {
+        !expectations.isEmpty || events != nil || !relayed.isEmpty || consumptions != nil
+    }
 
     /// Whether RevenueCat gives access to an entitlement.
     public struct Relayed: Hashable, Sendable {
@@ -83,6 +92,8 @@ public enum ScenarioAction: Hashable, Sendable {
     case openApp(DeviceVisit)
     /// The app shows the customer a prompt, and reports it.
     case showPrompt(ScenarioShownPrompt)
+    /// The operator requests a change of the customer's newest purchase from the system under test.
+    case storeAction(ScenarioStoreAction)
     /// The system under test asks the store for missed notifications, as it does at every start.
     case catchUp
     /// Starts a fault in the notifications that the store sends.

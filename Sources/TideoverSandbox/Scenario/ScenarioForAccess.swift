@@ -3,10 +3,10 @@ import TideoverJSON
 extension Scenario {
     /// Whether it uses a device or RevenueCat, which only Tideover supports.
     public var needsDevice: Bool {
-        revenueCat != nil
+        revenueCat != nil || customersConsent
             || steps.contains { step in
                 switch step.action {
-                case .openApp?, .showPrompt?: true
+                case .openApp?, .showPrompt?, .storeAction?: true
                 default: false
                 }
             }

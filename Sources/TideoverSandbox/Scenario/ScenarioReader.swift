@@ -67,7 +67,8 @@ private struct ScenarioReader {
             "a scenario",
             keys: [
                 "scenario", "source", "app", "products", "catalogue", "entitlements", "googlePlay",
-                "revenueCat", "customers", "prompts", "start", "seed", "delivery", "steps",
+                "revenueCat", "customers", "prompts", "customersConsent", "start", "seed",
+                "delivery", "steps",
             ]
         )
     }
@@ -105,6 +106,7 @@ private struct ScenarioReader {
             googlePlay: play,
             revenueCat: relay,
             prompts: try top.optional("prompts", ScenarioPrompts.read),
+            customersConsent: try top.flag("customersConsent") ?? false,
             start: start,
             seed: seed,
             lag: try lag(),

@@ -103,8 +103,7 @@ struct ScenarioPlay {
         try await pass(until: max(step.at, now))
         var visited: Reading?
         if let action = step.action { visited = try await perform(action, step) }
-        guard !step.expectations.isEmpty || step.events != nil || !step.relayed.isEmpty,
-            let customer = customer(step.customer)
+        guard step.isJudged, let customer = customer(step.customer)
         else { return }
         try await settle()
         await check(step, customer, visited)
@@ -221,6 +220,9 @@ extension ScenarioPlay {
         case .showPrompt(let prompt):
             guard let customer = customer(step.customer) else { return nil }
             await show(prompt, to: customer, step)
+        case .storeAction(let action):
+            guard let customer = customer(step.customer) else { return nil }
+            try await carryOut(action, for: customer, step)
         }
         return nil
     }
@@ -372,6 +374,9 @@ extension ScenarioPlay {
             )
         }
         verdicts += await self.verdicts(on: step.relayed, of: customer)
+        if let expected = step.consumptions {
+            verdicts.append(await verdict(onConsumptions: expected))
+        }
         if let expected = step.events { verdicts.append(await events(of: customer, expected)) }
         let readBack = ReadBack(
             line: step.line,

@@ -10,6 +10,7 @@ struct StepReader {
 
     static let commonKeys = [
         "at", "after", "do", "customer", "refused", "expect", "events", "note", "revenueCat",
+        "consumptions",
     ]
 
     func steps(
@@ -54,6 +55,7 @@ struct StepReader {
         )
         let expects =
             node["expect"] != nil || node["events"] != nil || node["revenueCat"] != nil
+            || node["consumptions"] != nil
         guard verb != nil || expects || mayOnlyWait else { throw fault(.emptyStep, node) }
         let refusal = try reader.optional("refused") { (node) throws(ScenarioError) in
             try named(node, .refusal, AppStoreRefusal.Reason.allCases) { $0.rawValue }
@@ -69,6 +71,7 @@ struct StepReader {
             expectations: try expectations(reader),
             events: try reader.optional("events", readStrings),
             note: try reader.optional("note", readString),
+            consumptions: try reader.wholeNumber("consumptions"),
             relayed: try relayed(reader)
         )
     }
@@ -115,7 +118,7 @@ extension StepReader {
         case buy, askToBuy, approvePurchase, declinePurchase, interruptPurchase, resumePurchase
         case redeem, forbidPurchases, allowPurchases, removeFromSale
         case requestTestNotification, loseNotifications, deliverNotifications, openApp
-        case showPrompt
+        case showPrompt, storeAction
         case catchUp, disturbNotifications, disturbServerAPI, endDisturbances
 
         /// Whether it has no customer.
@@ -146,6 +149,7 @@ extension StepReader {
             case .raisePrice: ["product", "to", "consent"]
             case .openApp: StepReader.visitKeys
             case .showPrompt: ScenarioShownPrompt.keys
+            case .storeAction: ScenarioStoreAction.keys
             case .failPayments, .fixPayments, .requestTestNotification, .loseNotifications,
                 .deliverNotifications, .forbidPurchases, .allowPurchases, .catchUp,
                 .endDisturbances:
@@ -204,6 +208,7 @@ extension StepReader {
         case .deliverNotifications: return .loseNotifications(false)
         case .openApp: return .openApp(try visit(reader))
         case .showPrompt: return .showPrompt(try ScenarioShownPrompt(reader))
+        case .storeAction: return .storeAction(try ScenarioStoreAction(reader))
         }
     }
 

@@ -34,6 +34,8 @@ public struct ScenarioTarget: Sendable {
     public var reconcilePath = "/v1/apps/{app}/customers/{customer}/reconcile?environment=simulated"
     /// The path at which an app reports that it showed a prompt.
     public var promptsPath = "/v1/apps/{app}/customers/{customer}/prompts?environment=simulated"
+    /// The path at which an operator requests a change of a purchase.
+    public var actionsPath = "/v1/apps/{app}/purchases/{purchase}/actions?environment=simulated"
     /// The path of the event feed; nil for a system without one. The answer's `events` have a
     /// `kind` and a `customer` each.
     public var eventsPath: String? = "/v1/apps/{app}/events?limit=1000"

@@ -3682,6 +3682,10 @@ enum OpenAPIDocument {
                       "label": { "type": "string" },
                       "url": { "type": "string", "format": "uri" }
                     }
+                  },
+                  "alternatives": {
+                    "type": "array", "items": { "type": "string", "enum": ["openApp"] },
+                    "description": "Other ways to fix the payment. `openApp`, for purchases on Google Play: open the app, which calls `BillingClient.showInAppMessages`; Google Play then shows its own message"
                   }
                 }
               },

@@ -7,7 +7,7 @@ private enum PlayVerb: String, CaseIterable {
     case changePrice, acceptPrice, askStepUpConsent, acceptStepUp, requestRefund, refund
     case acknowledge, consume, cancelByDeveloper, postpone, revoke, refundOrder
     case requestTestNotification, loseNotifications, deliverNotifications, openApp
-    case showPrompt
+    case showPrompt, storeAction
     case catchUp, disturbNotifications, disturbAPI, endDisturbances
 
     /// Whether it has no customer.
@@ -40,6 +40,7 @@ private enum PlayVerb: String, CaseIterable {
         case .refundOrder: ["revokes"]
         case .disturbNotifications: ["fault", "by", "times", "percent"]
         case .showPrompt: ScenarioShownPrompt.keys
+        case .storeAction: ScenarioStoreAction.keys
         case .disturbAPI: ["fault", "call", "times", "percent", "by", "status"]
         case .failPayments, .fixPayments, .acknowledge, .consume, .cancelByDeveloper,
             .requestTestNotification, .loseNotifications, .deliverNotifications, .openApp, .catchUp,
@@ -73,6 +74,7 @@ extension StepReader {
         )
         let expects =
             node["expect"] != nil || node["events"] != nil || node["revenueCat"] != nil
+            || node["consumptions"] != nil
         guard verb != nil || expects || mayOnlyWait else { throw fault(.emptyStep, node) }
         let refusal = try reader.optional("refused") { (node) throws(ScenarioError) in
             try named(node, .refusal, GooglePlayRefusal.Reason.allCases) { $0.rawValue }
@@ -87,6 +89,7 @@ extension StepReader {
                 if verb == .catchUp { return .catchUp }
                 if verb == .openApp { return .openApp(DeviceVisit()) }
                 if verb == .showPrompt { return .showPrompt(try ScenarioShownPrompt(reader)) }
+                if verb == .storeAction { return .storeAction(try ScenarioStoreAction(reader)) }
                 let deed = try deed(verb, reader)
                 return .googlePlay(ScenarioPlayAction(deed: deed, refusal: refusal))
             },
@@ -94,6 +97,7 @@ extension StepReader {
             expectations: try expectations(reader),
             events: try reader.optional("events", readStrings),
             note: try reader.optional("note", readString),
+            consumptions: try reader.wholeNumber("consumptions"),
             relayed: try relayed(reader)
         )
     }

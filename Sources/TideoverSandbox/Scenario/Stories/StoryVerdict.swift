@@ -106,8 +106,7 @@ private struct StoryWindow {
             isQuiet = true
         case .googlePlay(let action): pass(action.deed, at: instant)
         case .store, .requestTestNotification, .loseNotifications(false), .openApp, .showPrompt,
-            .revenueCat,
-            nil:
+            .storeAction, .revenueCat, nil:
             break
         }
     }
