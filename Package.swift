@@ -293,7 +293,10 @@ if Context.environment["TIDEOVER_TRIALS"] != nil {
     targets.append(
         .executableTarget(
             name: "TideoverLaws",
-            dependencies: ["TideoverCommandLine", "TideoverLives"],
+            dependencies: [
+                "TideoverCommandLine", "TideoverCore", "TideoverHTTP", "TideoverJSON",
+                "TideoverLives", "TideoverRehearsal", "TideoverSandbox", "TideoverServer",
+            ],
             path: "Tests/TideoverLaws",
             swiftSettings: settings
         )

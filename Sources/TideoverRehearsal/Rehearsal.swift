@@ -89,6 +89,14 @@ public struct Rehearsal: Sendable {
         keepsUp: Bool = false,
         planting: (inout ScenarioTarget) -> Void = { _ in }
     ) async throws -> ScenarioReport {
+        try await playKeepingStores(keepsUp: keepsUp, planting: planting).report
+    }
+
+    /// Plays the scenario as `play`, and returns the stores' record of the past as well.
+    package func playKeepingStores(
+        keepsUp: Bool = false,
+        planting: (inout ScenarioTarget) -> Void = { _ in }
+    ) async throws -> (report: ScenarioReport, stores: ScenarioStores) {
         var target = target
         if keepsUp || scenario.customersConsent {
             target.keepUp = { [service] in
@@ -97,7 +105,8 @@ public struct Rehearsal: Sendable {
             }
         }
         planting(&target)
-        return try await ScenarioRunner(target: target, authority: authority).run(scenario)
+        return try await ScenarioRunner(target: target, authority: authority)
+            .runKeepingStores(scenario)
     }
 
     /// The server as the scenario's target, with access to the scenario's stores.

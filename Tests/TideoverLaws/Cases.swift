@@ -48,8 +48,8 @@ enum Cases {
         var found: [GeneratedCase.Kind: [GeneratedCase]] = [:]
         // No single kind of life fills the table: each gets a share while it has cases.
         let share =
-            (arguments[most] + GeneratedCase.Kind.allCases.count - 1)
-            / GeneratedCase.Kind.allCases.count
+            (arguments[most] + GeneratedCase.Kind.generated.count - 1)
+            / GeneratedCase.Kind.generated.count
         for seed in arguments[Try.from]..<arguments[Try.from] + arguments[seeds] {
             for one in GeneratedCase.cases(seed: UInt64(seed))
             where found[one.kind, default: []].count < share
@@ -59,11 +59,11 @@ enum Cases {
                 found[one.kind, default: []].append(one)
                 shown[one.change, default: 0] += 1
             }
-            if GeneratedCase.Kind.allCases.allSatisfy({ found[$0]?.count == share }) { break }
+            if GeneratedCase.Kind.generated.allSatisfy({ found[$0]?.count == share }) { break }
         }
-        let cases = GeneratedCase.Kind.allCases.flatMap { found[$0] ?? [] }.prefix(arguments[most])
+        let cases = GeneratedCase.Kind.generated.flatMap { found[$0] ?? [] }.prefix(arguments[most])
         output.write(Array(GeneratedCase.table(of: Array(cases)).utf8))
-        for kind in GeneratedCase.Kind.allCases {
+        for kind in GeneratedCase.Kind.generated {
             output.message("\(kind.rawValue): \(found[kind]?.count ?? 0)")
         }
         return cases.count == arguments[most] ? .success : .failure

@@ -1,13 +1,16 @@
-import TideoverCore
+package import TideoverCore
 import TideoverJSON
 
-/// One boundary of a generated life as a conformance case, with the fewest facts that preserve it.
+/// One boundary of a life as a conformance case, with the fewest facts that preserve it.
 ///
 /// The rules on the two sides of the boundary give different answers, so that neither can replace
-/// the other. Access on both sides also matches the generator's truth about the life.
+/// the other. Access on both sides also matches what the life's origin knows.
 package struct GeneratedCase: Sendable {
-    package let seed: UInt64
     package let kind: Kind
+    /// The beginning of the case's name.
+    let title: String
+    /// What produced the life: a seed, or a scenario.
+    let source: String
     let life: Life
     let edge: Instant
     let before: Standing
@@ -21,6 +24,10 @@ package struct GeneratedCase: Sendable {
         case playNotices = "Google Play, notifications alone"
         case appStoreWithLosses = "App Store, a message lost"
         case playWithLosses = "Google Play, a read missed"
+        case scenario = "scenario"
+
+        /// The kinds that a seed produces.
+        package static let generated = allCases.filter { $0 != .scenario }
     }
 
     /// Cases with the same signature are equivalent: the same two answers from the same number of
@@ -52,26 +59,36 @@ package struct GeneratedCase: Sendable {
         ]
         return lives.flatMap { kind, life, isEntitled in
             Set(life.history.boundaries(policy: life.policy)).sorted().compactMap { edge in
-                GeneratedCase(seed, kind, life, edge, isEntitled)
+                GeneratedCase(
+                    kind,
+                    title: "\(kind.rawValue), seed \(seed)",
+                    source: "Generated life, seed \(seed)",
+                    life,
+                    edge,
+                    isEntitled: (isEntitled(edge.justBefore), isEntitled(edge))
+                )
             }
         }
     }
 
-    private init?(
-        _ seed: UInt64,
+    /// Creates a case unless both sides of the boundary are alike or differ from the truth.
+    package init?(
         _ kind: Kind,
+        title: String,
+        source: String,
         _ life: Life,
         _ edge: Instant,
-        _ isEntitled: (Instant) -> Bool
+        isEntitled: (before: Bool, from: Bool)
     ) {
         let answers = life.answers(around: edge)
-        guard answers.areDistinct, answers.before.access == isEntitled(edge.justBefore),
-            answers.from.access == isEntitled(edge)
+        guard answers.areDistinct, answers.before.access == isEntitled.before,
+            answers.from.access == isEntitled.from
         else { return nil }
         let smallest = life.smallest { $0.answers(around: edge) == answers }
         // A case has few facts; a complete life is too long.
         guard smallest.facts.count <= 8 else { return nil }
-        (self.seed, self.kind, self.life, self.edge) = (seed, kind, smallest, edge)
+        (self.kind, self.title, self.source) = (kind, title, source)
+        (self.life, self.edge) = (smallest, edge)
         (before, from) = (answers.before, answers.from)
     }
 }
@@ -165,29 +182,48 @@ extension GeneratedCase {
               "note": "Written by `TideoverLaws cases`. Each case is one boundary of the life that its seed makes, with the fewest facts that keep it.",
               "catalogue": \(catalogue.line),
               "cases": [
-            \(cases.map(\.text).joined(separator: ",\n"))
+            \(cases.map { $0.text(catalogue: nil) }.joined(separator: ",\n"))
               ]
             }
 
             """
     }
 
-    private var text: String {
+    /// Returns a conformance table of scenarios' boundaries, each case with its products.
+    package static func scenarioTable(of cases: [GeneratedCase]) -> String {
+        let texts = cases.map { one in
+            one.text(catalogue: JSONValue { one.life.catalogue.write(to: &$0) })
+        }
+        return """
+            {
+              "format": "tideover-conformance/1",
+              "source": "Tideover, scenarios: access on each side is that of the simulated store; rule, reason and dates follow docs/rules.md",
+              "note": "Written by `TideoverLaws boundaries`. Each case is one boundary of a customer's purchase in a scenario, with the fewest facts that keep it.",
+              "cases": [
+            \(texts.joined(separator: ",\n"))
+              ]
+            }
+
+            """
+    }
+
+    private func text(catalogue: JSONValue?) -> String {
         let shared = Set(life.facts.map(\.evidence)).count < life.facts.count
         let ordered = life.facts.sorted {
             ($0.assertedAt, $0.evidence) < ($1.assertedAt, $1.evidence)
         }
         let facts = ordered.map { "        \($0.conformance(namingEvidence: shared).line)" }
         let name =
-            "\(kind.rawValue), seed \(seed): \(before.summary) becomes \(from.summary) "
+            "\(title): \(before.summary) becomes \(from.summary) "
             + "at \(edge.rfc3339)"
         let sides = JSONValue.object([
             "edge": .string(edge.rfc3339), "before": before.expectation, "from": from.expectation,
         ])
+        let products = catalogue.map { "\n      \"catalogue\": \($0.line)," } ?? ""
         return """
                 {
                   "name": \(JSONValue.string(name).line),
-                  "source": "Generated life, seed \(seed)",
+                  "source": \(JSONValue.string(source).line),\(products)
                   "base": \(life.base.line),
                   "facts": [
             \(facts.joined(separator: ",\n"))

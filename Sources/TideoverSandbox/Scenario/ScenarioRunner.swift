@@ -18,11 +18,38 @@ public struct ScenarioRunner: Sendable {
     ///
     /// - Throws: `tooLarge` if the scenario exceeds the content that one notification can carry.
     public func run(_ scenario: Scenario) async throws(SignatureRefusal) -> ScenarioReport {
+        try await runKeepingStores(scenario).report
+    }
+
+    /// Plays one scenario as ``run(_:)``, and returns the stores' record of the past as well.
+    package func runKeepingStores(
+        _ scenario: Scenario
+    ) async throws(SignatureRefusal) -> (report: ScenarioReport, stores: ScenarioStores) {
         var play = await ScenarioPlay(scenario, target, authority)
         await play.tellClock()
         for step in scenario.steps { try await play.take(step) }
         try await play.settle()
-        return ScenarioReport(scenario: scenario, moments: play.moments.withPushesTakenLater)
+        let report = ScenarioReport(scenario: scenario, moments: play.moments.withPushesTakenLater)
+        let stores = ScenarioStores(
+            now: play.now,
+            appStore: play.store,
+            googlePlay: play.googlePlay?.store
+        )
+        return (report, stores)
+    }
+}
+
+/// The stores at the end of a scenario.
+package struct ScenarioStores: Sendable {
+    /// The last instant of the scenario, in milliseconds since 1970.
+    package let now: Int64
+    let appStore: SimulatedAppStore
+    let googlePlay: SimulatedGooglePlay?
+
+    /// Returns whether a customer was entitled to a product at an instant up to `now`.
+    package func isEntitled(_ customer: String, at instant: Int64) async -> Bool {
+        if await appStore.truth(of: customer, at: instant).isEntitled { return true }
+        return await googlePlay?.truth(of: customer, at: instant).isEntitled ?? false
     }
 }
 
