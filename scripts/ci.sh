@@ -29,6 +29,31 @@ step() {
     printf '== %s took %d s\n' "$name" $((SECONDS - began))
 }
 
+# Runs a step in the background, beside the steps before the next `joined`. For steps that keep one
+# core busy, or wait. Its output is printed when it has ended.
+beside=()
+beside() {
+    mkdir -p "$logs"
+    step "$@" >"$logs/beside-${#beside[@]}.log" 2>&1 &
+    beside+=($!)
+}
+
+joined() {
+    local number status=0
+    for number in "${!beside[@]}"; do
+        wait "${beside[$number]}" || status=$?
+        cat "$logs/beside-$number.log"
+    done
+    beside=()
+    return "$status"
+}
+
+# Ends the background steps if another step fails.
+end_beside() {
+    [ "${#beside[@]}" -eq 0 ] || kill "${beside[@]}" 2>/dev/null || true
+}
+trap end_beside EXIT
+
 format() {
     swift format lint --strict --recursive --parallel Sources Tests StandIns Examples Trials Benchmarks Fuzz Package.swift
 }
@@ -84,11 +109,12 @@ all_tests() {
     run_tests "$name-sockets" "$@" --filter "$sockets"
 }
 
+covered=(--enable-code-coverage --scratch-path .build/coverage)
+
 # Each run keeps only what it covered itself.
 covered_tests() {
-    local flags=("${strict[@]}" --enable-code-coverage --scratch-path .build/coverage)
+    local flags=("${strict[@]}" "${covered[@]}")
     local profile=.build/coverage/debug/codecov/default.profdata
-    build_tests --enable-code-coverage --scratch-path .build/coverage
     run_tests coverage "${flags[@]}" --skip "$sockets"
     cp "$profile" "$logs/most.profdata"
     run_tests coverage-sockets "${flags[@]}" --filter "$sockets"
@@ -219,20 +245,24 @@ fast)
 full)
     step "format" format
     step "scripts" shell_scripts
+    step "build with coverage" build_tests "${covered[@]}"
+    beside "an app's package with TideoverKit alone" scripts/kit-consumer.sh
+    beside "faults that the conformance tables find" scripts/mutation-check.sh --first 3
     step "tests with coverage" covered_tests
+    joined
     step "documentation" documentation
-    step "an app's package with TideoverKit alone" scripts/kit-consumer.sh
     step "tests under the thread sanitizer" sanitized_tests thread
     step "tests under the address sanitizer" sanitized_tests address
-    step "faults that the conformance tables find" scripts/mutation-check.sh --first 3
     step "release build, and that of the fuzzers" optimized_builds
-    step "smoke of the fuzzers" scripts/fuzz.sh smoke --built
+    beside "smoke of the fuzzers" scripts/fuzz.sh smoke --built
     step "smoke of the release build" smoke
+    joined
     step "files of a release" release_files
+    beside "laws of the core over 5,000 lives" laws
     step "the simulated Google, judged by Google's library" judged scripts/verify-google.sh
     step "the simulated App Store, judged by Apple's library" judged scripts/verify-apple.sh
     step "the clients, beside the release build" clients
-    step "laws of the core over 5,000 lives" laws
+    joined
     step "short trials of the release build" short_trials
     ;;
 *)

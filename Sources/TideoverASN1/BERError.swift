@@ -37,7 +37,7 @@ extension BERError {
         switch self {
         case .truncated: "it ends too early"
         case .trailingBytes: "there are bytes behind its end"
-        case .length: "a length is written in a way that nobody uses"
+        case .length: "a length has an unused form"
         case .indefinitePrimitive: "a plain value has no length"
         case .strayEndOfContents: "an end is marked where nothing has begun"
         case .largeTag: "a tag is out of range"

@@ -127,7 +127,7 @@ struct Help {
         var paragraphs = command.notes
         if case .group = command.body {
             let name = path.joined(separator: " ")
-            paragraphs.append("`\(name) help COMMAND` tells more about a command.")
+            paragraphs.append("`\(name) help COMMAND` describes a command.")
         }
         let wrapped = paragraphs.map { TextLayout.wrapped($0, to: width) }
         return Array(wrapped.joined(separator: [""]))

@@ -97,7 +97,7 @@ public struct Program: Sendable {
     private func advice(_ path: [String], _ terminal: Terminal) -> [String] {
         let usage = Help(program: self, terminal: terminal).usage(path, command(at: path))
         return usage.enumerated().map { ($0 == 0 ? "usage: " : "       ") + $1 }
-            + ["`\(path.joined(separator: " ")) --help` tells more."]
+            + ["`\(path.joined(separator: " ")) --help` has more."]
     }
 }
 

@@ -112,7 +112,7 @@ extension TLSFault: CustomStringConvertible {
     public var description: String {
         switch self {
         case .untrustedCertificate(let code):
-            "nobody trusted vouches for the certificate (OpenSSL's reason \(code))"
+            "no trusted authority issued the certificate (OpenSSL's reason \(code))"
         case .wrongHost: "the certificate is another host's"
         case .handshake: "no keys were agreed on"
         }
@@ -137,7 +137,7 @@ extension AddressUse: CustomStringConvertible {
     /// A description of the address.
     public var description: String {
         switch self {
-        case .unspecified: "it stands for this machine"
+        case .unspecified: "it means this machine"
         case .loopback: "it is this machine"
         case .privateUse: "it is in a private network"
         case .sharedAddressSpace: "it is in a provider's inner network"

@@ -40,7 +40,7 @@ public struct JSONWriter: Sendable {
 
     /// Writes the key of a member; write its value next.
     public mutating func key(_ key: String) {
-        precondition(place == .object, "a key stands only in an object, after a whole member")
+        precondition(place == .object, "a key belongs in an object, after a complete member")
         separate()
         quoted(key)
         bytes.append(UInt8(ascii: ":"))

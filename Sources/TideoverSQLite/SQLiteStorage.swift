@@ -134,7 +134,7 @@ public final class SQLiteStorage: Storage {
             try ledger.commit(rows, plan, derive: derive)
         }
         if case .ended(let outcomes) = attempt { return outcomes }
-        guard let largeCommits else { preconditionFailure("whoever writes has a thread for it") }
+        guard let largeCommits else { preconditionFailure("a writer has a thread for it") }
         return try await largeCommits.commit(rows, derive: derive)
     }
 

@@ -149,7 +149,7 @@ extension AuditEntry {
                 lineage: claim.lineage.key,
                 actor: .customer,
                 why: holder == nil
-                    ? "The customer presented the purchase, which nobody held."
+                    ? "The customer presented the purchase, which had no owner."
                     : "The customer presented the purchase, and policy let it move.",
                 at: claim.at
             )

@@ -68,7 +68,7 @@ enum CustomerQuestion {
     static let asKnownAt = Parameter.option(
         "--as-known-at",
         "INSTANT",
-        "Leave out whatever was learned after this time, or after this day",
+        "Leave out everything learned after this time or day",
         as: ValueForm<Instant>.instant(ofDay: .end)
     )
 

@@ -12,7 +12,7 @@ struct AuthorityFolder {
     static let option = Parameter.option(
         "--authority",
         "FOLDER",
-        "Keep the stores' keys there; root.der is what your back end is to trust"
+        "Keep the stores' keys there; your back end must trust root.der"
     )
 
     /// The issuer ID, as App Store Connect would show it.

@@ -11,7 +11,7 @@ struct BackEndVisit {
     private static let url = Parameter.option(
         "--target",
         "URL",
-        "Rehearse with the back end there instead of Tideover",
+        "Rehearse with the back end at this URL instead of Tideover",
         as: ValueForm("an http or https URL") { try? HTTPURL($0) }
     )
     private static let path = ValueForm<String>("a path that begins with /") { text in
@@ -20,61 +20,61 @@ struct BackEndVisit {
     private static let deliver = Parameter.option(
         "--deliver",
         "PATH",
-        "Where it takes the App Store's notifications; {app} stands for the app's id",
+        "The path for App Store notifications; {app} is the app's id",
         as: path,
         default: "/v1/apps/{app}/notifications/app-store"
     )
     private static let deliverGoogle = Parameter.option(
         "--deliver-google",
         "PATH",
-        "Where it takes Google Play's, as Pub/Sub pushes them",
+        "The path for Google Play's notifications, pushed by Pub/Sub",
         as: path,
         default: "/v1/apps/{app}/notifications/google-play"
     )
     private static let pull = Parameter.flag(
         "--pull",
-        "It pulls Google Play's notifications itself, and is not pushed to"
+        "It pulls Google Play's notifications and gets no pushes"
     )
     private static let pushAudience = Parameter.option(
         "--push-audience",
         "TEXT",
-        "What the tokens of pushes are addressed to",
+        "The audience of the tokens of pushes",
         default: ScenarioPlayTarget().audience
     )
     private static let pushEmail = Parameter.option(
         "--push-email",
         "ADDRESS",
-        "The service account in whose name Pub/Sub pushes",
+        "The service account of Pub/Sub's pushes",
         default: ScenarioPlayTarget().email
     )
     private static let readBack = Parameter.option(
         "--read-back",
         "PATH",
-        "Where it is asked; {customer} stands for the appAccountToken or obfuscatedAccountId",
+        "The path of answers; {customer} is the appAccountToken or obfuscatedAccountId",
         as: path,
         default: "/v1/apps/{app}/customers/{customer}?environment=simulated"
     )
     private static let access = Parameter.option(
         "--access",
         "PLACE",
-        "Where its answer says true or false, such as rights.{entitlement}.active",
+        "The member of its answer that is true or false, such as rights.{entitlement}.active",
         as: ValueForm("keys with points between them") { AccessPlace($0) }
     )
     private static let headers = Parameter.repeatedOption(
         "--header",
         "FIELD",
-        "A header field for questions; one with a secret goes into --header-file",
+        "A header field of requests; write one with a secret into --header-file",
         as: ValueForm("a header field such as 'Name: value'") { Headers.Field(line: $0) }
     )
     private static let headerFile = Parameter.option(
         "--header-file",
         "FILE",
-        "Header fields for questions, one a line, such as 'Authorization: Bearer ...'"
+        "Header fields of requests, one a line, such as 'Authorization: Bearer ...'"
     )
     private static let wait = Parameter.option(
         "--wait",
         "MILLISECONDS",
-        "How long to wait after time has passed, for a back end that looks at the clock now and then",
+        "How long to wait after time passed, for a back end that polls the clock",
         as: .integer(in: 0...60_000),
         default: "0"
     )
@@ -183,8 +183,8 @@ struct BackEndVisit {
         /// The reason, for people, after the number of skipped scenarios.
         var words: String {
             switch self {
-            case .device: "what devices do is asked of Tideover alone"
-            case .revenueCat: "what RevenueCat relays is told to Tideover alone"
+            case .device: "only Tideover can play a device's actions"
+            case .revenueCat: "only Tideover can play RevenueCat's messages"
             }
         }
     }

@@ -10,11 +10,11 @@ enum Backfill {
 
     static let command = Command(
         "backfill",
-        summary: "ask the store for what did not arrive by itself",
+        summary: "ask the stores for missed messages",
         examples: [
             Example(
                 "tideover backfill",
-                "notifications that were missed, subscriptions gone silent, refunds"
+                "missed notifications, silent subscriptions, refunds"
             ),
             Example(
                 "tideover backfill --environment sandbox --json",
@@ -27,10 +27,10 @@ enum Backfill {
         ],
         notes: [
             Errand.note,
-            "It goes on where the last one came to, and can be interrupted anywhere: what is told "
-                + "twice is one. `tideover serve` does the same at its start and as appStore.backfill "
-                + "and googlePlay.backfill say.",
-            "Exit code 0 when all was asked, 1 when the store did not answer everything.",
+            "It continues where the last run ended, and can be interrupted at any time; "
+                + "repeated messages count once. `tideover serve` does the same at its start and "
+                + "by the schedules appStore.backfill and googlePlay.backfill.",
+            "Exit code 0 if the stores answered everything, else 1.",
         ],
         run: run
     )
@@ -80,9 +80,9 @@ enum Backfill {
             words += ", \(step)"
         }
         words += "; pages \(sum("pages")), items \(sum("items")), new facts \(sum("newFacts"))"
-        if sum("refused") > 0 { words += ", not believed \(sum("refused"))" }
+        if sum("refused") > 0 { words += ", rejected \(sum("refused"))" }
         if let until = steps["notifications"]?["until"]?.string {
-            words += ", heard until \(until)"
+            words += ", received until \(until)"
         }
         if let detail = run["stopped"]?["detail"]?.string {
             words += "\n" + TextLayout.visible(detail)

@@ -15,7 +15,7 @@ struct BrokenStory {
     func show(on output: Output) {
         output.print("seed \(seed), \(kind.words):")
         for fault in faults { output.print("  \(fault)") }
-        output.print("  It goes wrong with these steps alone:")
+        output.print("  These steps alone fail:")
         for moment in shortest.moments { output.print("    \(moment.storyLine)") }
         for fault in shortest.storyVerdict.faults { output.print("  \(fault)") }
     }

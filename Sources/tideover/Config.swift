@@ -8,11 +8,11 @@ enum Config {
 
     static let command = Command(
         "config",
-        summary: "show the configuration as it counts, and who said what",
+        summary: "show the effective configuration and the source of each value",
         examples: [
             Example(
                 "tideover config",
-                "every value, and whether file, variable or default said it"
+                "every value, from the file, a variable or the defaults"
             ),
             Example(
                 "tideover config --json",
@@ -21,9 +21,10 @@ enum Config {
         ],
         parameters: [ConfigurationFile.parameter, json],
         notes: [
-            "What is neither said nor has a default is left out. Of secrets only the names of their "
-                + "files are shown; URLs lose users and queries, those of webhooks their paths too.",
-            "Exit code 0 if `tideover serve` would take the configuration, else 78.",
+            "Values without a default that are not set are left out. For secrets only the "
+                + "file names are shown. URLs are shown without users and queries, those of "
+                + "webhooks without paths.",
+            "Exit code 0 if `tideover serve` accepts the configuration, else 78.",
         ],
         run: run
     )

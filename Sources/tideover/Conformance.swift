@@ -13,16 +13,16 @@ enum Conformance {
 
     static let command = Command(
         "conformance",
-        summary: "hold the rules to tables of cases",
+        summary: "check the rules against tables of cases",
         examples: [
             Example("tideover conformance Conformance/*.json", "every table of the project"),
             Example("tideover conformance my-cases.json --json", "your own, for a machine to read"),
         ],
         parameters: [files, json],
         notes: [
-            "Exit code 0 when every case comes out as it says; 1 when one does not, or holds "
-                + "messages of a store that is not read here; 65 when a table or a case is "
-                + "malformed. A malformed case does not keep the others from being run."
+            "Exit code 0 if every case passes; 1 if one fails or contains messages of a "
+                + "store that is not supported here; 65 if a table or a case is malformed. The "
+                + "other cases are run in any case."
         ],
         run: run
     )
@@ -114,7 +114,9 @@ enum Conformance {
                 output.print("  \(place(fault, path)): \(said(fault))")
             case .notRun(let store):
                 output.print("\(bad("not run"))  \(TextLayout.visible(outcome.name))")
-                output.print("  \(path):\(outcome.line): no messages of \(store) are read here")
+                output.print(
+                    "  \(path):\(outcome.line): messages of \(store) are not supported here"
+                )
             }
             output.print()
         }

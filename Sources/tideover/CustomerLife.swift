@@ -11,16 +11,16 @@ enum CustomerLife {
 
     static let command = Command(
         "timeline",
-        summary: "tell what a customer lived through",
+        summary: "print the history of a customer",
         examples: [
             Example(
                 "tideover timeline u_42",
-                "every span of standing, what happened, and what comes next"
+                "every span of standing, every event, and what comes next"
             ),
             Example(
                 "tideover timeline u_42 "
                     + "--as-known-at 2026-05-06T10:00:00Z",
-                "the same by what was known then"
+                "the same with what was known then"
             ),
         ],
         parameters: [
@@ -29,9 +29,9 @@ enum CustomerLife {
         ],
         notes: [
             Errand.note,
-            "Past instants are decided by the products and policy that were in effect then: the "
-                + "server records each version when it starts with it. The first recorded version "
-                + "also decides everything before. Times are UTC.",
+            "Past instants are decided with the products and policy in effect then: the "
+                + "server records each version at its first start with it. The first recorded "
+                + "version also applies to everything before. Times are UTC.",
         ],
         run: run
     )

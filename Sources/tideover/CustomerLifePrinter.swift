@@ -11,7 +11,7 @@ struct CustomerLifePrinter {
 
     /// Prints the answer of the route `timeline`.
     func print(_ story: JSONNode) {
-        let known = story["asKnownAt"]?.string.map { ", by what was known at \($0)" } ?? ""
+        let known = story["asKnownAt"]?.string.map { ", with what was known at \($0)" } ?? ""
         let heading =
             "\(word(story["customer"])) in \(word(story["app"])), "
             + "\(word(story["environment"])), until \(word(story["asOf"]))\(known)"

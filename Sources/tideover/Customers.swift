@@ -15,7 +15,7 @@ enum Customers {
     private static let limit = Parameter.option(
         "--limit",
         "N",
-        "How many at most",
+        "The maximum number",
         as: .integer(in: 1...1_000),
         default: "100"
     )

@@ -10,12 +10,12 @@ import TideoverServer
 /// result, then serves it for the reader's own requests.
 enum Demo {
     private static let noServe = Parameter.flag("--no-serve", "End after the story")
-    private static let story = Parameter.flag("--story", "Tell what happened, moment by moment")
+    private static let story = Parameter.flag("--story", "Print each event in order")
     private static let json = Parameter.flag("--json", "Write the story as one JSON object")
     private static let html = Parameter.option(
         "--html",
         "FILE",
-        "Draw the year as a page for a browser too"
+        "Also write the year as a page for a browser"
     )
     private static let listen = Parameter.option(
         "--listen",
@@ -30,15 +30,18 @@ enum Demo {
         summary: "play a year of subscribers in simulated stores, then serve it",
         examples: [
             Example("tideover demo", "draw the year, then answer curl on loopback"),
-            Example("tideover demo --no-serve", "draw it and end; exit code 0 if all went well"),
+            Example(
+                "tideover demo --no-serve",
+                "draw it and end; exit code 0 if everything was right"
+            ),
             Example("tideover demo --no-serve --html year.html", "and draw it for a browser"),
         ],
         parameters: [noServe, story, json, html, listen],
         notes: [
-            "Everything is real but the stores: signed notifications, verification, storage and "
-                + "answers. No network and no account is needed; nothing is kept.",
-            "The picture has a column for every few days, more on a wide terminal; of several "
-                + "things in one column it shows the gravest. NO_COLOR takes the colours.",
+            "Only the stores are simulated; signed notifications, verification, storage and "
+                + "answers are real. It needs no network and no account, and removes its data.",
+            "Each column of the picture is a few days, and shows the most serious event of "
+                + "them. A wider terminal shows more columns. NO_COLOR turns colours off.",
         ],
         run: run
     )

@@ -43,7 +43,8 @@ enum DeskOrder: Hashable {
             try Self.check(root, keys: ["factor"])
             guard let speed = root["factor"]?.int64, Self.speeds.contains(speed) else {
                 throw Fault(
-                    description: "speed is told how many times as fast as here: factor=86400, or "
+                    description:
+                        "speed needs a factor, such as factor=86400 for a day a second, or "
                         + "factor=0 to stop; \(Self.speeds.upperBound) at most"
                 )
             }
@@ -58,8 +59,8 @@ enum DeskOrder: Hashable {
         case (nil, let instant?): return ["at": .string(instant)]
         default:
             throw Fault(
-                description: "advance is told how far, by=\"3 d\", or how long, "
-                    + "to=2026-06-01T10:00:00Z: one of both"
+                description: "advance needs either a duration, by=\"3 d\", or an instant, "
+                    + "to=2026-06-01T10:00:00Z"
             )
         }
     }
@@ -67,7 +68,7 @@ enum DeskOrder: Hashable {
     private static func check(_ root: JSONNode, keys: [String]) throws(Fault) {
         for (key, _) in root.members where key != "do" && !keys.contains(key) {
             throw Fault(
-                description: "\(root["do"]?.string ?? "") is not told \"\(key)\""
+                description: "\(root["do"]?.string ?? "") does not take \"\(key)\""
                     + (keys.isEmpty ? "" : ", but \(keys.joined(separator: " or "))")
             )
         }

@@ -10,7 +10,7 @@ enum Doctor {
     private static let json = Parameter.flag("--json", "Write one JSON object")
     private static let offline = Parameter.flag(
         "--offline",
-        "Ask no store, and no server what has arrived"
+        "Send no request to stores or the server"
     )
     private static let preflight = Parameter.flag(
         "--preflight",
@@ -26,33 +26,35 @@ enum Doctor {
 
     static let command = Command(
         "doctor",
-        summary: "check what the server stands on, and say what to do",
+        summary: "check the server's environment and print what to do",
         examples: [
             Example("tideover doctor", "before the first start"),
             Example(
                 "sudo -u tideover tideover doctor --config /etc/tideover/tideover.json",
-                "as the user who runs the server, whose rights count"
+                "as the user who runs the server, with its permissions"
             ),
             Example(
                 "tideover doctor --preflight",
-                "are grace and base plans in the stores those of the catalogue?"
+                "compare grace and base plans of the stores with the catalogue"
             ),
         ],
         parameters: [ConfigurationFile.parameter, offline, preflight, wait, json],
         notes: [
-            "It looks at the configuration, the storage, clocks, the address, files and limits, and "
-                + "changes none of them. While nobody has the database open, all of it is read, which "
-                + "takes a while where it is large, and no server can start meanwhile.",
-            "While the server runs, the App Store is asked, for each app and environment with a key of "
-                + "its Server API, to send a test notification; how that fares is told. What has arrived "
-                + "is asked of the server, with the admin key. --preflight reads all stored facts.",
-            "Google Play is asked whether the service account may ask, and with --preflight how its base "
-                + "plans are set. A test notification of it is sent "
-                + "by hand, in the Play Console; where nothing has arrived for a day it is waited for, and "
-                + "told where to click.",
-            "Where every app is simulated, the simulated store's time counts, and nothing is waited for "
-                + "that only time or a person could bring.",
-            "Exit code 0 if there is no problem, warnings or not, else 1.",
+            "It checks the configuration, the storage, clocks, the address, files and "
+                + "limits, and changes none of them. If no process has the database open, it reads "
+                + "all of it. This takes a while for a large one, and no server can start "
+                + "meanwhile.",
+            "If the server runs, the App Store is asked for a test notification, for each "
+                + "app and environment with a Server API key, and the result is printed. The "
+                + "server is asked for what arrived, with the admin key. --preflight reads all "
+                + "stored facts.",
+            "Google Play is asked whether the service account has access, and with "
+                + "--preflight for the settings of base plans. You send a test notification by "
+                + "hand in the Play Console. If nothing arrived for a day, the command prints "
+                + "where to click and waits for it.",
+            "If every app is simulated, the simulated store's time applies, and the command "
+                + "waits for nothing.",
+            "Exit code 1 if there is a problem, else 0, also with warnings.",
         ],
         run: run
     )

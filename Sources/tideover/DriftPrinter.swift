@@ -55,7 +55,7 @@ enum DriftPrinter {
     private static func sentence(_ row: JSONValue) -> String {
         let place = "\(row["app"]?.string ?? "") in \(row["environment"]?.string ?? "")"
         guard row["found"]?.int64 ?? 0 > 0 else { return "\(place): no device differed" }
-        guard let since = row["openSince"]?.string else { return "\(place): all has healed" }
+        guard let since = row["openSince"]?.string else { return "\(place): all healed" }
         return "\(place): still open \(row["open"]?.int64 ?? 0), the oldest since \(since)"
     }
 

@@ -304,8 +304,8 @@ struct Errand {
         guard let url = try? HTTPURL("http://\(host):\(listen.port)") else {
             throw CommandFailure(
                 .unavailable,
-                "a server is running, but server.listen does not tell at which port\n"
-                    + "Name it with --server http://\(host):PORT."
+                "a server is running, but server.listen contains no port\nName it with "
+                    + "--server http://\(host):PORT."
             )
         }
         return url

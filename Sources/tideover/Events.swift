@@ -33,8 +33,8 @@ enum Events {
             AppErrand.app, ConfigurationFile.parameter, after, limit, follow, Errand.server,
         ],
         notes: [
-            "A line holds one event as GET /v1/apps/{app}/events lists it. Its id is the value of "
-                + "--after to go on later.",
+            "Each line is one event of GET /v1/apps/{app}/events. Pass its id to --after to "
+                + "continue later.",
             Errand.note,
         ],
         run: run

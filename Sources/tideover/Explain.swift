@@ -24,7 +24,7 @@ enum Explain {
             Parameter.option(
                 "--order",
                 "ORDER",
-                "Explain to whoever holds the purchase of this order number"
+                "Explain for the customer with the purchase of this order number"
             )
         ),
         (
@@ -57,16 +57,16 @@ enum Explain {
             Example(
                 "tideover explain u_42 "
                     + "--at 2026-05-06",
-                "the answer for a past instant, by all that is known today"
+                "the answer for a past instant, with everything known today"
             ),
             Example(
                 "tideover explain u_42 "
                     + "--as-known-at 2026-05-06T10:00:00Z",
-                "what would have been answered then, by what was known then"
+                "the answer at that time, with what was known then"
             ),
             Example(
                 "tideover explain --order MK4TTTVWJH --app cards --config tideover.json",
-                "the same about whoever holds the purchase of an order number"
+                "the same for the customer of an order number"
             ),
         ],
         parameters: [
@@ -82,9 +82,10 @@ enum Explain {
         ],
         notes: [
             Errand.note,
-            "Past instants are decided by the products and policy that were in effect then: the "
-                + "server records each version when it starts with it. The first recorded version "
-                + "also decides everything before. Exit code 0 whatever the answer is.",
+            "Past instants are decided with the products and policy in effect then: the "
+                + "server records each version at its first start with it. The first recorded "
+                + "version also applies to everything before. The exit code does not depend on the "
+                + "answer.",
         ],
         run: run
     )

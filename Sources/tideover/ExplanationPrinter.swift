@@ -15,7 +15,7 @@ struct ExplanationPrinter {
 
     /// Prints the answer of the route `explain`.
     func print(_ answer: JSONNode) {
-        let known = answer["asKnownAt"]?.string.map { ", by what was known at \($0)" } ?? ""
+        let known = answer["asKnownAt"]?.string.map { ", with what was known at \($0)" } ?? ""
         paragraph(
             "\(word(answer["customer"])) in \(word(answer["app"])), "
                 + "\(word(answer["environment"])), at \(word(answer["asOf"]))\(known)",
@@ -151,7 +151,7 @@ struct ExplanationPrinter {
     private func printEvidence(_ explanation: JSONNode) {
         title("Evidence")
         let used = explanation["used"]?.elements.map { $0 } ?? []
-        if used.isEmpty { paragraph("None: nothing that is known speaks of it.") }
+        if used.isEmpty { paragraph("None: no stored message is about it.") }
         table(
             used.map { used in
                 (used["fact"], "\(texts(used["as"]).joined(separator: ", ")): \(content(used))")
@@ -220,7 +220,7 @@ struct ExplanationPrinter {
 
     private func next(_ next: JSONNode?) -> String {
         guard let next, !next.isNull else {
-            return "Nothing changes unless the store says something new."
+            return "Nothing changes without a new message from the store."
         }
         let decision = next["decision"]
         let access = decision?["access"]?.bool == true ? "access" : "no access"

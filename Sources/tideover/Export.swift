@@ -34,10 +34,10 @@ enum Export {
             Errand.server,
         ],
         notes: [
-            "Every line is an object with its kind; docs/export.md describes them. API keys and the keys "
-                + "that sign passes are not among them. The file holds signed purchases and ids of "
-                + "customers: keep it as you keep the database.",
-            "A file appears when it is whole, and one that is there is left alone.",
+            "Each line is an object with its kind; see docs/export.md. The file contains no "
+                + "API keys and no keys that sign passes. It contains signed purchases and "
+                + "customers' ids: protect it like the database.",
+            "The file appears when it is complete. An existing file is never replaced.",
             Errand.note,
         ],
         run: run

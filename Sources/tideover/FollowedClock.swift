@@ -71,7 +71,7 @@ final class FollowedClock: Sendable {
             } catch {
                 if Task.isCancelled { return }
                 if !isLost {
-                    let detail = "it stands at \(now().rfc3339): \(error)"
+                    let detail = "it stays at \(now().rfc3339): \(error)"
                     log(LogLine(.warning, "clock lost", detail: detail))
                 }
                 isLost = true

@@ -65,8 +65,8 @@ enum GiveAccess {
             ConfigurationFile.parameter, CustomerQuestion.environment, Errand.server, json,
         ],
         notes: [
-            "What is bought is not touched: of a purchase and a grant the better one answers. Who gave "
-                + "it, why and when is kept, and `tideover explain` tells it.",
+            "Purchases are not changed: the better of a purchase and a grant decides. The "
+                + "audit keeps who gave access, why and when, and `tideover explain` prints it.",
             Errand.note,
         ],
         run: run

@@ -33,9 +33,10 @@ enum ImportLines {
             file, AppErrand.app, ConfigurationFile.parameter, dryRun, Errand.server, json,
         ],
         notes: [
-            "What a store signed is verified again. A line that is refused is told with its number and "
-                + "the reason, and the others are brought in; exit code 1 if there was one.",
-            "What is here already stays as it is: where an import was interrupted, it is run again.",
+            "Signed data is verified again. A rejected line is printed with its number and "
+                + "the reason, and the other lines are imported; exit code 1 if a line was "
+                + "rejected.",
+            "Existing data stays unchanged: run an interrupted import again.",
             Errand.note,
         ],
         run: run

@@ -10,33 +10,36 @@ enum ImportRevenueCat {
         "FILE",
         "The answers of RevenueCat's API, one on each line"
     )
-    private static let dryRun = Parameter.flag("--dry-run", "Only tell what would be brought in")
+    private static let dryRun = Parameter.flag(
+        "--dry-run",
+        "Print what would be imported, and store nothing"
+    )
     private static let json = Parameter.flag("--json", "Write one JSON object")
 
     static let command = Command(
         "revenuecat",
-        summary: "bring in RevenueCat's answers about customers",
+        summary: "import RevenueCat's answers about customers",
         examples: [
             Example(
                 "tideover import revenuecat answers.jsonl --dry-run",
-                "look at every line first"
+                "check every line first"
             ),
             Example(
                 "tideover import revenuecat answers.jsonl",
-                "bring them in"
+                "import them"
             ),
         ],
         parameters: [
             file, AppErrand.app, ConfigurationFile.parameter, Errand.server, dryRun, json,
         ],
         notes: [
-            "A line is what GET /v1/subscribers/{app_user_id} of RevenueCat's API answers, written "
-                + "without line ends; \"app_user_id\" beside \"subscriber\" says by which id was asked.",
-            "It can be interrupted anywhere: the same command goes on where it came to, and a line that "
-                + "was brought in before changes nothing. A line that is refused is told with its number "
-                + "and keeps no other out.",
+            "A line is an answer of RevenueCat's GET /v1/subscribers/{app_user_id}, without "
+                + "line ends. Add the requested id as \"app_user_id\" beside \"subscriber\".",
+            "It can be interrupted at any time: the same command continues there, and a line "
+                + "that was imported before changes nothing. A rejected line is printed with its "
+                + "number, and the others are imported.",
             Errand.note,
-            "Exit code 0 when every line was read, 1 when one was refused.",
+            "Exit code 0 if every line was imported, 1 if one was rejected.",
         ],
         run: run
     )

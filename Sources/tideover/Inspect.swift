@@ -48,7 +48,7 @@ enum Inspect {
 
     static let command = Command(
         "inspect",
-        summary: "tell what signed data is, and whether it is believed",
+        summary: "decode signed data and check its signature",
         examples: [
             Example(
                 "tideover inspect body.json",
@@ -79,10 +79,10 @@ enum Inspect {
                 + "[--at INSTANT] [--json]",
         ],
         notes: [
-            "Exit code 0 when every file is accepted or unsigned, 1 when one is refused. RevenueCat's "
-                + "answers and its SDKs' CustomerInfo are read, and are unsigned. Nothing is stored, "
-                + "and age is no reason to refuse. A --root vouches for the environment named beside "
-                + "it. Of an answer of verifyReceipt only the signed receipt in it is believed."
+            "Exit code 0 if every file is accepted or unsigned, 1 if one is rejected. "
+                + "RevenueCat's answers and its SDKs' CustomerInfo are unsigned. Nothing is "
+                + "stored, and old data is accepted. A --root is trusted for the environment named "
+                + "with it. In an answer of verifyReceipt only the signed receipt counts."
         ],
         run: run
     )

@@ -37,9 +37,9 @@ enum Keys {
             )
         ],
         notes: [
-            "A public key comes with an app on a device and reads what a customer may use. A secret "
-                + "key is for an app's back end, and also explains. An admin key opens all apps and "
-                + "the keys themselves."
+            "A public key is built into an app and reads what a customer may use. A secret "
+                + "key is for an app's back end, and also explains. An admin key gives access to "
+                + "all apps and to the keys."
         ],
         subcommands: [add, list, revoke, pass]
     )
@@ -61,8 +61,8 @@ enum Keys {
         ],
         parameters: [kind, apps, name, ConfigurationFile.parameter, Errand.server, json],
         notes: [
-            "The key alone is written to standard output. Only its digest is kept: whoever loses it "
-                + "makes another.",
+            "Only the key is written to standard output. The server stores only its digest, "
+                + "so create another one if you lose it.",
             Errand.note,
         ]
     ) { arguments, output in
@@ -130,17 +130,17 @@ enum Keys {
         examples: [
             Example(
                 "tideover keys revoke 1j5k2m9p0q3r",
-                "let nobody in by this key any more"
+                "reject this key from now on"
             )
         ],
         parameters: [id, ConfigurationFile.parameter, Errand.server, json],
-        notes: ["From then on the server answers it as a key it has never seen.", Errand.note]
+        notes: ["The server then rejects it like an unknown key.", Errand.note]
     ) { arguments, output in
         guard APIKey(arguments[id]) == nil else {
             throw CommandFailure(
                 .usage,
-                "a key is revoked by its id, which `tideover keys list` shows\n"
-                    + "What was given is a key itself; it now stands in your shell's history."
+                "this is a key, not its id; it is in your shell's history now\nRevoke it by "
+                    + "its id from `tideover keys list`."
             )
         }
         let path = "/v1/keys/\(PercentEncoding.encode(arguments[id]))"
@@ -153,21 +153,21 @@ enum Keys {
 
     private static let pass = Command(
         "pass",
-        summary: "make a key that signs passes and print it, this once",
+        summary: "create a key that signs passes and print it once",
         examples: [
             Example(
                 "(umask 077; tideover keys pass > pass-key.pem)",
-                "a key in a file that nobody else reads, to be named as pass.keyFile"
+                "a key in a file for you alone, to be named as pass.keyFile"
             )
         ],
         parameters: [json],
         notes: [
-            "The private key alone is written to standard output, in PEM, and kept nowhere: it goes "
-                + "into a file that pass.keyFile of the configuration names. Devices get the public "
-                + "half from GET /v1/apps/{app}/pass-keys.",
-            "To change keys, name the new one in pass.otherKeyFiles first, so that devices learn it; "
-                + "then let it change places with the old one; and take the old one out a week later, "
-                + "when no pass of it is good any more.",
+            "Only the private key is written to standard output, in PEM; it is not stored. "
+                + "Write it into the file that pass.keyFile of the configuration names. Devices "
+                + "get the public key from GET /v1/apps/{app}/pass-keys.",
+            "To rotate keys, first name the new one in pass.otherKeyFiles, so that devices "
+                + "receive it. Then exchange it with the old one. Remove the old one a week later, "
+                + "when its last pass has expired.",
         ]
     ) { arguments, output in
         let key = Ed25519PrivateKey.generate()

@@ -12,7 +12,7 @@ enum LockoutPrinter {
 
     static func print(_ report: JSONValue, _ output: Output) {
         var table = Table([
-            Table.Column("app"), Table.Column("environment"), Table.Column("whose answer"),
+            Table.Column("app"), Table.Column("environment"), Table.Column("answer of"),
             Table.Column("lockout minutes", .trailing), Table.Column("of entitled minutes"),
             Table.Column("purchases", .trailing), Table.Column("by cause (minutes)"),
         ])

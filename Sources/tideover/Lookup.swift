@@ -35,8 +35,8 @@ enum Lookup {
             json,
         ],
         notes: [
-            "The store is asked about an order that is not stored yet, where a key is configured. Exit "
-                + "code 1 if nothing was found.",
+            "The store is asked about an unknown order if a key is configured. Exit code 1 "
+                + "if nothing was found.",
             Errand.note,
         ],
         run: run

@@ -59,7 +59,7 @@ struct PurchasePrinter {
         row("bought", Self.minute(purchase["purchasedAt"]) + " UTC")
         row("order", Self.number(of: purchase))
         row("purchase", text(purchase["lineage"]))
-        row("customer", purchase["customer"]?.string ?? "nobody has claimed it")
+        row("customer", purchase["customer"]?.string ?? "unclaimed")
         let owners = purchase["owners"]?.elements.compactMap { $0["customer"]?.string } ?? []
         for owner in owners where owner != purchase["customer"]?.string { row("formerly", owner) }
         if let how = purchase["claim"]?["how"]?.string { row("to claim", how) }

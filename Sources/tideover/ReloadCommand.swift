@@ -11,11 +11,11 @@ enum ReloadCommand {
         examples: [Example("tideover reload", "after a change of tideover.json")],
         parameters: [ConfigurationFile.parameter, Errand.server],
         notes: [
-            "All of the new configuration takes effect at once, or nothing of it: a server whose new "
-                + "configuration cannot be used goes on with the former one, and the exit code is 78. "
-                + "SIGHUP to the server does the same. storage, server.listen, server.trustedProxies, "
+            "The new configuration takes effect completely or not at all: if it is invalid, "
+                + "the server keeps the previous one, and the exit code is 78. SIGHUP to the "
+                + "server does the same. storage, server.listen, server.trustedProxies, "
                 + "server.drain and server.limits.connectionsPerAddress need a restart.",
-            "While a server runs, its user and root need no key. --server asks the server at a URL, "
+            "The server's user and root need no key. --server sends the request to a URL, "
                 + "with the admin key in the file that server.adminKeyFile names.",
         ],
         run: run

@@ -14,13 +14,13 @@ enum Replay {
 
     static let command = Command(
         "replay",
-        summary: "read all stored evidence again, and tell what that would change",
+        summary: "read all stored evidence again and report what would change",
         examples: [
             Example(
                 "tideover replay",
-                "what another version of the rules makes of what is stored"
+                "what the current rules derive from the stored evidence"
             ),
-            Example("tideover replay --apply", "and keep that"),
+            Example("tideover replay --apply", "and store it"),
         ],
         parameters: [
             AppErrand.app, ConfigurationFile.parameter, AppErrand.oneEnvironment, apply,
@@ -28,12 +28,12 @@ enum Replay {
         ],
         notes: [
             Errand.note,
-            "A server reads on when the command is gone, and after a restart of its own; asked again it "
-                + "tells how far it has come. Exit code 1 when it stopped before the end.",
-            "Each answer that differs is named with its cause: facts that are new, the rules of this "
-                + "version, or a catalogue or policy that took effect since.",
-            "Without --apply nothing is changed. Facts are only ever added: what no evidence states "
-                + "any more is told of, and stays.",
+            "The server continues after the command ends, and after a restart. Run the "
+                + "command again to see the progress. Exit code 1 if it stopped before the end.",
+            "Each answer that differs is printed with its cause: new facts, the rules of "
+                + "this version, or a newer catalogue or policy.",
+            "Without --apply nothing is changed. Facts are only added: those without "
+                + "evidence are reported, and remain.",
         ],
         run: run
     )

@@ -8,19 +8,19 @@ import TideoverServer
 enum Report {
     static let command = Command(
         "report",
-        summary: "figures over everything that was heard",
+        summary: "print figures over all stored messages",
         examples: [
             Example(
                 "tideover report arrival",
-                "how much the store pushed to us, and how much was found only by asking"
+                "the share of changes that were pushed, and of those found by asking"
             ),
             Example(
                 "tideover report drift",
-                "where devices and we differed, why, and how long it took to heal"
+                "where devices and the server differed, why, and for how long"
             ),
             Example(
                 "tideover report lockouts",
-                "how long customers were denied what the store vouched for"
+                "how long customers were denied what the store granted"
             ),
             Example(
                 "tideover report shadow",
@@ -36,7 +36,7 @@ enum Report {
 
     private static let arrival = Command(
         "arrival",
-        summary: "how what the stores tell reached us, and how late",
+        summary: "how the stores' messages arrived, and how late",
         examples: [
             Example(
                 "tideover report arrival --app cards",
@@ -44,15 +44,14 @@ enum Report {
             ),
             Example(
                 "tideover report arrival --csv",
-                "all apps, for a sheet"
+                "all apps, for a spreadsheet"
             ),
         ],
         parameters: [app, ConfigurationFile.parameter, Errand.server, json, csv],
         notes: [
-            "A change is a message of the store that told something of a purchase which no message "
-                + "before it had told. Shares are of all changes since the first was learned. A delay "
-                + "is from the store's signature to our learning; the time to heal, of what was found "
-                + "only by asking, from when the store dates it.",
+            "A change is a store message with news about a purchase. Shares are of all "
+                + "changes since the first one. The delay is the time from the store's signature "
+                + "to the arrival. The time to heal is the same for changes found only by asking.",
             Errand.note,
         ],
         run: { arguments, output in
@@ -62,19 +61,19 @@ enum Report {
 
     private static let drift = Command(
         "drift",
-        summary: "where devices and we differed, why, and how long it took to heal",
+        summary: "where devices and the server differed, why, and for how long",
         examples: [
             Example(
                 "tideover report drift --app cards",
                 "a table for one app, a line for each direction and cause"
             ),
-            Example("tideover report drift --csv", "all apps, for a sheet"),
+            Example("tideover report drift --csv", "all apps, for a spreadsheet"),
         ],
         parameters: [app, ConfigurationFile.parameter, Errand.server, json, csv],
         notes: [
-            "A drift is a difference between what a device concluded by itself, as it says when it "
-                + "reconciles, and what we answer. The time to heal is from when it was found until "
-                + "it was no more.",
+            "A drift is a difference between a device's own conclusion, which it sends when "
+                + "it reconciles, and the server's answer. The time to heal is the time from its "
+                + "discovery to its end.",
             Errand.note,
         ],
         run: { arguments, output in
@@ -84,7 +83,7 @@ enum Report {
 
     private static let lockouts = Command(
         "lockouts",
-        summary: "how long customers were denied what the store vouched for",
+        summary: "how long customers were denied what the store granted",
         examples: [
             Example(
                 "tideover report lockouts --app cards",
@@ -92,15 +91,15 @@ enum Report {
             ),
             Example(
                 "tideover report lockouts --csv",
-                "all apps, for a sheet"
+                "all apps, for a spreadsheet"
             ),
         ],
         parameters: [app, ConfigurationFile.parameter, Errand.server, json, csv],
         notes: [
-            "A lockout is a time in which we denied what the store, by all that is known now, "
-                + "vouched for. Beside it stands what a check of the newest expiry date would have "
-                + "denied, and what a relay such as RevenueCat had told us. Minutes are of every "
-                + "purchase and each entitlement that it unlocks.",
+            "A lockout is a time in which the server denied what the store granted, as known "
+                + "now. The table compares it with a check of the newest expiry date, and with a "
+                + "relay such as RevenueCat. Minutes count for every purchase and each entitlement "
+                + "that it unlocks.",
             Errand.note,
         ],
         run: { arguments, output in
@@ -223,7 +222,7 @@ enum ArrivalPrinter {
     private static func sentence(_ row: JSONValue) -> String {
         let place = ["app", "environment", "store"].compactMap { row[$0]?.string }
             .joined(separator: " ")
-        guard let since = row["since"]?.string else { return "\(place): nothing was heard yet" }
+        guard let since = row["since"]?.string else { return "\(place): no message arrived yet" }
         let earlier = row["earlier"]?.int64 ?? 0
         return "\(place): since \(since)"
             + (earlier == 0 ? "" : "; changes from before that are not counted: \(earlier)")

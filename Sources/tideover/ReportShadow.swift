@@ -27,11 +27,11 @@ enum ReportShadow {
             json, csv,
         ],
         notes: [
-            "Compared is RevenueCat's newest answer about a customer with ours of the same instant, by "
-                + "all that is known now. Lockout minutes are those in which its answers denied what the "
-                + "store itself vouched for; an answer counts until the next one, and no longer than it "
-                + "says itself.",
-            "Answers come by `tideover import revenuecat`, and after each webhook where "
+            "It compares RevenueCat's newest answer about a customer with ours for the same "
+                + "instant, as known now. Lockout minutes are those in which RevenueCat's answers "
+                + "denied what the store granted. An answer counts until the next one, at most "
+                + "until its own end.",
+            "Answers arrive with `tideover import revenuecat`, and after each webhook if "
                 + "revenueCat.apiKeyFile is set.",
             Errand.note,
         ],

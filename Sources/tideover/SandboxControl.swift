@@ -21,10 +21,10 @@ enum SandboxControl {
 
     static let command = Command(
         "control",
-        summary: "tell a simulated store what happens",
+        summary: "perform actions in a simulated store",
         examples: [
-            Example("tideover sandbox control", "its clock, and how its customers stand"),
-            Example("tideover sandbox control subscribe customer=anna", "somebody buys"),
+            Example("tideover sandbox control", "its clock, and the state of its customers"),
+            Example("tideover sandbox control subscribe customer=anna", "a customer buys"),
             Example("tideover sandbox control failPayments after=\"2 weeks\"", "time passes first"),
             Example(
                 "tideover sandbox control buy customer=ben product=cards.pro plan=monthly",
@@ -32,15 +32,15 @@ enum SandboxControl {
             ),
             Example("tideover sandbox control advance by=\"16 d\"", "only time passes"),
             Example("tideover sandbox control advance to=2026-06-01T10:00:00Z", "up to then"),
-            Example("tideover sandbox control nextEvent", "until the store does something itself"),
+            Example("tideover sandbox control nextEvent", "until the store's next own event"),
             Example("tideover sandbox control speed factor=86400", "a day a second from now on"),
-            Example("tideover sandbox control speed factor=0", "its clock stands again"),
+            Example("tideover sandbox control speed factor=0", "its clock stops"),
         ],
         parameters: [words, store, json],
         notes: [
-            "A step is what a scenario file calls so; Scenarios/README.md lists what can be done. Exit "
-                + "code 1 where the store refused, the back end did not accept, or what was expected "
-                + "did not hold; 65 for what is no step or lies ahead of the clock, 69 where no store runs."
+            "A step is a step of a scenario file; see Scenarios/README.md. Exit code 1 if "
+                + "the store refused, the back end did not accept, or an expectation failed; 65 if "
+                + "it is not a step or lies ahead of the clock; 69 if no store runs."
         ],
         run: run
     )

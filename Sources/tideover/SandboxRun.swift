@@ -10,24 +10,24 @@ enum SandboxRun {
         "SCENARIO",
         "Scenario files as Scenarios/README.md describes them, or - for standard input"
     )
-    private static let story = Parameter.flag("--story", "Tell what happened, moment by moment")
+    private static let story = Parameter.flag("--story", "Print each event in order")
     private static let junit = Parameter.option(
         "--junit",
         "FILE",
-        "Write the outcome as JUnit XML too, for CI"
+        "Also write the result as JUnit XML, for CI"
     )
     private static let json = Parameter.flag("--json", "Write one JSON object")
     private static let storeListen = Parameter.option(
         "--store-listen",
         "ADDRESS",
-        "With --target: where the stores can be asked; without it only Google Play's scenarios have them "
-            + "listen, on \(defaultAddress)",
+        "With --target: the address of the stores; by default they listen only for Google "
+            + "Play's scenarios, on \(defaultAddress)",
         as: ValueForm("an address and port such as 127.0.0.1:9090") { ListenAddress($0) }
     )
     private static let salt = Parameter.option(
         "--salt",
         "NUMBER",
-        "With --target: draw the same customers as an earlier run, which said its number",
+        "With --target: create the same customers as an earlier run, which printed its number",
         as: .integer(in: 0...Int(Int32.max))
     )
     private static let defaultAddress = "127.0.0.1:9090"
@@ -37,7 +37,7 @@ enum SandboxRun {
         summary: "play scenarios in a simulated store, against Tideover or any other back end",
         examples: [
             Example("tideover sandbox run Scenarios/*.json5", "every rehearsal of the project"),
-            Example("tideover sandbox run my-case.json5 --story", "one of yours, as it happened"),
+            Example("tideover sandbox run my-case.json5 --story", "one of yours, event by event"),
             Example("tideover sandbox run *.json5 --junit rehearsals.xml", "for a CI system"),
             Example(
                 "tideover sandbox run Scenarios/app-store-*.json5 --target http://127.0.0.1:8090 "
@@ -58,23 +58,23 @@ enum SandboxRun {
         ],
         parameters: [files, story, junit, json] + BackEndVisit.parameters + [storeListen, salt],
         notes: [
-            "Each file is played by itself: a new store, a new server, a clock of its own, no port "
-                + "and no network.",
-            "With --target the store's messages go to a back end over HTTP, and it is asked there. "
-                + "Every request bears the store's time as Tideover-Clock: 2026-05-06T10:00:00.000Z; "
-                + "a build of the back end for rehearsals is to take that for its clock. What a "
-                + "device does is played with Tideover alone.",
-            "A back end that looks at its machine's clock is rehearsed with --month: the case begins now, a "
-                + "month takes as long as you say, and nothing is dated ahead of the clock. An hour of "
-                + "the store should last longer than a request: a month of 30s makes it 42 ms.",
-            "Who hears of a purchase in Google Play must ask about it: the stores then listen while "
-                + "the scenarios are played, at one address for all of Google and the App Store "
-                + "Server API. With --authority FOLDER they keep their keys there: root.der and "
+            "Each file is played with a new store, a new server and its own clock, without a "
+                + "port or network.",
+            "With --target the store's messages and the requests go to a back end over HTTP. "
+                + "Each request has the store's time as Tideover-Clock: 2026-05-06T10:00:00.000Z; "
+                + "a build of the back end for rehearsals should use it as its clock. Only "
+                + "Tideover can play a device's actions.",
+            "Use --month for a back end with its machine's clock: the case begins now, a "
+                + "month takes as long as you set, and no date is ahead of the clock. An hour of "
+                + "the store should last longer than a request: with a month of 30s it is 42 ms.",
+            "A back end must query Google Play about its notifications. So the stores listen "
+                + "during the scenarios, at one address for all of Google and the App Store Server "
+                + "API. With --authority FOLDER they keep their keys there: root.der and "
                 + "AuthKey_REHEARSAL1.p8 for the App Store, service-account.json for Google.",
-            "Exit code 0 when every expectation of every file held; 1 when one did not; 65 when a "
-                + "file is no scenario, which does not keep the others from being played; 66 when there "
-                + "is no such file, 73 when the file of --junit cannot be written, which is told before anything is "
-                + "played, 2 for a command line that says something else.",
+            "Exit code 0 if every expectation of every file holds; 1 if one fails; 65 if a "
+                + "file is not a scenario, and the others are still played; 66 if a file does not "
+                + "exist; 73 if the file of --junit cannot be written, checked before the start; 2 "
+                + "for a malformed command line.",
         ]
     ) { arguments, output in
         if arguments[json], arguments[story] {
@@ -154,7 +154,7 @@ enum SandboxRun {
                 }
                 if troubles.count > mostTroubles {
                     output.print(
-                        "  ... and \(troubles.count - mostTroubles) more, which --story tells"
+                        "  ... and \(troubles.count - mostTroubles) more; see --story"
                     )
                 }
                 output.print()

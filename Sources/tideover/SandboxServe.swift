@@ -8,7 +8,7 @@ import TideoverSandbox
 enum SandboxServe {
     private static let file = Parameter.argument(
         "SCENARIO",
-        "A file whose head says what is on sale and who the customers are; its steps are not played"
+        "A file with products and customers; its steps are not played"
     )
     private static let listen = Parameter.option(
         "--listen",
@@ -20,13 +20,13 @@ enum SandboxServe {
     private static let speed = Parameter.option(
         "--speed",
         "FACTOR",
-        "Let time pass by itself, this many times as fast as here; else it stands until told",
+        "Let time pass by itself, this many times faster; else it stops between steps",
         as: .integer(in: 1...100_000_000)
     )
     private static let clock = Parameter.option(
         "--clock",
-        "WHOSE",
-        "Whose time counts: the store's, or the machine's, which the store then never gets ahead of",
+        "CLOCK",
+        "The clock to use: the store's, or the machine's, which the store then never passes",
         as: ValueForm<StoreClockChoice>.choice
     )
 
@@ -64,23 +64,24 @@ enum SandboxServe {
         ],
         parameters: [file, listen, speed, clock, StateFile.option, salt] + BackEndVisit.parameters,
         notes: [
-            "Steps are sent with `tideover sandbox control`, or as POST /control with a step of a "
-                + "scenario file as the body.",
-            "GET /clock answers {\"now\": \"2026-05-06T10:00:00.000Z\"}, GET /customers what the store "
-                + "holds to be so, GET /root.der the App Store's root certificate. Everything else is "
-                + "asked of the App Store Server API and of Google: tokens at /token, the keys of "
-                + "pushes at /oauth2/v3/certs, the Play Developer API and Pub/Sub at their own paths.",
-            "Each start draws other ids for customers and purchases, so that a back end which remembers the "
-                + "last one's meets nobody twice. With --salt they are those of an earlier start, with "
-                + "--state those that the file keeps; ids that the file writes out stay as they are.",
-            "What is kept with --state is no key: with --authority the stores sign as they did before. It "
-                + "is written after each step, every few seconds and at the end.",
-            "With --month the store begins today, and everything it says is dated by the machine's clock. "
-                + "With --clock wall and a file that begins in the past, its dates stay as they are "
-                + "written, and --speed ends at now. Either way nothing is done ahead of the clock.",
-            "What the back end does not take while time passes by itself is told on standard error: each way of "
-                + "it once, and how often in the end. What follows from a step, `sandbox control` tells.",
-            "It is open to whoever reaches the address: leave it on loopback.",
+            "Send steps with `tideover sandbox control`, or as POST /control with a step of "
+                + "a scenario file as the body.",
+            "GET /clock answers {\"now\": \"2026-05-06T10:00:00.000Z\"}, GET /customers the "
+                + "store's state, GET /root.der the App Store's root certificate. All other paths "
+                + "are those of the App Store Server API and of Google: tokens at /token, the keys "
+                + "of pushes at /oauth2/v3/certs, the Play Developer API and Pub/Sub.",
+            "Each start creates new ids for customers and purchases, so that a back end can "
+                + "keep its data. With --salt they are those of an earlier start, with --state "
+                + "those in the state file. Ids in the scenario file stay as they are.",
+            "The file of --state contains no key; use --authority to keep the stores' keys. "
+                + "It is written after each step, every few seconds and at the end.",
+            "With --month the store begins today, and its dates follow the machine's clock. "
+                + "With --clock wall and a file that begins in the past, its dates stay as "
+                + "written, and --speed ends at now. No event is ever ahead of the clock.",
+            "If the back end rejects a message while time passes by itself, standard error "
+                + "reports each kind once, and the counts at the end. `sandbox control` prints the "
+                + "results of a step.",
+            "It has no authorization: keep it on loopback.",
         ],
         run: run
     )

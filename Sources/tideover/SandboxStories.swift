@@ -22,7 +22,7 @@ enum SandboxStories {
     private static let store = Parameter.option(
         "--store",
         "STORE",
-        "Where the stories take place",
+        "The store of the stories",
         as: ValueForm<Stores>.choice,
         default: "both"
     )
@@ -47,7 +47,7 @@ enum SandboxStories {
 
     static let command = Command(
         "stories",
-        summary: "play stories made up from seeds, in which messages and answers go wrong",
+        summary: "play stories generated from seeds, with faults in messages and answers",
         examples: [
             Example("tideover sandbox stories", "two hundred seeds of both stores"),
             Example("tideover sandbox stories --from 77 --seeds 1", "one seed"),
@@ -56,13 +56,14 @@ enum SandboxStories {
         ],
         parameters: [from, seeds, store, json],
         notes: [
-            "In each, customers act at random while messages are lost, late, doubled, out of order or "
-                + "spoiled, and the store cannot always be asked. When it is quiet the answer must be what "
-                + "the store holds to be so, and while nothing goes wrong nobody may be locked out.",
-            "With both stores each seed tells a story of each, and every fourth one more, of a customer "
-                + "who buys in both.",
-            "A story that comes out otherwise is told again with as few steps as it needs for that.",
-            "Exit code 0 when every story came out as the store says; 1 when one did not.",
+            "In each, customers act at random while messages are lost, late, repeated, "
+                + "reordered or damaged, and the store is sometimes unreachable. At quiet points "
+                + "the answer must match the store's state, and without faults no customer may be "
+                + "locked out.",
+            "With both stores each seed makes a story of each, and every fourth seed one of "
+                + "a customer who buys in both.",
+            "A failing story is reduced to the fewest steps that still fail.",
+            "Exit code 0 if every story matches the store's state, else 1.",
         ],
         run: run
     )

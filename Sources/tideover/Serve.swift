@@ -13,7 +13,7 @@ enum Serve {
     private static let clock = Parameter.option(
         "--clock",
         "URL",
-        "Follow the clock of a simulated store",
+        "Use the clock of a simulated store",
         as: ValueForm("an http or https URL") { try? HTTPURL($0) }
     )
 
@@ -26,9 +26,9 @@ enum Serve {
 
     static let command = Command(
         "serve",
-        summary: "take notifications in and answer what customers may use",
+        summary: "receive notifications and answer what customers may use",
         examples: [
-            Example("tideover serve", "serve what the file describes"),
+            Example("tideover serve", "serve the apps of the configuration file"),
             Example(
                 "tideover serve --clock http://127.0.0.1:9090/clock",
                 "rehearse in a simulated store's time"
@@ -38,15 +38,15 @@ enum Serve {
         notes: [
             "Every scalar of the file can also be set as an environment variable: server.listen as "
                 + "TIDEOVER_SERVER_LISTEN.",
-            "With --clock the server's time is what GET URL answers, as "
-                + "{\"now\": \"2026-05-06T10:00:00Z\"}, looked at every second, and what a request says "
-                + "as Tideover-Clock; between two looks, and while nobody answers, it stands. Every app must serve the environment simulated "
-                + "and no other.",
-            "SIGTERM and SIGINT stop it: for server.drain it goes on while /readyz answers 503, running "
-                + "requests finish, reports end, everything acknowledged is safe. SIGHUP reloads the configuration, "
-                + "as `tideover reload` does.",
-            "Beside the database it makes a socket, named like it with .sock added, by which commands "
-                + "of the same user reach it without a key.",
+            "With --clock the server reads its time from the URL each second, as {\"now\": "
+                + "\"2026-05-06T10:00:00Z\"}, and from Tideover-Clock of each request. In between, "
+                + "and if the URL does not answer, the time stops. Every app must serve only the "
+                + "environment simulated.",
+            "SIGTERM and SIGINT stop it: /readyz answers 503 for server.drain, running "
+                + "requests finish, reports end, and everything acknowledged is stored. SIGHUP "
+                + "reloads the configuration like `tideover reload`.",
+            "It creates a socket beside the database, with .sock added to the name. Commands "
+                + "of the same user connect to it without a key.",
         ],
         run: run
     )

@@ -16,7 +16,7 @@ enum Completions {
             Example("source <(tideover completions bash)", "in this shell of bash"),
             Example(
                 "tideover completions fish > tideover.fish",
-                "to be put into ~/.config/fish/completions"
+                "for ~/.config/fish/completions"
             ),
         ],
         parameters: [shell]
@@ -30,7 +30,7 @@ enum Completions {
 enum ManPages {
     private static let words = Parameter.arguments(
         "COMMAND",
-        "The words of the command, such as keys add; without any, the program's own page",
+        "The command, such as keys add; by default the program's own page",
         isRequired: false
     )
     private static let folder = Parameter.option(

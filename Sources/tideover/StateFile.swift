@@ -8,7 +8,7 @@ actor StateFile {
     static let option = Parameter.option(
         "--state",
         "FILE",
-        "Go on from what the file keeps, and keep there what happens; it is made if there is none"
+        "Continue from this file and write the state there; it is created if missing"
     )
 
     nonisolated let path: String

@@ -32,7 +32,7 @@ enum StoreActions {
     private static let why = Parameter.requiredOption(
         "--why",
         "TEXT",
-        "Why, in one line: the audit shows it"
+        "The reason in one line, for the audit"
     )
     private static let key = Parameter.option(
         "--key",

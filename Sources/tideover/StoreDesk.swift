@@ -97,7 +97,7 @@ struct StoreDesk {
                     output.message("tideover: \(TextLayout.visible(line))")
                 }
             } catch {
-                output.message("tideover: the store stands still: \(error)")
+                output.message("tideover: the store has stopped: \(error)")
                 await run(at: 0)
             }
         }

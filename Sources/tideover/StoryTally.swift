@@ -39,7 +39,7 @@ struct StoryTally {
             rest = rest.dropFirst(100)
         }
         output.print(
-            "  \(marks.count - broken) of \(marks.count) stories came out as the store says."
+            "  \(marks.count - broken) of \(marks.count) stories matched the store's state."
         )
         output.print("  \(quietAnswers) answers at quiet points were compared.")
         output.print("  \(lockoutMinutes) lockout minutes while nothing went wrong.")

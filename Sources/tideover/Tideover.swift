@@ -21,11 +21,14 @@ enum Tideover {
         version: build,
         summary: "May this customer use this right now, until when, and why?",
         examples: [
-            Example("tideover demo", "watch a year of subscribers, and whom an expiry check fails"),
+            Example(
+                "tideover demo",
+                "watch a year of subscribers, and where an expiry check is wrong"
+            ),
             Example("tideover serve", "answer notifications and apps"),
             Example(
                 "tideover inspect body.json",
-                "look at one signed notification"
+                "decode one signed notification"
             ),
         ],
         commands: [

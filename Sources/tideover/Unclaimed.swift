@@ -9,12 +9,12 @@ enum Unclaimed {
     private static let after = Parameter.option(
         "--after",
         "KEY",
-        "Continue after this purchase, as the page before says"
+        "Continue after this purchase, as printed with the page before"
     )
     private static let limit = Parameter.option(
         "--limit",
         "N",
-        "How many to list at most",
+        "The maximum number",
         as: .integer(in: 1...1_000),
         default: "100"
     )
@@ -26,7 +26,7 @@ enum Unclaimed {
         examples: [
             Example(
                 "tideover unclaimed",
-                "with what to reply to whoever asks about one"
+                "with a reply for the person who asks about one"
             )
         ],
         parameters: [

@@ -7,7 +7,7 @@ enum WallPace {
     static let month = Parameter.option(
         "--month",
         "LENGTH",
-        "For a back end with a clock of its own: the store begins now, and its month takes so long",
+        "For a back end with its own clock: the store begins now, and this is its month",
         as: ValueForm("a length such as 30s, 5min or 720h") { milliseconds(in: $0) }
     )
 

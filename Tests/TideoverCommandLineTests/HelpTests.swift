@@ -64,7 +64,7 @@ import Testing
               -h, --help  print this text and end
               --version   print the version and end
 
-            `tideover help COMMAND` tells more about a command.
+            `tideover help COMMAND` describes a command.
             """
         #expect(Sample.program.helpText(for: ["tideover"]) == expected)
     }

@@ -26,7 +26,7 @@ import Testing
             ended.messages == """
                 tideover: there is no option `--no-serv`; did you mean `--no-serve`?
                 usage: tideover demo [--no-serve] [--json]
-                `tideover demo --help` tells more.
+                `tideover demo --help` has more.
 
                 """
         )

@@ -149,7 +149,7 @@ import TideoverLives
             cause: .missedNotification
         ),
         Case(
-            testDescription: "the device knows of a later end",
+            testDescription: "the device knows a later end",
             conclusion: DeviceConclusion(
                 words: ["premium": DeviceWord(access: true, end: .at(nextEnd))]
             ),
@@ -163,7 +163,7 @@ import TideoverLives
             cause: .missedNotification
         ),
         Case(
-            testDescription: "a refund that the device has not heard of",
+            testDescription: "a refund that the device does not know",
             conclusion: DeviceConclusion(words: ["premium": DeviceWord(access: true, end: .at(end))]
             ),
             server: denies,
@@ -226,7 +226,7 @@ import TideoverLives
             cause: .otherCustomer
         ),
         Case(
-            testDescription: "a purchase that nobody has claimed",
+            testDescription: "an unclaimed purchase",
             conclusion: DeviceConclusion(
                 words: ["premium": DeviceWord(access: true, originalTransactionId: lineage.id)]
             ),

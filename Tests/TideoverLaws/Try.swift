@@ -20,7 +20,7 @@ enum Try {
     private static let schedules = Parameter.option(
         "--schedules",
         "N",
-        "In how many orders the facts of each are heard",
+        "In how many orders the facts of each arrive",
         as: ValueForm<Int>.integer(in: 1...64),
         default: "10"
     )
@@ -43,8 +43,8 @@ enum Try {
         parameters: [from, seeds, schedules, laws],
         notes: Law.all.map { "\($0.name): \($0.sentence)." } + [
             "A seed makes a life on the App Store, one on Google Play as it is read, and one on Google "
-                + "Play of which only bare notifications are heard.",
-            "Exit code 1 if a law was broken: the life is told with the fewest facts that break it.",
+                + "Play with bare notifications only.",
+            "Exit code 1 if a law was broken: the life is printed with the fewest facts that break it.",
         ],
         run: run
     )

@@ -81,7 +81,8 @@ extension Law {
 
     static let grace = Law(
         name: "grace",
-        sentence: "whoever is inside a stated grace, still renews and was not taken back has access"
+        sentence:
+            "a customer inside a stated grace that still renews and was not revoked has access"
     ) { life, trial in
         // Without any term, no purchase is known.
         for lossy in life.withLosses(trial) where !lossy.terms.isEmpty || lossy.lastRead != nil {

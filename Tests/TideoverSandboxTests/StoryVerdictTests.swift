@@ -111,7 +111,7 @@ import TideoverSandbox
     ) async throws -> [StoryFault] {
         let story = """
             {
-              scenario: "Heard of in grace", source: "Google, Subscription lifecycle, Grace period",
+              scenario: "First known in grace", source: "Google, Subscription lifecycle, Grace period",
               app: { id: "cards" },
               googlePlay: { packageName: "com.example.cards", subscriptions: { "cards.pro": { entitlements: ["premium"],
                 basePlans: { monthly: { period: "P1M", price: "9.99 USD", grace: "30 d" } } } } },

@@ -86,7 +86,7 @@ final class ActionProgramTests {
         for name in used { #expect(inputs[name] != nil, "\(name)") }
     }
 
-    /// Runs the action's script. The program beside the tests stands in for `docker run`: it gets the
+    /// Runs the action's script. The program beside the tests replaces `docker run`: it gets the
     /// words after the image.
     private func rehearse(_ values: [String: String]) throws -> ChildProcess.Said {
         let docker = """

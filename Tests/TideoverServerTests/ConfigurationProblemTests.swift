@@ -301,7 +301,7 @@ import TideoverSignatures
               server: { publicURL: "billing.example.com" },
               apps: [{
                 id: "cards", environments: ["sandbox"],
-                googlePlay: { push: { email: "nobody" } },
+                googlePlay: { push: { email: "no-address" } },
                 revenueCat: { apiKey: "sk_secret" },
                 policy: { reminders: { trialEnds: "2d" } },
               }],
@@ -314,7 +314,8 @@ import TideoverSignatures
         #expect(
             reasons(text) == [
                 .mismatch(.webAddress, found: .hidden),
-                .missing(.packageName), .missing(.text), .mismatch(.email, found: .text("nobody")),
+                .missing(.packageName), .missing(.text),
+                .mismatch(.email, found: .text("no-address")),
                 .unknownKey("apiKey", closest: "apiKeyFile"),
                 .unknownKey("trialEnds", closest: "trialEnding"),
                 .missing(.fileName), .mismatch(.webAddress, found: .hidden),

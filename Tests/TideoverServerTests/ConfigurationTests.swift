@@ -151,8 +151,8 @@ import TideoverSignatures
         )
         #expect(
             configuration.notices.first
-                == "server.trustedProxies holds every address: whoever connects can say that he is "
-                + "somebody else"
+                == "server.trustedProxies contains every address, so every client can pretend to "
+                + "have another one"
         )
     }
 
@@ -204,7 +204,7 @@ import TideoverSignatures
         #expect(
             configuration.notices == [
                 "apps[0].products.monthly has no period: how much faster a sandbox runs cannot be "
-                    + "told for it",
+                    + "unknown for it",
                 "apps[0].products.pass.trial is set but has no effect on a product of kind "
                     + "nonRenewing",
                 "apps[0].products.coins.period is set but has no effect on a product of kind "

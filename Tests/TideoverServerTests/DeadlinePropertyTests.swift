@@ -89,7 +89,7 @@ import TideoverStorage
         #expect(
             Set(exact.filter { !$0.hasSuffix(" premium") }).count
                 == exact.filter { !$0.hasSuffix(" premium") }.count,
-            "seed \(seed): told twice"
+            "seed \(seed): published twice"
         )
         let atRandom = try await told(of: life, .atRandom(draws))
         #expect(atRandom == exact, "seed \(seed)")

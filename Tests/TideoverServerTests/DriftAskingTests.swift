@@ -84,7 +84,10 @@ import TideoverServer
         let stage = try await Stage()
         #expect(try await stage.report() == ["missed-notification asked"])
         #expect(stage.calls.withLock { $0 } == 1)
-        #expect(try await stage.report() == ["missed-notification asked"], "told, not found again")
+        #expect(
+            try await stage.report() == ["missed-notification asked"],
+            "reported, not found again"
+        )
         #expect(stage.calls.withLock { $0 } == 1)
         try await stage.pass(.minutes(1))
         #expect(try await stage.report() == [])

@@ -236,7 +236,7 @@ import TideoverTestProcesses
         try Data(text.utf8).write(to: path)
         let running = try ServingExecutable(path.path)
         let said = try Executable.run([
-            "explain", "nobody", "--app", "cards", "--environment", "simulated", "--config",
+            "explain", "nina", "--app", "cards", "--environment", "simulated", "--config",
             path.path, "--server", "\(running.url)",
         ])
         #expect(said.code == 0, "\(said.messages)")

@@ -10,7 +10,7 @@ import TideoverStorage
 /// Export of all data, line by line, and its import.
 @Suite struct ExportTests {
     private static let ben = "ben"
-    private static let customers = [TestServer.anna, ben, "anna-at-home", "nobody"]
+    private static let customers = [TestServer.anna, ben, "anna-at-home", "unknown"]
 
     /// Creates a back end with half a year of Anna's notifications. Anna has two ids, Ben has a
     /// grant, and a device presented a purchase.

@@ -49,7 +49,7 @@ final class OwnershipProgramTests {
             evidence: piece,
             now: Message.start
         )
-        _ = try await storage.commit(intake) { _ in preconditionFailure("nobody is known") }
+        _ = try await storage.commit(intake) { _ in preconditionFailure("no customer is known") }
         await storage.close()
         return file.path
     }

@@ -66,7 +66,7 @@ import TideoverStorage
     @Test func `failures without grace, where the catalogue has one, are a problem`() async throws {
         let told = judge(try await survey(fails: true, grants: false), grace: "P16D")
         #expect(told.count == 2)
-        #expect(told[0].hasPrefix("ok: App Store Connect does not tell"))
+        #expect(told[0].hasPrefix("ok: App Store Connect does not report the setting"))
         #expect(told[0].contains("may not read it"))
         #expect(told[1].hasPrefix("problem: "))
         #expect(
@@ -250,7 +250,7 @@ import TideoverStorage
     ) async throws {
         let setting = try await setting([:], status: status)
         guard case .untold(let reason) = setting else {
-            Issue.record("a setting was told")
+            Issue.record("a setting was reported")
             return
         }
         #expect(reason.contains(words), "\(reason)")

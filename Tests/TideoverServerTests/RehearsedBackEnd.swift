@@ -204,7 +204,7 @@ final class RehearsedBackEnd: Sendable {
     func timeline(_ customer: String, until: Instant) throws -> String {
         guard let id = CustomerID(customer) else { preconditionFailure("this is a customer's id") }
         let key = CustomerKey(app: "cards", environment: .simulated, customer: id)
-        guard let known = try storage.lineages(of: key, now: until) else { return "nobody" }
+        guard let known = try storage.lineages(of: key, now: until) else { return "no customer" }
         let record = CustomerRecord(
             customer: id,
             environment: .simulated,

@@ -128,6 +128,6 @@ final class ReloadProgramTests {
         for line in lines {
             #expect(try JSONDocument(Array(line.utf8)).root["id"]?.string != nil)
         }
-        #expect(try run("lookup", "--token", "nobody").code == 1)
+        #expect(try run("lookup", "--token", "unknown").code == 1)
     }
 }

@@ -51,7 +51,7 @@ final class ReplayProgramTests {
             evidence: piece,
             now: Message.start
         )
-        _ = try await storage.commit(intake) { _ in preconditionFailure("nobody is known") }
+        _ = try await storage.commit(intake) { _ in preconditionFailure("no customer is known") }
         await storage.close()
         return file.path
     }

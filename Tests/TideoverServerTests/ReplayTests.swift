@@ -98,7 +98,7 @@ import TideoverStorage
                 now: time.clock.now
             )
             _ = try await older.storage.commit(intake) { _ in
-                preconditionFailure("nobody is known")
+                preconditionFailure("no customer is known")
             }
         }
         return older

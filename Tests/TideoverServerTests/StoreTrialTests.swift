@@ -110,7 +110,7 @@ import TideoverSignatures
         (AppStorePost.SendResult.timedOut, "too long", "slow proxy"),
         (.tlsIssue, "TLS", "certificate"),
         (.circularRedirect, "circle", "redirect nothing"),
-        (.noResponse, "nobody answered", "firewall"),
+        (.noResponse, "no server answered", "firewall"),
         (.socketIssue, "connection broke", "port"),
         (.unsupportedCharset, "charset", "proxy"),
         (.invalidResponse, "no HTTP", "proxy"),

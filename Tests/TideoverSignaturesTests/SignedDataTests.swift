@@ -157,7 +157,7 @@ struct SignedDataTests {
             $0.certificates.remove(at: 1)
         },
         Damage("another serial number", .certificateMissing(.leaf)) { $0.signerSerial = 4 },
-        Damage("another issuer", .certificateMissing(.leaf)) { $0.signerName = "Somebody" },
+        Damage("another issuer", .certificateMissing(.leaf)) { $0.signerName = "Another" },
         Damage("nine certificates", .certificateCount(9)) { data in
             data.certificates += [[UInt8]](repeating: data.certificates[2], count: 6)
         },
@@ -235,7 +235,7 @@ struct SignedDataTests {
                 at: TestChain.instant
             )
         ) { $0.intermediate.notBefore = TestChain.instant + day },
-        WrongChain("a leaf by somebody of the same name", .leafNotIssued) { plan in
+        WrongChain("a leaf by another authority of the same name", .leafNotIssued) { plan in
             let root = try CertificateAuthority.selfSigned(plan.root, key: plan.rootKey)
             plan.leafIssuer = try root.authority(plan.intermediate, key: plan.rootKey)
         },

@@ -8,7 +8,7 @@ extension StorageLaw {
         StorageLaw("a message delivered by many at once is committed once", deliveredByMany),
         StorageLaw("a commit that fails takes none of its neighbours with it", failsAlone),
         StorageLaw(
-            "whoever reads while others write sees whole commits, and never older ones",
+            "a reader beside writers sees whole commits, and never older ones",
             readersSeeWholeCommits
         ),
     ]

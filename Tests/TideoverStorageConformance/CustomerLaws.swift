@@ -28,7 +28,7 @@ extension StorageLaw {
             claimsAreRuledOn
         ),
         StorageLaw(
-            "facts nobody owns yet are kept, and found when they are claimed",
+            "facts without an owner are kept, and found when they are claimed",
             unclaimedFacts
         ),
         StorageLaw("environments, apps and kinds of ownership are never mixed", neverMixed),

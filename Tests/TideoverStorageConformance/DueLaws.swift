@@ -5,17 +5,17 @@ import TideoverStorage
 extension StorageLaw {
     static let dueLaws: [StorageLaw] = [
         StorageLaw("what fell due is claimed, the longest due first, and no more", dueInOrder),
-        StorageLaw("a customer claimed is given to nobody else until the claim runs out", claimed),
+        StorageLaw("a claimed customer is given to no other worker until the claim ends", claimed),
         StorageLaw("many who claim at once get every due customer once", manyClaim),
         StorageLaw("a claim that ran out derives nothing once another was given", fenced),
-        StorageLaw("whoever was derived again is due no more, whoever did it", derivedByAnother),
-        StorageLaw("a claim whose commit failed holds, and can be tried again", failedClaim),
+        StorageLaw("a customer that any worker derived again is no longer due", derivedByAnother),
+        StorageLaw("a claim with a failed commit remains, and can be tried again", failedClaim),
         StorageLaw("what is due is found again after a restart", reopening: dueAfterRestart),
         StorageLaw("what is due in one app or environment is not in another", dueApart),
-        StorageLaw("events of many customers are told by their instants", eventsByInstant),
-        StorageLaw("an event of a name is told once for each customer", toldOnce),
-        StorageLaw("a derivation is given the names told so far, in their order", namesInOrder),
-        StorageLaw("names told by a commit that failed are not told", namesOfFailure),
+        StorageLaw("events of many customers are in the order of their instants", eventsByInstant),
+        StorageLaw("an event of a name is published once for each customer", toldOnce),
+        StorageLaw("a derivation gets the names published so far, in their order", namesInOrder),
+        StorageLaw("names of a failed commit are not published", namesOfFailure),
     ]
 
     /// Makes customers due on the given days.

@@ -10,7 +10,7 @@ extension StorageLaw {
             "whatever changes hands leaves a line, a repeated refusal one",
             changesAreAudited
         ),
-        StorageLaw("what nobody ever owned is listed until somebody does", unclaimedAreListed),
+        StorageLaw("purchases without an owner are listed until they have one", unclaimedAreListed),
         StorageLaw("ids of customers and aliases are found by how they begin", idsAreListed),
     ]
 

@@ -6,7 +6,7 @@ extension StorageLaw {
     static let recordLaws: [StorageLaw] = [
         StorageLaw("everything is read in pages, and can be put in its place elsewhere", movesAll),
         StorageLaw("what is put in its place stays as it is, and is put there once", restoresOnce),
-        StorageLaw("what is brought to somebody known has the answer derived again", outdates),
+        StorageLaw("an import for a known customer derives the answer again", outdates),
     ]
 
     /// Stores facts, owners of two kinds, an alias, drift, events and the audit of three customers.

@@ -4,19 +4,19 @@ import TideoverStorage
 
 extension StorageLaw {
     static let retentionLaws: [StorageLaw] = [
-        StorageLaw("evidence that told nothing new goes by its age, and proof stays", idleGoes),
+        StorageLaw("evidence without news is removed by its age, and proof stays", idleGoes),
         StorageLaw("evidence that a fact is read from later stays", readLaterStays),
         StorageLaw("drift that has ended goes by its age, and open drift stays", endedDriftGoes),
         StorageLaw("prompts that were shown are counted once and go by their age", oldPromptsGo),
-        StorageLaw("old events go from the oldest on, and none is told again", oldEventsGo),
+        StorageLaw("old events are removed oldest first, and none is published again", oldEventsGo),
         StorageLaw("old lines of the audit go, and the latest stays", oldAuditGoes),
         StorageLaw("customers of whom nothing is known go by their age", unknownGo),
-        StorageLaw("who is erased leaves nothing, and nobody else loses anything", eraseIsWhole),
+        StorageLaw("an erased customer leaves nothing, and no other loses anything", eraseIsWhole),
         StorageLaw(
             "what another one owned too stays, and so does the rest of their story",
             sharedStays
         ),
-        StorageLaw("who is erased while something is learned is erased by nobody", staleErasure),
+        StorageLaw("a customer with news during the erasure is not erased", staleErasure),
         StorageLaw("of many who claim one purchase in vain most are counted", claimsAreCounted),
     ]
 

@@ -105,7 +105,7 @@ public final class ChildProcess {
         if let end { return end }
         var status: Int32 = 0
         while waitpid(id, &status, 0) == -1 {
-            precondition(errno == EINTR, "a child that nobody waited for is gone")
+            precondition(errno == EINTR, "a child that was not waited for is gone")
         }
         let signal = status & 0x7F
         let end = signal == 0 ? (status >> 8) & 0xFF : -signal
@@ -126,7 +126,7 @@ public final class ChildProcess {
         return attributes
     }
 
-    /// A nameless file to read from, so that nobody waits for the other.
+    /// A nameless file to read from, so that neither waits for the other.
     private static func file(of bytes: [UInt8]) throws -> Int32 {
         let file = tideover_file_in_memory()
         guard file >= 0 else { throw Failure("memfd_create", errno) }

@@ -87,8 +87,7 @@ import TideoverServer
                 "An expiry check would have locked out 2 of these 2 customers while they were "
                     + "entitled, for 11 days together.",
                 "It would have served 1 who was not entitled, for 4 days.",
-                "Tideover was asked 20 times on the way, and each answer was what the store itself "
-                    + "held to be so.",
+                "Tideover was asked 20 times, and each answer matched the store's own state.",
                 "Failed payments saved: 1 in grace, 1 out of hold.",
                 "These 60 days took 1.2 seconds: 12 signed messages, each verified, stored and "
                     + "answered for.",

@@ -177,7 +177,7 @@ import TideoverSignatures
         #expect(text.contains("process \(getpid()) may have"))
         await storage.close()
         let (_, _, after) = try await diagnose(try configuration())
-        #expect(after.contains("is sound, and nobody has it open"))
+        #expect(after.contains("is sound, and no process has it open"))
     }
 
     @Test func `a preflight reads what is stored and leaves it as it is`() async throws {

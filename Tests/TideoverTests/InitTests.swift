@@ -111,7 +111,7 @@ import TideoverServer
 
     @Test(arguments: [
         ["--bundle", "not a bundle"], ["--bundle", "com.example.cards", "--push-email", "x"],
-        ["--package", "com.example.cards", "--push-email", "nobody"],
+        ["--package", "com.example.cards", "--push-email", "no-address"],
         ["--bundle", "com.example.cards", "--product", "a:P1X"],
         ["--bundle", "com.example.cards", "--product", "a", "--storekit", "b"],
         ["--bundle", "com.example.cards", "--storekit", "/nonexistent.storekit"],

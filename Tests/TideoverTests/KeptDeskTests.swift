@@ -132,7 +132,9 @@ import TideoverSandbox
         #expect(await control([], at: url).1.contains(", 86400 times as fast as here."))
         #expect(!(await control(["speed", "factor=0"], at: url).1.contains("as fast")))
         #expect(await control(["speed", "factor=-1"], at: url).0 == .data)
-        #expect(await control(["speed", "factors=2"], at: url).1.contains(#"not told "factors""#))
+        #expect(
+            await control(["speed", "factors=2"], at: url).1.contains(#"does not take "factors""#)
+        )
         await visit.front.close()
         await backEnd.stop()
     }

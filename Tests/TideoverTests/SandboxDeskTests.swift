@@ -87,7 +87,7 @@ import TideoverSandbox
             "run", path, "--target", "http://127.0.0.1:1", "--junit", report.path,
         ])
         #expect(code == .success)
-        let reason = "what devices do is asked of Tideover alone"
+        let reason = "only Tideover can play a device's actions"
         #expect(output.results.captured.contains("1 was not played: \(reason)."))
         let xml = try String(contentsOf: report, encoding: .utf8)
         #expect(xml.contains(#"failures="0" errors="0" skipped="1""#))

@@ -74,7 +74,7 @@ import TideoverHTTPServer
         }
         let line = "not accepted, answered 500: "
         #expect(told.split(separator: "\n").count { $0.contains(line) } == 12)
-        #expect(told.contains(" more, which --story tells"))
+        #expect(told.contains(" more; see --story"))
         #expect(xml.split(separator: "\n").count { $0.contains(line) } > 12)
     }
 

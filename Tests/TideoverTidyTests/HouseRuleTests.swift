@@ -254,7 +254,9 @@ import Testing
         ("\"\" a", "\"\" a", "    "),
     ])
     func `code is told from comments and literals`(text: String, code: String, literals: String) {
-        #expect(SwiftText.parts(of: text) == SwiftText.Parts(code: code, literals: literals))
+        let parts = SwiftText.parts(of: text)
+        #expect(parts.code == code)
+        #expect(parts.literals == literals)
     }
 }
 
@@ -292,5 +294,22 @@ import Testing
                 == []
         )
         #expect(broken("[top](README.md)", at: "docs/guide.md").count == 1)
+    }
+
+    @Test(arguments: [
+        ("// Nobody is told.", 2), ("let a = \"the word is none of ours\"", 1),
+        ("/* it stood here */", 1), ("let told = heard(whose)", 0), ("// calls `told(by:)`", 0),
+        ("let a = \"a \\(told) b\"", 0), ("/// Reports the standing.", 0),
+    ])
+    func `an idiom in a comment or a text is found`(code: String, count: Int) {
+        #expect(PlainEnglish.idioms(file(code)).count == count)
+    }
+
+    @Test func `an idiom in a document is found, unless it is code`() {
+        let text = "Tells more.\n```\ntold\n```\nSee `told`, which nobody knows."
+        let page = SourceFile(path: "docs/made.md", text: text)
+        #expect(
+            PlainEnglish.idioms(page).map { $0.prefix(14) } == ["docs/made.md:1", "docs/made.md:5"]
+        )
     }
 }

@@ -64,10 +64,13 @@ struct SourceFile: Sendable {
     let path: String
     /// As it is.
     let written: Lines
-    /// Without comments and without what stands in string literals; empty for what is not Swift.
+    /// Without comments and the content of string literals; empty for other languages than Swift.
     let code: Lines
-    /// Only what stands in string literals; empty for what is not Swift.
+    /// Only the content of string literals; empty for other languages than Swift.
     let literals: Lines
+
+    /// Only its comments; empty for other languages than Swift.
+    let comments: Lines
 
     init(path: String, text: String) {
         self.path = path
@@ -75,6 +78,7 @@ struct SourceFile: Sendable {
         let parts = path.hasSuffix(".swift") ? SwiftText.parts(of: text) : SwiftText.Parts()
         code = Lines(parts.code)
         literals = Lines(parts.literals)
+        comments = Lines(parts.comments)
     }
 
     var isSwift: Bool { path.hasSuffix(".swift") }
@@ -100,7 +104,7 @@ struct Lines: Sendable {
         all = text.components(separatedBy: "\n")
     }
 
-    /// The lines on which a word stands; one that begins or ends with a letter does not count inside a
+    /// The lines that contain a word; one that begins or ends with a letter does not count inside a
     /// longer name.
     func containing(_ word: String) -> [Int] {
         guard text.contains(word) else { return [] }

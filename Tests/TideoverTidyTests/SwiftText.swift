@@ -1,10 +1,12 @@
-/// Tells the code of a Swift file from its comments and its string literals.
+/// Separates the code of a Swift file from its comments and string literals.
 struct SwiftText {
     struct Parts: Equatable {
-        /// The file with blanks in place of comments and of what stands in literals.
+        /// The file with blanks in place of comments and of the content of literals.
         var code = ""
-        /// The file with blanks in place of everything but what stands in literals.
+        /// The file with blanks in place of everything but the content of literals.
         var literals = ""
+        /// The file with blanks in place of everything but comments.
+        var comments = ""
     }
 
     static func parts(of text: String) -> Parts {
@@ -12,18 +14,20 @@ struct SwiftText {
         reading.readCode(untilParenthesis: false)
         return Parts(
             code: String(decoding: reading.code, as: UTF8.self),
-            literals: String(decoding: reading.literals, as: UTF8.self)
+            literals: String(decoding: reading.literals, as: UTF8.self),
+            comments: String(decoding: reading.comments, as: UTF8.self)
         )
     }
 
     private enum Kind {
-        case code, literal, other
+        case code, literal, comment, other
     }
 
     private let bytes: [UInt8]
     private var position = 0
     private var code: [UInt8] = []
     private var literals: [UInt8] = []
+    private var comments: [UInt8] = []
 
     private init(_ bytes: [UInt8]) {
         self.bytes = bytes
@@ -34,7 +38,9 @@ struct SwiftText {
         var depth = 0
         while position < bytes.count {
             if looking(at: "//") {
-                while position < bytes.count, bytes[position] != UInt8(ascii: "\n") { take(.other) }
+                while position < bytes.count, bytes[position] != UInt8(ascii: "\n") {
+                    take(.comment)
+                }
             } else if looking(at: "/*") {
                 readBlockComment()
             } else if let quote = openingQuote() {
@@ -55,12 +61,12 @@ struct SwiftText {
         repeat {
             if looking(at: "/*") {
                 depth += 1
-                take(.other, 2)
+                take(.comment, 2)
             } else if looking(at: "*/") {
                 depth -= 1
-                take(.other, 2)
+                take(.comment, 2)
             } else {
-                take(.other)
+                take(.comment)
             }
         } while depth > 0 && position < bytes.count
     }
@@ -111,6 +117,7 @@ struct SwiftText {
             let isLineBreak = byte == UInt8(ascii: "\n")
             code.append(kind == .code || isLineBreak ? byte : UInt8(ascii: " "))
             literals.append(kind == .literal || isLineBreak ? byte : UInt8(ascii: " "))
+            comments.append(kind == .comment || isLineBreak ? byte : UInt8(ascii: " "))
         }
         position = min(position + count, bytes.count)
     }

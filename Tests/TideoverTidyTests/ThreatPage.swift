@@ -7,7 +7,7 @@ enum ThreatPage {
         ("S", 8), ("T", 4), ("R", 2), ("I", 4), ("D", 10), ("E", 8), ("F", 1),
     ].flatMap { letter, count in (1...count).map { "\(letter)\($0)" } }
 
-    /// What stands in place of tests while there is no such part of the server.
+    /// The entry in place of tests while there is no such part of the server.
     static let excuse = "Nothing to attack yet: "
 
     /// What is wrong with a page; `exists` says of what it names whether it is in the tree.

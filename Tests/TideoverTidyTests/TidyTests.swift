@@ -47,6 +47,10 @@ import Testing
         #expect(SourceTree.files.flatMap(HouseRules.unexplainedEscapes) == [])
     }
 
+    @Test func `documents, comments and texts are in plain English`() {
+        #expect(SourceTree.files.flatMap(PlainEnglish.idioms) == [])
+    }
+
     @Test func `no file names a path of one machine`() {
         #expect(SourceTree.files.flatMap(HouseRules.pathsOfOneMachine) == [])
     }

@@ -7,7 +7,7 @@ extension Fuzzer {
         promise: """
             targets, percent-encoding, addresses, networks and entity tags read again as what was \
             written of them; addresses are those that inet_pton knows; nothing left of what a \
-            trusted proxy added changes whom it speaks for
+            trusted proxy added changes the client it names
             """,
         maximumByteCount: 512,
         seeds: {
@@ -96,7 +96,7 @@ private enum HTTPChecks {
         for own in ["192.0.2.7", "2001:db8::7", "[2001:db8::7]:443", "192.0.2.7:1"] {
             let client = proxies.client(of: request(text + "," + own))
             let alone = proxies.client(of: request(own))
-            expect(client == alone, "what stands left of \(own) makes it \(client as Any)")
+            expect(client == alone, "the part left of \(own) makes it \(client as Any)")
         }
     }
 }

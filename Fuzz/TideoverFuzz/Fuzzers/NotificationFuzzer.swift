@@ -8,8 +8,8 @@ extension Fuzzer {
         "notification",
         promise: """
             whatever the store signs is read or refused in its words; the facts read from it come back \
-            from their JSON form; their standing exists at every instant, in whatever order they are \
-            heard, and no answer changes before the instant it announces
+            from their JSON form; their standing exists at every instant, in any order of \
+            arrival, and no answer changes before the instant it announces
             """,
         maximumByteCount: 8192,
         seeds: { SimulatedLife.seeds },
@@ -111,7 +111,7 @@ private enum NotificationChecks {
             evidence: EvidenceID(hex: "00")
         )
         expect(reading.signedAt <= reading.latestSignedAt, "signed later than its latest signature")
-        expect(!reading.dedupeKey.isEmpty, "without a key to tell repeats by")
+        expect(!reading.dedupeKey.isEmpty, "without a key for detecting repeats")
         for fact in facts { FactChecks.form(of: fact) }
         if !facts.isEmpty { FactChecks.standing(facts + SimulatedLife.usualFacts) }
     }
@@ -183,7 +183,7 @@ enum FactChecks {
 
     /// A snapshot is valid until its announced instant.
     private static func announced(_ facts: [Fact], _ history: LineageHistory) {
-        guard let customer = CustomerID("anna") else { Failure.stop("anna is nobody") }
+        guard let customer = CustomerID("anna") else { Failure.stop("anna is not a customer id") }
         let owner = OwnershipEntry(
             lineage: history.lineage,
             customer: customer,

@@ -21,7 +21,7 @@ extension Fuzzer {
         mutate: CompactMutations.any,
         check: { input in
             if let claims = PassChecks.verified(input) {
-                expect(PassSeeds.believable.contains(input), "believed, but nobody signed it")
+                expect(PassSeeds.believable.contains(input), "accepted without a signature")
                 PassChecks.hold(claims)
             }
             // Checks the claims as if they were signed, because changed ones always fail the
@@ -65,7 +65,7 @@ private enum PassChecks {
                 pass.issuer == expected.issuer && pass.audience == expected.audience
                     && pass.customer == expected.customer
                     && pass.environment == expected.environment,
-                "believed, but it is for somebody else"
+                "accepted for another audience"
             )
             expect(clock < pass.notAfter, "believed after its end")
             let again = unfailing("claims cannot be read again") {

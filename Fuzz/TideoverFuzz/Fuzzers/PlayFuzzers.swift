@@ -98,7 +98,7 @@ private enum PushChecks {
             expect(again.isAskedAbout == isAskedAbout, "it is kept otherwise")
         }
         guard let read = try? Play.reader.read(notification) else { return }
-        expect(!read.dedupeKey(messageId: nil).isEmpty, "without a key to tell repeats by")
+        expect(!read.dedupeKey(messageId: nil).isEmpty, "without a key for detecting repeats")
         expect(
             read.presumed.facts(learnedAt: Play.now, evidence: EvidenceID(hex: "00"))
                 .allSatisfy { $0.rank == .inferred },
@@ -162,7 +162,7 @@ private enum PushTokenChecks {
             expect(!isOriginal, "an original is not believed: \(error)")
             return
         }
-        expect(contents.contains(Array(jws.signingInput)), "believed, but nobody signed it")
+        expect(contents.contains(Array(jws.signingInput)), "accepted without a signature")
     }
 
     private static func hold(_ claims: [UInt8]) {

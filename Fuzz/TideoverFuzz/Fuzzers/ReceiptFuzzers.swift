@@ -73,7 +73,7 @@ private enum ReceiptChecks {
             let made = AppStoreSigning.creationDate(ofReceipt: signed.content)
             let instant = made?.millisecondsSince1970 ?? Originals.instant
             _ = try verifier.verify(signed, at: instant)
-            expect(contents.contains(signed.content), "believed, but nobody signed it")
+            expect(contents.contains(signed.content), "accepted without a signature")
             return true
         } catch {
             return false
@@ -103,7 +103,7 @@ private enum ReceiptChecks {
             }
         }
         guard let reading else { return }
-        expect(!reading.dedupeKey.isEmpty, "without a key to tell repeats by")
+        expect(!reading.dedupeKey.isEmpty, "without a key for detecting repeats")
         let facts = reading.facts(
             learnedAt: learnedAt,
             source: .appReceipt,

@@ -98,7 +98,7 @@ private enum RevenueCatChecks {
     }
 
     private static func facts(_ facts: [Fact]) {
-        expect(facts.allSatisfy { $0.rank == .relayed }, "a relay speaks as a store")
+        expect(facts.allSatisfy { $0.rank == .relayed }, "a relay has the rank of a store")
         for fact in facts { FactChecks.form(of: fact) }
         let chains = StoreChains(facts)
         let joined = facts.map(chains.joined)

@@ -49,7 +49,7 @@ extension AppStoreRefusal: CustomStringConvertible {
             "This is for \(found ?? "an app without a bundle id"), not for \(expected)."
         case .wrongApp: "This is for an app with another appAppleId than the configured one."
         case .environmentNotVouchedFor(let found):
-            "Whoever signed this does not vouch for \(found ?? "an unnamed environment")."
+            "The signer is not trusted for \(found ?? "an unnamed environment")."
         case .wrongEnvironment(let accepted, let found):
             "This is of the environment \(found.rawValue); the app takes part in \(accepted.list)."
         case .nestedMismatch(let part, let field, let outer, let inner):
@@ -102,7 +102,7 @@ extension AppStoreNote: CustomStringConvertible {
     /// A one-sentence description of the note.
     public var sentence: String {
         switch self {
-        case .test: "A test notification: it speaks of no purchase."
+        case .test: "A test notification, without a purchase."
         case .unknownType(let type):
             "The notification type \(type) is not known to this version: it changes nothing."
         case .unknownOwnership(let type):
@@ -114,7 +114,7 @@ extension AppStoreNote: CustomStringConvertible {
         case .incompleteRenewalInfo(let missing):
             "The renewal info names no \(missing.joined(separator: ", ")), so it states nothing."
         case .renewalInfoAlone:
-            "A renewal info alone does not say whose it is; it is taken for a purchaser's."
+            "A renewal info alone does not name the ownership; it counts as the purchaser's."
         case .nothingTakenBack(let type):
             "\(type) is announced, but the transaction carries no revocation: access stays."
         case .upgradedAway:
@@ -126,8 +126,8 @@ extension AppStoreNote: CustomStringConvertible {
         case .consentRescinded: "Consent for a child to use the app was withdrawn."
         case .answerNotSigned:
             "What verifyReceipt answers is not signed: only the receipt in it is believed."
-        case .noPurchases: "It tells of no purchase."
-        case .appTransaction: "An app transaction: it speaks of no purchase."
+        case .noPurchases: "It contains no purchase."
+        case .appTransaction: "An app transaction, without a purchase."
         }
     }
 

@@ -97,15 +97,15 @@ public struct Explanation: Hashable, Sendable {
         /// The reason as a sentence.
         public var sentence: String {
             switch self {
-            case .olderWord: "A newer word on the same thing counts."
-            case .otherTerm: "It speaks of another term."
+            case .olderWord: "A newer report about the same subject counts."
+            case .otherTerm: "It is about another term."
             case .notAssertedYet: "It was signed after the instant asked about."
             case .notBegun: "It begins after the instant asked about."
-            case .lowerRank: "A more trusted source spoke of the same thing."
-            case .unknownWord: "This version does not know the word; it changes nothing."
+            case .lowerRank: "A more trusted source reported the same subject."
+            case .unknownWord: "This version does not know the value; it changes nothing."
             case .upgrade: "It marks an upgrade, not a refund."
-            case .unbound: "It speaks of no term that is known."
-            case .replaced: "Another purchase has taken the place of the one it speaks of."
+            case .unbound: "It is about a term that is not known."
+            case .replaced: "Another purchase replaced the one it is about."
             case .noEffect: "There was nothing for it to change."
             }
         }

@@ -33,7 +33,7 @@ struct Reply {
         case .superseded: changed + ["You keep access in the meantime."]
         case .renewedUnseen:
             [
-                "The store told us that \(your) subscription renewed.",
+                "The store reported that \(your) subscription renewed.",
                 "You have access\(until(standing.accessUntil)); a full confirmation is still to come.",
             ]
         case .inGrace, .graceUnstated, .gracePresumed, .retryKept: failed + keptAccess

@@ -182,8 +182,8 @@ extension ConformanceQuestion {
         return customer == nil && entitlement != nil ? known.owned(by: Self.somebody) : known
     }
 
-    private static let somebody: CustomerID = {
-        guard let id = CustomerID("somebody") else {
+    private static let someone: CustomerID = {
+        guard let id = CustomerID("someone") else {
             preconditionFailure("a text that is not empty is a customer's id")
         }
         return id

@@ -131,12 +131,12 @@ extension Drift {
         public var sentence: String {
             switch self {
             case .staleDeviceCache:
-                "The device had not yet heard what we know; it does when it next takes our answer."
+                "The device did not have the current answer yet; it receives it at the next request."
             case .missedNotification:
-                "The device knows of the store what had not reached us; the store is asked about it."
+                "The device has a store report that the server has not received; the server asks the store."
             case .unverifiedOnDevice:
-                "The device holds a purchase whose signature it could not verify, which it must not "
-                    + "act on; what it presents is verified here."
+                "The device has a purchase with a signature that it cannot verify, and must not use "
+                    + "it; the server verifies what it presents."
             case .otherCustomer:
                 "The purchase on the device belongs to another customer here, as where two people "
                     + "share one store account; the customer who bought it can sign in."
@@ -150,8 +150,8 @@ extension Drift {
                 "The device holds a transaction that it never finished; once it is presented here "
                     + "and finished, both agree."
             case .unclaimedPurchase:
-                "We know the purchase but not whose it is; it is the customer's who presents it, as "
-                    + "by restoring purchases."
+                "The purchase is known, its customer is not; it belongs to the customer who presents it, "
+                    + "for example by restoring purchases."
             }
         }
     }

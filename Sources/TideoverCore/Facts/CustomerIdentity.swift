@@ -112,7 +112,7 @@ public enum AliasRuling: Hashable, Sendable {
             switch self {
             case .sameID: "An id needs no alias to itself."
             case .aliasOfAnother:
-                "The alias stands for another customer already, and stays with them."
+                "The alias already belongs to another customer, and remains there."
             case .hasAliases:
                 "The alias has aliases of its own: declare the customer an alias of it instead."
             case .tooMany: "A customer has at most \(CustomerAlias.most) aliases."

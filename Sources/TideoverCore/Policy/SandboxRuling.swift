@@ -70,7 +70,7 @@ public enum SandboxRuling: String, Hashable, Sendable, CaseIterable {
             "The policy opens the sandbox for review, nothing was ever bought in production, and a "
                 + "purchase of the sandbox gives access."
         case .denied:
-            "A purchase of the sandbox would give access, but the policy lets it serve nobody."
+            "A sandbox purchase would give access, but the policy accepts none in production."
         case .notTester:
             "A purchase of the sandbox would give access, but the customer is not named as a tester."
         case .knownCustomer:

@@ -19,7 +19,7 @@ public final class LineageHistory: Sendable {
     /// When receipts that list the purchase were made, oldest first.
     let receipts: [Instant]
     let announcements: Announcements
-    /// The products whose newest term unlocks nothing.
+    /// The products with a newest term that unlocks nothing.
     let inertProducts: Set<String>
     public let pace: Pace
 

@@ -61,7 +61,7 @@ extension Rule.ID {
         case .pending: "The purchase waits for approval or for its first payment."
         case .calledOff: "The purchase was declined or called off before anything was paid."
         case .unlinked:
-            "The store has spoken of this subscription, but never of a term of it."
+            "The store has reported this subscription, but no term of it."
         case .notStarted: "No term had begun yet."
         case .replaced: "Another purchase has taken the place of this one."
         case .revoked: "The store took the purchase back."
@@ -70,7 +70,7 @@ extension Rule.ID {
         case .inTerm: "The period paid for is running."
         case .superseded: "The customer upgraded to a term that we have not seen yet."
         case .renewedUnseen:
-            "The store told of a renewal whose transaction we have not seen yet."
+            "The store reported a renewal; its transaction has not arrived yet."
         case .endedStated: "The store said that the subscription has expired."
         case .inGrace: "A payment failed; the store keeps access during grace."
         case .graceUnstated: "The store says grace without a date; three days are assumed."
@@ -85,9 +85,9 @@ extension Rule.ID {
         case .holdPresumed:
             "A payment failed and grace should be over; a hold is assumed until the store says more."
         case .paused: "The customer has paused the subscription."
-        case .resumeDue: "The pause should be over and the store has not spoken."
+        case .resumeDue: "The pause should be over and the store has reported nothing."
         case .renewalDue:
-            "The renewal is due and the store has not spoken; a short leeway is given."
+            "The renewal is due and the store has reported nothing; a short leeway is given."
         case .silentGrace:
             "The renewal is due and the store says active; it goes on trying for up to two days."
         case .storeUnreachable:

@@ -31,7 +31,7 @@ extension PlayAPIFailure: CustomStringConvertible {
         case .forbidden:
             "The service account may not ask this: give it access to the app in the Play Console."
         case .notFound: "Google Play does not know this as a purchase of this app."
-        case .gone: "The purchase ended too long ago for Google Play to tell of it."
+        case .gone: "The purchase ended too long ago; Google Play no longer has it."
         case .throttled: throttledSentence
         case .conflict(let status):
             "Google Play answered \(status): the purchase has changed, or cannot be changed so."

@@ -47,7 +47,7 @@ extension RevenueCatNote: CustomStringConvertible {
     /// A one-sentence description of the note.
     public var sentence: String {
         switch self {
-        case .test: "A test event: it speaks of no purchase."
+        case .test: "A test event, without a purchase."
         case .unknownType(let type):
             "The event type \(type) is not known to this version: it changes nothing."
         case .noPurchase(let type): "An event of type \(type) changes no access."

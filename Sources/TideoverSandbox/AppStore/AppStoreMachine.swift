@@ -131,7 +131,7 @@ extension AppStoreMachine {
             guard let due = subscription.due, due.at == next.at else { continue }
             return (due.at, due.what, Place(account: next.number, subscription: index))
         }
-        preconditionFailure("what stands on the agenda is due for a subscription of the account")
+        preconditionFailure("an entry of the agenda is due for a subscription of the account")
     }
 
     /// Updates the agenda of an account after a change of its subscriptions.

@@ -54,7 +54,7 @@ extension AppStoreEvent {
         case .priceRaised(let price, true):
             return "\(customer) is asked to agree to \(price) from the next renewal on."
         case .priceRaised(let price, false):
-            return "\(customer) is told of \(price) from the next renewal on."
+            return "\(customer) is informed of \(price) from the next renewal on."
         case .priceAccepted: return "\(customer) agrees to the higher price."
         case .refundRequested: return "\(customer) asks for a refund."
         case .expired(.productUnavailable):

@@ -118,7 +118,7 @@ extension GooglePlayMachine {
         if let index = holder.purchases.firstIndex(where: { $0.due == at }) {
             return (at, .purchase(Place(account: account, index: index)))
         }
-        preconditionFailure("what stands on the agenda is due for something that the account holds")
+        preconditionFailure("an entry of the agenda is due for a purchase of the account")
     }
 
     private mutating func happen(at place: Place) -> [GooglePlayNotification] {

@@ -90,7 +90,7 @@ extension ScenarioError.Reason: CustomStringConvertible {
         case .duplicateToken(let name):
             "\"\(name)\" has the appAccountToken of a customer above"
         case .goesBack(let to, let from):
-            "this step goes back to \(InstantText.write(to)), but the one above it stands at "
+            "this step goes back to \(InstantText.write(to)), but the one above it is at "
                 + InstantText.write(from)
         case .tooFar: "this step lies after the year 9999"
         case .bothAtAndAfter: "a step has either \"at\" or \"after\""

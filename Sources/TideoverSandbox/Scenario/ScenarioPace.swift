@@ -22,7 +22,7 @@ public struct ScenarioPace: Sendable {
     ///     as they are written, and the clock must have reached them.
     ///   - clock: The back end's clock.
     ///   - sleep: Waits this long; less if the task is cancelled.
-    ///   - tell: Called before each pause.
+    ///   - tell: The function to call before each pause.
     public init(
         month: Int64?,
         clock: @escaping @Sendable () -> Int64,

@@ -104,6 +104,6 @@ extension KeyTable {
 
     /// Returns the name or id of the request's key, or a placeholder if it has none.
     func name(of request: Request) -> String {
-        request.bearerToken.flatMap { key(of: KeyDigest(of: $0))?.name } ?? "nobody in particular"
+        request.bearerToken.flatMap { key(of: KeyDigest(of: $0))?.name } ?? "an unknown key"
     }
 }

@@ -152,7 +152,7 @@ extension Configuration {
         public let issuer: String
         /// The file with the private signing key, in PEM.
         public let keyFile: String
-        /// Files with other keys, public or private, whose passes are valid: previous keys, and the
+        /// Files with other keys, public or private, that sign valid passes: previous keys, and the
         /// next one.
         public let otherKeyFiles: [String]
 

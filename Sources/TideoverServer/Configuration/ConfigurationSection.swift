@@ -421,7 +421,7 @@ extension ConfigurationSection {
         }
     }
 
-    /// Returns the sections of an object whose keys are names and whose values are objects.
+    /// Returns the sections of an object with names as keys and objects as values.
     func namedSections() -> [(name: String, section: ConfigurationSection)] {
         guard let node else { return [] }
         return node.members.map { name, value in
@@ -430,7 +430,7 @@ extension ConfigurationSection {
         }
     }
 
-    /// Returns the lists of an object whose keys are names and whose values are lists of scalars.
+    /// Returns the lists of an object with names as keys and lists of scalars as values.
     func namedLists<Value>(
         of form: ConfigurationForm<Value>
     ) -> [(name: String, list: [Value])] {

@@ -175,12 +175,12 @@ extension ConfigurationNotice: CustomStringConvertible {
             "\(printable(path)) is set but `simulated` is not among the environments: its root "
                 + "vouches for nothing"
         case .noPeriod(let path):
-            "\(printable(path)) has no period: how much faster a sandbox runs cannot be told for it"
+            "\(printable(path)) has no period, so the speed of a sandbox is unknown for it"
         case .withoutEffect(let path, let kind):
             "\(printable(path)) is set but has no effect on a product of kind \(kind)"
         case .trustsEverybody(let path):
-            "\(printable(path)) holds every address: whoever connects can say that he is somebody "
-                + "else"
+            "\(printable(path)) contains every address, so every client can pretend to have "
+                + "another one"
         case .emptyVariable(let name): "\(name) is empty and was taken as not set"
         case .unknownVariable(let name, let closest):
             "\(printable(name)) is set but means nothing here" + suggestion(closest)

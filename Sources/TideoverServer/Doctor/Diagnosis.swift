@@ -41,7 +41,7 @@ extension Finding {
                 of: app.id,
                 .warning,
                 "no period is known of \(endless.keys.sorted().joined(separator: ", "))",
-                advice: "Add `period`, by which the pace of a sandbox is told."
+                advice: "Add `period`; it determines the pace of a sandbox."
             )
         }
         let unlocked = app.catalogue.entitlements.joined(separator: ", ")
@@ -188,14 +188,14 @@ extension Finding {
                 "\(path) is in use by \(process), most likely the server, and was not read"
             )
         case .read:
-            return Finding(.storage, .ok, "\(path) is sound, and nobody has it open")
+            return Finding(.storage, .ok, "\(path) is sound, and no process has it open")
         }
     }
 
     /// Checks the free space of the disk.
     public static func disk(_ folder: FolderReading) -> Finding {
         guard let free = folder.freeBytes else {
-            return Finding(.disk, .warning, "the system does not tell how much room is left")
+            return Finding(.disk, .warning, "the system does not report the free space")
         }
         let detail = "\(free >> 20) MiB are free beside the storage"
         let advice = "Free some space; a full disk makes every notification fail until there is."
@@ -296,7 +296,7 @@ extension Finding {
                 .storeClock,
                 of: app,
                 .warning,
-                "no time is told at \(url): \(error)",
+                "no time is available at \(url): \(error)",
                 advice: "Start the simulated store, if the rehearsal needs it."
             )
         case .success(let instant) where !instant.isWithin(tolerance, of: now):

@@ -49,7 +49,7 @@ private struct BasePlanComparison {
         if case .forbidden = failure.reason { isForbidden = true }
         return finding(
             .warning,
-            "Google Play does not tell how they are set: \(failure.sentence.dropLast())",
+            "Google Play does not report their settings: \(failure.sentence.dropLast())",
             advice: isForbidden
                 ? "In the Play Console, Users and permissions, let the service account view app "
                     + "information." : nil
@@ -171,8 +171,8 @@ private struct BasePlanComparison {
             return finding(
                 .billingGrace,
                 .warning,
-                "Google Play grants \(plan.name) none: after a failed payment access goes on for a "
-                    + "day or two, in which nobody is told, and then it stops",
+                "Google Play grants \(plan.name) none: after a failed payment access continues for a "
+                    + "day or two without any message, and then stops",
                 advice: "Unless that is meant, set a grace period for the base plan in the Play "
                     + "Console, and `grace` \(entry(of: plan))."
             )

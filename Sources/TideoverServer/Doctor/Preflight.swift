@@ -42,7 +42,7 @@ extension Finding {
 
     /// Reports why the purchases could not be read.
     public static func catalogue(of subject: String, unknown reason: String) -> Finding {
-        Finding(.catalogue, of: subject, .warning, "it cannot be told what was bought: \(reason)")
+        Finding(.catalogue, of: subject, .warning, "what was bought is unknown: \(reason)")
     }
 
     /// Checks that the store's billing grace period matches the catalogue. It uses App Store
@@ -88,7 +88,7 @@ private struct GraceComparison {
     func untold(_ reason: String) -> Finding {
         finding(
             .ok,
-            "App Store Connect does not tell how it is set: \(reason); judged by the failures that "
+            "App Store Connect does not report the setting: \(reason); judged by the failures that "
                 + "were stored"
         )
     }

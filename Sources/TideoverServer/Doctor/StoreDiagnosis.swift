@@ -169,7 +169,7 @@ extension Finding {
                 .testNotification,
                 of: subject,
                 .warning,
-                "the store has sent one, and the server does not tell whether it arrived: "
+                "the store sent one, and the server does not report whether it arrived: "
                     + silence
             )
         }
@@ -202,7 +202,7 @@ extension Finding {
         switch known {
         case .success:
             return (
-                "somebody answered the store with success, and it was not this server",
+                "another server answered the store with success",
                 "Look where the URL in App Store Connect leads; another server, or a proxy that "
                     + "answers by itself, takes the notifications."
             )
@@ -210,7 +210,7 @@ extension Finding {
             return (
                 "the answer took too long for the store",
                 "Look for a slow proxy or an overloaded server: tideover_http_request_duration_"
-                    + "seconds tells how long answers take here."
+                    + "seconds has the times of its responses."
             )
         case .tlsIssue:
             return (
@@ -225,7 +225,7 @@ extension Finding {
             )
         case .noResponse:
             return (
-                "nobody answered the store",
+                "no server answered the store",
                 "Look whether the URL's name resolves, and whether a firewall keeps out "
                     + "17.0.0.0/8."
             )
@@ -281,7 +281,7 @@ extension Finding {
                 .notificationURL,
                 of: app.id,
                 .warning,
-                "server.publicURL is not set, so that it cannot be told what to register",
+                "server.publicURL is not set, so the URL to register is unknown",
                 advice: "Set it to the URL under which the internet reaches this server."
             )
         }
@@ -362,7 +362,7 @@ extension Finding {
 
     /// Reports why the server could not be queried for arrivals.
     public static func silence(of app: String, unknown reason: String) -> Finding {
-        Finding(.silence, of: app, .warning, "the server does not tell: \(reason)")
+        Finding(.silence, of: app, .warning, "the server does not report it: \(reason)")
     }
 }
 

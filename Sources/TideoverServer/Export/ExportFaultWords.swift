@@ -36,7 +36,7 @@ extension ExportFault {
         case .answersOnly:
             "An export of answers alone is for other databases. Make one without --answers."
         case .otherApp(let app): "The export is of the app \(app), which is not the one named."
-        case .misplaced: "The header stands on the first line, and nowhere else."
+        case .misplaced: "The header belongs on the first line only."
         case .unknownKind(let kind): "There are no lines of kind “\(kind)”."
         case .missing(let field): "The member “\(field)” is missing."
         case .wrong(let field): "The member “\(field)” is not what it should be."
@@ -45,7 +45,7 @@ extension ExportFault {
                 + "configuration first."
         case .digest: "The bytes of the evidence are not those that its id is the digest of."
         case .unproven(let id):
-            "The evidence that the fact rests on, \(id.hex), was not brought in; its line stands "
+            "The evidence that the fact rests on, \(id.hex), was not imported; its line must come "
                 + "before those of the facts."
         case .disbelieved(let id, let code):
             "The evidence that the fact rests on, \(id.hex), is not believed here: \(code). Compare "
@@ -53,9 +53,9 @@ extension ExportFault {
         case .unstated(let id):
             "The evidence that the fact rests on, \(id.hex), does not say so."
         case .contradicted(.owner):
-            "Another owner stands at this place of the purchase's list, or those before are missing."
-        case .contradicted(.alias): "One of the two ids stands for another customer already."
-        case .contradicted(let kind): "Something else stands in the place of this \(kind.rawValue)."
+            "The purchase has another owner at this position, or earlier owners are missing."
+        case .contradicted(.alias): "One of the two ids already belongs to another customer."
+        case .contradicted(let kind): "This \(kind.rawValue) differs from the stored one."
         }
     }
 }

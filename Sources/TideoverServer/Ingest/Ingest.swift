@@ -117,7 +117,7 @@ struct Ingest: Sendable {
         throw .tooOld
     }
 
-    /// Rejects old notifications of an expired signer. Whoever has the key of an expired
+    /// Rejects old notifications of an expired signer. The holder of the key of an expired
     /// certificate could date a message back to its validity. Such a message is accepted while the
     /// App Store may still repeat it, and later only if it is known.
     private func judgeSigner(

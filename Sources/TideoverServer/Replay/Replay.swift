@@ -33,7 +33,7 @@ struct Replay: Sendable {
         var owners: Set<CustomerID> = []
         /// Facts to add, by the key of their lineage.
         var news: [String: [Fact]] = [:]
-        /// Customers whose stored answers were derived with other rules.
+        /// Customers with stored answers of other rules.
         var outdated: [CustomerKey] = []
         var changes: [ChangeName: ReplayReport.Change] = [:]
     }

@@ -67,6 +67,6 @@ package struct LockoutNews: Hashable, Sendable {
         let minutes = causes.sorted { $0.key.rawValue < $1.key.rawValue }
             .map { "\($0.key.rawValue) \($0.value.count / Milliseconds.minutes(1).count) min" }
         return "purchases \(purchases), \(minutes.joined(separator: ", ")), known since "
-            + "\(since.rfc3339); `tideover report lockouts` tells all"
+            + "\(since.rfc3339); see `tideover report lockouts`"
     }
 }

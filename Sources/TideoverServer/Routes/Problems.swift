@@ -85,7 +85,7 @@ extension Problem {
         "bad-customer",
         status: 400,
         title: "Invalid customer id.",
-        detail: "A customer id is not empty, not the all-zero UUID that stands for nobody, and not "
+        detail: "A customer id is not empty, not the all-zero UUID, and not "
             + "longer than \(CustomerID.longest) bytes of UTF-8."
     )
 

@@ -73,7 +73,7 @@ extension PlayUpkeep {
                     environment: environment,
                     code: "acknowledgement-late",
                     detail: "Google Play refunds it at \(purchase.dueBy.rfc3339) unless it is "
-                        + "told: see that the service account may manage orders."
+                        + "acknowledged: give the service account the permission to manage orders."
                 )
             )
         }

@@ -33,7 +33,7 @@ struct CounterFamily: Hashable, Sendable {
     )
     static let unknownProducts = CounterFamily(
         name: "tideover_unknown_products_total",
-        help: "Terms told of for products that the catalogue does not have.",
+        help: "Terms of products that the catalogue does not contain.",
         labels: ["app"]
     )
     static let deviceItems = CounterFamily(
@@ -96,7 +96,7 @@ struct CounterFamily: Hashable, Sendable {
 
     static let deadlineBatches = CounterFamily(
         name: "tideover_deadline_batches_total",
-        help: "Batches of customers whose answers fell due, by outcome.",
+        help: "Batches of customers with answers that fell due, by outcome.",
         labels: ["outcome"]
     )
     static let deadlineEvents = CounterFamily(

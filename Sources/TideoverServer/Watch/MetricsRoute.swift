@@ -33,7 +33,7 @@ struct MetricsRoute {
         text.family(
             "tideover_build_info",
             .gauge,
-            "Always 1; the label tells the version.",
+            "Always 1; the label is the version.",
             [([("version", service.version)], 1)]
         )
         return Response(
@@ -152,7 +152,7 @@ struct MetricsRoute {
         text.family(
             "tideover_deadlines_due",
             .gauge,
-            "Customers whose answers fell due and were not derived again yet, counted up to 10000.",
+            "Customers with answers that fell due and are not derived again yet, up to 10000.",
             counts
         )
         text.family(
@@ -201,7 +201,7 @@ struct MetricsRoute {
         text.family(
             "tideover_play_acknowledgements_awaited",
             .gauge,
-            "Purchases of which Google Play has not been told yet that they were granted.",
+            "Purchases that are not acknowledged to Google Play yet.",
             awaited
         )
         text.family(

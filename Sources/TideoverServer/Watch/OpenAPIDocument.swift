@@ -35,10 +35,10 @@ enum OpenAPIDocument {
           "tags": [
             { "name": "customers", "description": "What customers may use" },
             { "name": "events", "description": "What happened to customers" },
-            { "name": "notifications", "description": "What stores tell" },
+            { "name": "notifications", "description": "Messages from stores" },
             { "name": "store actions", "description": "What stores are requested to change" },
             { "name": "backfill", "description": "What stores are asked for" },
-            { "name": "reports", "description": "Figures over everything that was heard" },
+            { "name": "reports", "description": "Figures over all stored messages" },
             { "name": "keys", "description": "Who may ask" },
             { "name": "watching", "description": "Whether the server is well" }
           ],
@@ -48,7 +48,7 @@ enum OpenAPIDocument {
                 "tags": ["customers"],
                 "operationId": "getCustomer",
                 "summary": "What a customer may use now",
-                "description": "A customer nobody has heard of is answered too: `never`, confidence `unknown`, without a pass. The `ETag` does not cover the pass: who needs a new one, when half of its life is over, asks without `If-None-Match`.",
+                "description": "An unknown customer is answered too: `never`, confidence `unknown`, without a pass. The `ETag` does not cover the pass: a client that needs a new one, when half of its life is over, asks without `If-None-Match`.",
                 "security": [{ "key": ["public"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -113,7 +113,7 @@ enum OpenAPIDocument {
                 "tags": ["customers"],
                 "operationId": "getPassKeys",
                 "summary": "The public keys that passes are checked with",
-                "description": "The key that signs, and others whose passes count: former ones, and one that is to sign next. None where no passes are issued.",
+                "description": "The signing key, and other keys with valid passes: previous ones and the next one. Empty if no passes are issued.",
                 "security": [],
                 "parameters": [{ "$ref": "#/components/parameters/app" }],
                 "responses": {
@@ -171,8 +171,8 @@ enum OpenAPIDocument {
               "post": {
                 "tags": ["customers"],
                 "operationId": "reconcile",
-                "summary": "What a device has in hand goes in, what the customer may use comes out",
-                "description": "Each piece of evidence is believed or refused by itself; Google Play is asked about what was bought there. What is accepted is durable before the answer goes out, so that its transaction may be finished, and the lineages it speaks of are claimed for the customer. The answer is that of the environment asked about, else of the newest evidence accepted, else of production. More than 32 pieces are presented in several requests, in any order; to present one again changes nothing. Once something was presented and nothing was refused, or the device said `nothing`, a customer without purchases is `never` for certain.",
+                "summary": "Present a device's purchases and read what the customer may use",
+                "description": "Each piece of evidence is accepted or rejected by itself; Google Play is queried about purchases there. Accepted evidence is stored before the response is sent, so that its transaction may be finished, and its lineages are claimed for the customer. The answer is that of the environment asked about, else of the newest evidence accepted, else of production. More than 32 pieces are presented in several requests, in any order; to present one again changes nothing. Once something was presented and nothing was refused, or the device said `nothing`, a customer without purchases is `never` for certain.",
                 "security": [{ "key": ["public"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -244,8 +244,8 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["customers"],
                 "operationId": "getTimeline",
-                "summary": "What a customer lived through",
-                "description": "The spans of standing and what happened between them, told from all that is known, and what follows if the store says nothing more.",
+                "summary": "The history of a customer",
+                "description": "The spans of standing and what happened between them, derived from everything known now, and the expected spans without further messages.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -253,7 +253,7 @@ enum OpenAPIDocument {
                   { "$ref": "#/components/parameters/environment" },
                   {
                     "name": "at", "in": "query",
-                    "description": "The instant to tell it until instead of now",
+                    "description": "The end of the history instead of now",
                     "schema": { "$ref": "#/components/schemas/Instant" }
                   },
                   {
@@ -426,7 +426,7 @@ enum OpenAPIDocument {
                 "tags": ["customers"],
                 "operationId": "declareAlias",
                 "summary": "Say that two ids are one customer",
-                "description": "From now on either is answered with the purchases of both; of an instant before, each for itself. The alias stands for the customer for ever; an alias of an alias is one of the customer behind it.",
+                "description": "From now on either is answered with the purchases of both; of an instant before, each for itself. The alias belongs to the customer permanently; an alias of an alias is one of the customer behind it.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -513,7 +513,7 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["customers"],
                 "operationId": "getAudit",
-                "summary": "Who changed whose a purchase is, or gave access by hand",
+                "summary": "Changes of ownership, and access given by hand",
                 "description": "Claims, transfers, grants, aliases, changes requested from a store, and claims that were refused (the same one once). Lines are only ever added.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
@@ -658,7 +658,7 @@ enum OpenAPIDocument {
                   { "$ref": "#/components/parameters/environment" },
                   {
                     "name": "product", "in": "query", "required": true,
-                    "description": "The product whose subscriptions are extended",
+                    "description": "The product of the subscriptions to extend",
                     "schema": { "type": "string" }
                   }
                 ],
@@ -762,7 +762,7 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["customers"],
                 "operationId": "lookUpPurchase",
-                "summary": "Whose a purchase is",
+                "summary": "The customer of a purchase",
                 "description": "Found by exactly one of the parameters. An order that is not known is asked of its store where the app's configuration lets it be asked.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
@@ -1033,7 +1033,7 @@ enum OpenAPIDocument {
                   },
                   {
                     "name": "dryRun", "in": "query",
-                    "description": "Only tell what would become of them",
+                    "description": "Report the result without storing anything",
                     "schema": { "type": "boolean", "default": false }
                   }
                 ],
@@ -1285,7 +1285,7 @@ enum OpenAPIDocument {
                   { "$ref": "#/components/parameters/environment" },
                   {
                     "name": "apply", "in": "query",
-                    "description": "Whether to add what is new instead of only telling of it",
+                    "description": "Whether to add new facts instead of only reporting them",
                     "schema": { "type": "boolean", "default": false }
                   }
                 ],
@@ -1651,7 +1651,7 @@ enum OpenAPIDocument {
                 "operationId": "getReadiness",
                 "summary": "Whether the storage can be read and written",
                 "security": [],
-                "description": "Found out at most once a second, however often it is asked. Once the server is told to stop the answer is no.",
+                "description": "Checked at most once a second. After a stop signal the answer is no.",
                 "responses": {
                   "200": {
                     "description": "It can",
@@ -1775,7 +1775,7 @@ enum OpenAPIDocument {
             },
             "responses": {
               "problem": {
-                "description": "Not served; `type` tells why",
+                "description": "Rejected; `type` is the reason",
                 "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                 "content": {
                   "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } }
@@ -1815,7 +1815,7 @@ enum OpenAPIDocument {
                   "asOf": { "$ref": "#/components/schemas/Instant" },
                   "customerVersion": {
                     "type": "integer",
-                    "description": "Rises by one whenever the answer changes; 0 for a customer nobody has heard of"
+                    "description": "Rises by one whenever the answer changes; 0 for an unknown customer"
                   },
                   "entitlements": {
                     "type": "object",
@@ -1981,7 +1981,7 @@ enum OpenAPIDocument {
                   "entitlement": { "type": "string" },
                   "product": {
                     "type": "string",
-                    "description": "Alone it stands for all that it unlocks now"
+                    "description": "Without entitlements: everything that the product unlocks now"
                   },
                   "days": { "type": "integer", "minimum": 1, "maximum": 3660 },
                   "until": { "$ref": "#/components/schemas/Instant" },
@@ -2143,7 +2143,7 @@ enum OpenAPIDocument {
                   },
                   "customer": {
                     "type": ["string", "null"],
-                    "description": "Who holds it; null where nobody has claimed it"
+                    "description": "Its customer; null if it is unclaimed"
                   },
                   "owners": {
                     "type": "array", "items": { "type": "object" },
@@ -2151,10 +2151,10 @@ enum OpenAPIDocument {
                   },
                   "reply": {
                     "type": "string",
-                    "description": "A sentence to send to whoever asks"
+                    "description": "A sentence for the reply to the person who asks"
                   },
                   "claim": {
-                    "description": "How to claim it; null where somebody has",
+                    "description": "How to claim it; null if it has a customer",
                     "oneOf": [
                       {
                         "type": "object",
@@ -2413,7 +2413,7 @@ enum OpenAPIDocument {
                   },
                   "renewalInfos": {
                     "type": "array", "items": { "type": "string" },
-                    "description": "Signed renewal infos, each a compact JWS; one whose subscription is not known needs its transaction beside it"
+                    "description": "Signed renewal infos, each a compact JWS; one of an unknown subscription needs its transaction too"
                   },
                   "purchases": {
                     "type": "array", "items": { "type": "object" },
@@ -2470,7 +2470,7 @@ enum OpenAPIDocument {
                 "properties": {
                   "deviceTime": { "$ref": "#/components/schemas/Instant" },
                   "askedAt": {
-                    "description": "When the device last looked at what its store tells",
+                    "description": "When the device last read its store",
                     "$ref": "#/components/schemas/Instant"
                   },
                   "environment": { "type": "string", "description": "The one it looked at, such as Production" },
@@ -2636,7 +2636,7 @@ enum OpenAPIDocument {
                   "index": { "type": "integer", "description": "Its place in its list" },
                   "verdict": {
                     "type": "string", "enum": ["accepted", "refused", "unasked", "failed"],
-                    "description": "`unasked`: Google Play could not be asked about it now, or has not reported it where no service account is configured; present it again. `failed` stands in the problem `storage-unavailable` only: present it again"
+                    "description": "`unasked`: Google Play could not be asked about it now, or has not reported it where no service account is configured; present it again. `failed` occurs in the problem `storage-unavailable` only: present it again"
                   },
                   "isKnown": { "type": "boolean", "description": "Whether it had arrived before" },
                   "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
@@ -2794,7 +2794,7 @@ enum OpenAPIDocument {
                   },
                   "added": { "$ref": "#/components/schemas/ReplayList" },
                   "unread": {
-                    "description": "A resumed run cannot tell",
+                    "description": "Null for a resumed run",
                     "oneOf": [{ "$ref": "#/components/schemas/ReplayList" }, { "type": "null" }]
                   },
                   "changed": {
@@ -2875,7 +2875,7 @@ enum OpenAPIDocument {
                   "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
                   "terms": {
                     "type": "array",
-                    "description": "Periods and purchases told of, by the store's id of the product",
+                    "description": "Periods and purchases reported, by the store's id of the product",
                     "items": {
                       "type": "object",
                       "required": ["product", "count"],
@@ -2894,7 +2894,7 @@ enum OpenAPIDocument {
                         "product": { "type": "string" },
                         "grace": {
                           "type": "string",
-                          "description": "`none`, its length in days such as `P16D`, or `granted` where the length does not tell of the setting"
+                          "description": "`none`, its length in days such as `P16D`, or `granted` if the length does not reveal the setting"
                         },
                         "count": { "type": "integer" },
                         "newest": { "$ref": "#/components/schemas/Instant" }
@@ -2931,7 +2931,7 @@ enum OpenAPIDocument {
                   },
                   "changes": {
                     "type": "integer",
-                    "description": "Messages that told something of a purchase which none before had told: the denominator"
+                    "description": "Messages with news about a purchase that no earlier message had: the denominator"
                   },
                   "pushed": { "$ref": "#/components/schemas/ArrivalWay" },
                   "asked": { "$ref": "#/components/schemas/ArrivalWay" },
@@ -3553,7 +3553,7 @@ enum OpenAPIDocument {
                   "kind": {
                     "type": "string",
                     "enum": ["reEnableRenewal", "fixPayment", "purchase", "resume", "wait"],
-                    "description": "On `wait` nothing may be bought: the store has not told all"
+                    "description": "On `wait` offer no purchase: the store has not reported everything"
                   },
                   "productId": { "type": ["string", "null"] },
                   "price": {
@@ -3666,7 +3666,7 @@ enum OpenAPIDocument {
               },
               "Prompt": {
                 "type": "object",
-                "description": "What to tell a customer whose payment failed; only `kind` when it is `none`",
+                "description": "What to show a customer with a failed payment; only `kind` if it is `none`",
                 "required": ["kind"],
                 "properties": {
                   "kind": { "type": "string", "enum": ["none", "soft", "hard"] },

@@ -21,13 +21,13 @@ struct SilenceFinding: Hashable {
         let told = "\(news) signed things that had not arrived, with \(report.newFacts) new facts"
         if case .stopped(let stop) = report.outcome {
             word = .unknown
-            sentence = "the store did not answer everything: \(stop.sentence) It told of \(told)."
+            sentence = "the store did not answer everything: \(stop.sentence) It reported \(told)."
         } else if news > 0 {
             word = .missed
-            sentence = "the store told of \(told): what it sends does not get here"
+            sentence = "the store reported \(told): its messages do not arrive here"
         } else {
             word = .nothing
-            sentence = "the store has nothing to tell that was not known"
+            sentence = "the store reports nothing new"
         }
     }
 }

@@ -82,7 +82,7 @@ public struct RSAPrivateKey: Sendable {
 
     /// Generates a random key of 2048 bits or more, which takes at least a tenth of a second.
     public static func generate(bitCount: Int = 2048) -> RSAPrivateKey {
-        precondition(bitCount >= 2048, "a shorter key is accepted by nobody")
+        precondition(bitCount >= 2048, "a shorter key is not accepted anywhere")
         guard let key = generated(bitCount) else {
             preconditionFailure("libcrypto could not generate a key")
         }
@@ -100,7 +100,7 @@ public struct RSAPrivateKey: Sendable {
         storage.withLock { handle in
             guard let modulus = Self.number(OSSL_PKEY_PARAM_RSA_N, of: handle.key),
                 let exponent = Self.number(OSSL_PKEY_PARAM_RSA_E, of: handle.key)
-            else { preconditionFailure("libcrypto could not tell the numbers of a key of RSA") }
+            else { preconditionFailure("libcrypto could not export the numbers of an RSA key") }
             return (modulus, exponent)
         }
     }

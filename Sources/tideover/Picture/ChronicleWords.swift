@@ -9,7 +9,7 @@ extension Chronicle {
 
     private var lockouts: String {
         let (people, total) = (people(.lockedOut), total(.lockedOut))
-        guard people > 0 else { return "An expiry check would have locked out nobody." }
+        guard people > 0 else { return "An expiry check would have locked out no customer." }
         return
             "An expiry check would have locked out \(people) of these \(courses.count) customers "
             + "while they were entitled, for \(Self.days(total)) together."
@@ -25,11 +25,11 @@ extension Chronicle {
 
     private var ours: String {
         if wrongAnswers == 0 {
-            return "Tideover was asked \(answers) times on the way, and each answer was what the "
-                + "store itself held to be so."
+            return "Tideover was asked \(answers) times, and each answer matched the store's own "
+                + "state."
         }
-        return "Tideover was asked \(answers) times on the way; \(wrongAnswers) answers were not "
-            + "what the store itself held to be so."
+        return "Tideover was asked \(answers) times; \(wrongAnswers) answers differed from the "
+            + "store's own state."
     }
 
     private var saved: String? {

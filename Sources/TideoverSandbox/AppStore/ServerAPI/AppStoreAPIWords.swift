@@ -44,7 +44,7 @@ extension AppStoreAPIError {
         case .appAccountTokenNotUUID: "The app account token is not a UUID."
         case .familyTransaction: "Transactions of Family Sharing are not accepted here."
         case .notOriginalTransactionId: "The id is not that of a first transaction."
-        case .extensionIneligible: "The subscription cannot be extended as it stands."
+        case .extensionIneligible: "The subscription cannot be extended in its current state."
         case .extensionsUsedUp: "The subscription was extended as often as a year allows."
         case .familyExtension: "A family member's subscription cannot be extended."
         case .accountNotFound: "There is no such account."

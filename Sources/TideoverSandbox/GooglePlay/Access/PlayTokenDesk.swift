@@ -200,7 +200,7 @@ private enum TokenRefusal: Error {
         case .grantType: "Only the grant of RFC 7523 is given here."
         case .account: "There is no such account, or it has no such key."
         case .signature: "The signature of the assertion does not hold."
-        case .audience: "The assertion is addressed to somebody else."
+        case .audience: "The assertion has another audience."
         case .time: "The assertion must be of now and last an hour at most."
         case .scope: "The assertion asks for nothing that there is."
         }

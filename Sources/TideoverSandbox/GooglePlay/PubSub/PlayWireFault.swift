@@ -62,7 +62,7 @@ extension PlayWireFault: WireFault {
         case .rotateKey: "signed with a new key"
         case .unknownKey: "signed with a key that is not Google's"
         case .expiredToken: "with an expired token"
-        case .wrongAudience: "with a token for somebody else"
+        case .wrongAudience: "with a token for another audience"
         case .wrongAccount: "with a token of another account"
         }
     }

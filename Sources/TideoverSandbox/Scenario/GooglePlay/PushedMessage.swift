@@ -31,7 +31,7 @@ public struct PushedMessage: Hashable, Sendable {
         guard let customer = message.customer else {
             return "Google Play sends a test notification."
         }
-        return "Google Play tells of \(customer)'s purchase: \(name)."
+        return "Google Play reports \(customer)'s purchase: \(name)."
     }
 }
 

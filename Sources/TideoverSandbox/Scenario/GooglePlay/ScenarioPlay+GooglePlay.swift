@@ -10,7 +10,7 @@ extension ScenarioPlay {
         let refused = await googlePlay.perform(action.deed, by: step.customer)?.reason
         let deed = Deed(
             line: step.line,
-            words: action.deed.words(step.customer ?? "nobody"),
+            words: action.deed.words(step.customer ?? "no customer"),
             note: step.note,
             refusal: nil,
             verdict: verdict(refused, expected: action.refusal)

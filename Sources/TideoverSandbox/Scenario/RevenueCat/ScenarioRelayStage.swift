@@ -73,7 +73,7 @@ extension ScenarioPlay {
         case .transfer(let other):
             guard let from = id(of: step.customer), let to = id(of: other) else { return }
             await revenueCat?.relay.transfer(from: from, to: to, at: now)
-            words = "\(other) restores what \(step.customer ?? "nobody") bought."
+            words = "\(other) restores what \(step.customer ?? "no customer") bought."
         }
         let deed = Deed(
             line: step.line,

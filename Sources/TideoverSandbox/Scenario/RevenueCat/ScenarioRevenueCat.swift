@@ -42,5 +42,5 @@ public struct RelayedWebhook: Hashable, Sendable {
     public var isTaken: Bool { status == 200 }
 
     /// The event, in one sentence.
-    public var words: String { "RevenueCat tells of \(event.type.rawValue)." }
+    public var words: String { "RevenueCat reports \(event.type.rawValue)." }
 }
