@@ -32,7 +32,7 @@ import Testing
         #expect(writer.droppedCount == 0)
     }
 
-    @Test func `a reader that stalls blocks no caller, and learns later what it missed`() throws {
+    @Test func `a stalled reader blocks no caller and later gets the count of lost lines`() throws {
         let pipe = try Pipe()
         let output = Sink(descriptor: pipe.writing)
         let writer = try BackgroundWriter(to: output, capacity: 200_000, notice: Self.notice)
