@@ -93,7 +93,7 @@ import TideoverRevenueCat
         #expect(life.told(.day("2026-06-18")) == "hold billingRetry in-retry presumed")
     }
 
-    @Test func `an expiration date moved to the grace date does not change that`() throws {
+    @Test func `an expiration date moved to the grace date extends no access`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE")
         let moved = Self.grace.changed(["expiration_at_ms": RevenueCatWire.ms(Self.graceEnd)])
@@ -262,7 +262,7 @@ import TideoverRevenueCat
         #expect(life.told(.day("2026-05-13")) == "expired refunded revoked presumed")
     }
 
-    @Test func `a refund of an earlier period revokes nothing of the running one`() throws {
+    @Test func `a refund of a period that continues revokes nothing`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE")
         try life.hear("CANCELLATION", at: Self.refundedAt, ["cancel_reason": "CUSTOMER_SUPPORT"])

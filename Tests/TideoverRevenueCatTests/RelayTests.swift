@@ -353,7 +353,7 @@ import TideoverRevenueCat
         #expect(concluded.facts == [])
     }
 
-    @Test func `a field that an answer omits is reported`() throws {
+    @Test func `a purchase without facts is reported`() throws {
         let production = RevenueCatReader(
             environments: [.production],
             catalogue: RevenueCatWire.catalogue

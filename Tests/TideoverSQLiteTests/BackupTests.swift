@@ -117,8 +117,7 @@ import TideoverStorage
         }
     }
 
-    @Test func `a server's copy includes concurrent writes, and the log stays small`() async throws
-    {
+    @Test func `a server's copy includes concurrent writes, and its log is short`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         try await fill(storage, 0..<40_000)
         let begun = try storage.beginCopy()

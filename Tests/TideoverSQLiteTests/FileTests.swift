@@ -151,7 +151,7 @@ import TideoverTestProcesses
         #expect(attempts < 500)
     }
 
-    @Test func `is the only file after closing and readable by its owner only`() async throws {
+    @Test func `leaves only its lock after closing, and both are private`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         try await storage.add([Tally(environment: nil, kind: "k", name: "n"): 1], app: "cards")
         await storage.close()

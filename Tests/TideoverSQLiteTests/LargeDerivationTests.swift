@@ -134,7 +134,7 @@ import TideoverStorageConformance
         await storage.close()
     }
 
-    @Test func `a customer with constant changes is derived in the transaction at last`()
+    @Test func `a customer with constant changes is derived inside the transaction`()
         async throws
     {
         try await buyFive()
