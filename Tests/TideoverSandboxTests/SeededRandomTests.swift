@@ -2,7 +2,7 @@ import Testing
 import TideoverSandbox
 
 @Suite struct SeededRandomTests {
-    @Test func `the sequence is that of SplitMix64`() {
+    @Test func `the sequence equals SplitMix64's`() {
         var random = SeededRandom(seed: 1_234_567)
         let drawn = (0..<3).map { _ in random.next() }
         #expect(
