@@ -8,7 +8,7 @@ import TideoverJSON
 @Suite struct PrinterTests {
     private func node(_ text: String) throws -> JSONNode { try JSONDocument(Array(text.utf8)).root }
 
-    @Test func `entitlements that no purchase unlocks share one line`() throws {
+    @Test func `entitlements without purchases share one line`() throws {
         let answer = try node(
             """
             { "customer": "u_42", "app": "cards", "environment": "production",
@@ -35,7 +35,7 @@ import TideoverJSON
         #expect(!all.results.captured.contains("Never bought"))
     }
 
-    @Test func `a lookup without a result says what each store answered`() throws {
+    @Test func `a lookup without a result lists each store's answer`() throws {
         let stores = try node(
             """
             [{ "store": "googlePlay", "environment": null, "outcome": "noSuchOrder" },
@@ -53,7 +53,7 @@ import TideoverJSON
         )
     }
 
-    @Test func `unclaimed purchases of both stores fit into 80 columns`() throws {
+    @Test func `unclaimed purchases of both stores fit in 80 columns`() throws {
         let purchases = try node(
             """
             [{ "purchasedAt": "2026-05-01T10:00:00.000Z", "price": "149.99 USD",
