@@ -16,7 +16,7 @@ import TideoverLives
         "catalogue": {"monthly": {"entitlements": ["premium"], "period": "P1M"}},
         \(head)
         "cases": [
-        {"name": "a case", "source": "nobody", \(body)}
+        {"name": "a case", "source": "none", \(body)}
         ]}
         """
     }

@@ -123,7 +123,7 @@ import TideoverLives
 
     private static let cases: [Case] = [
         Case(
-            testDescription: "we are sure, and the device only sees the old end",
+            testDescription: "the server is certain, and the device only has the old end",
             conclusion: DeviceConclusion(words: [
                 "premium": DeviceWord(access: false, end: .at(end))
             ]),
@@ -131,7 +131,7 @@ import TideoverLives
             cause: .staleDeviceCache
         ),
         Case(
-            testDescription: "the device looked before the store said what we know",
+            testDescription: "the device read the store before it reported the server's facts",
             conclusion: DeviceConclusion(
                 askedAt: end - .hours(1),
                 words: ["premium": DeviceWord(access: false)]
@@ -140,7 +140,7 @@ import TideoverLives
             cause: .staleDeviceCache
         ),
         Case(
-            testDescription: "the device looked since, and sees what we do not",
+            testDescription: "the device read the store later and has newer facts",
             conclusion: DeviceConclusion(
                 askedAt: now - .hours(1),
                 words: ["premium": DeviceWord(access: false)]
@@ -149,7 +149,7 @@ import TideoverLives
             cause: .missedNotification
         ),
         Case(
-            testDescription: "the device knows of a later end",
+            testDescription: "the device has a later end",
             conclusion: DeviceConclusion(
                 words: ["premium": DeviceWord(access: true, end: .at(nextEnd))]
             ),
@@ -157,13 +157,13 @@ import TideoverLives
             cause: .missedNotification
         ),
         Case(
-            testDescription: "we only assume",
+            testDescription: "the server only presumes",
             conclusion: DeviceConclusion(words: ["premium": DeviceWord(access: true)]),
             server: assumes,
             cause: .missedNotification
         ),
         Case(
-            testDescription: "a refund that the device has not heard of",
+            testDescription: "a refund that the device has not received",
             conclusion: DeviceConclusion(words: ["premium": DeviceWord(access: true, end: .at(end))]
             ),
             server: denies,
@@ -188,7 +188,7 @@ import TideoverLives
             cause: .unverifiedOnDevice
         ),
         Case(
-            testDescription: "a clock that runs a month ahead, by the same end",
+            testDescription: "a clock a month ahead with the same end",
             conclusion: DeviceConclusion(
                 at: now + .days(30),
                 words: ["premium": DeviceWord(access: false, end: .at(nextEnd))]
@@ -197,7 +197,7 @@ import TideoverLives
             cause: .clock
         ),
         Case(
-            testDescription: "a clock that runs behind, by which we would have said the same",
+            testDescription: "a slow clock that explains the difference",
             conclusion: DeviceConclusion(
                 at: end - .days(1),
                 words: ["premium": DeviceWord(access: true)]
@@ -207,7 +207,7 @@ import TideoverLives
             cause: .clock
         ),
         Case(
-            testDescription: "a clock that is off, which does not explain it",
+            testDescription: "a wrong clock that does not explain the difference",
             conclusion: DeviceConclusion(
                 at: now + .minutes(6),
                 words: ["premium": DeviceWord(access: true, end: .at(nextEnd))]
@@ -226,7 +226,7 @@ import TideoverLives
             cause: .otherCustomer
         ),
         Case(
-            testDescription: "a purchase that nobody has claimed",
+            testDescription: "an unclaimed purchase",
             conclusion: DeviceConclusion(
                 words: ["premium": DeviceWord(access: true, originalTransactionId: lineage.id)]
             ),
@@ -235,7 +235,7 @@ import TideoverLives
             cause: .unclaimedPurchase
         ),
         Case(
-            testDescription: "a transaction that was not finished",
+            testDescription: "an unfinished transaction",
             conclusion: DeviceConclusion(
                 words: ["premium": DeviceWord(access: false, unfinished: ["2000000000000002"])]
             ),

@@ -45,7 +45,9 @@ import TideoverLives
 
     @Test func `a violation is reported with the fewest facts that cause it, a line each`() throws {
         // No customer fails and is refunded: not a law of any store, so many lives break it.
-        let law = Law(name: "no-bad-luck", sentence: "nobody fails and is refunded") { life, _ in
+        let law = Law(name: "no-bad-luck", sentence: "no customer fails and is refunded") {
+            life,
+            _ in
             let words = life.facts.map(\.assertion)
             let fails = words.contains {
                 if case .outlook(let outlook) = $0 { outlook.isRetrying == true } else { false }
@@ -63,7 +65,7 @@ import TideoverLives
         #expect(breach.life.facts.count == 2)
         let lines = breach.description.split(separator: "\n")
         #expect(lines.count == 3)
-        #expect(lines[0] == "nobody fails and is refunded: not with seed 1, both")
+        #expect(lines[0] == "no customer fails and is refunded: not with seed 1, both")
         #expect(lines.contains { $0.contains("revocation: refund, from") })
     }
 

@@ -23,7 +23,7 @@ import TideoverLives
             }
             try #require(cells.count == 5, "\(line)")
             let word = cells[0].trimmingCharacters(in: ["`"])
-            let id = try #require(Rule.ID(rawValue: word), "\(word) is no rule")
+            let id = try #require(Rule.ID(rawValue: word), "\(word) is not a rule")
             let table = try #require(
                 ["App Store": Rule.Table.terms, "Google Play": .playItems][cells[1]]
             )

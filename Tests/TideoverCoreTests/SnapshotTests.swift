@@ -156,7 +156,7 @@ import TideoverLives
         #expect(CustomerID("00000000-0000-0000-0000-000000000000") == nil)
         #expect(CustomerID("") == nil)
         #expect(CustomerID("Anna") != CustomerID("anna"))
-        #expect(CustomerID("caf\u{E9}") != CustomerID("cafe\u{301}"), "bytes tell ids apart")
+        #expect(CustomerID("caf\u{E9}") != CustomerID("cafe\u{301}"), "ids differ by their bytes")
     }
 
     // MARK: Prompt

@@ -237,7 +237,7 @@ import TideoverRevenueCat
         )
         var life = Life()
         var named = Self.term()
-        named.accountToken = CustomerID("somebody-else")
+        named.accountToken = CustomerID("another")
         life.store(.term(named), of: Life.appStore, at: Self.start)
         let ruling = claims[0].ruling(
             facts: life.facts,

@@ -51,7 +51,7 @@ import TideoverStorageConformance
             tallies: [:],
             now: received
         )
-        _ = try await storage.commit(intake) { _ in preconditionFailure("nobody to derive") }
+        _ = try await storage.commit(intake) { _ in preconditionFailure("no customer to derive") }
     }
 
     // MARK: Read-only

@@ -65,7 +65,7 @@ struct ChainRuleTests {
         Defect("leaf that is an authority", .leafIsAnAuthority) {
             $0.leaf.basicConstraints = BasicConstraints(isAuthority: true)
         },
-        Defect("intermediate that is none", .notAnAuthority) {
+        Defect("intermediate without authority", .notAnAuthority) {
             $0.intermediate.basicConstraints = BasicConstraints(isAuthority: false)
         },
         Defect("intermediate that does not say", .notAnAuthority) {

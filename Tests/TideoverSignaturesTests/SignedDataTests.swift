@@ -204,7 +204,7 @@ struct SignedDataTests {
         WrongChain("a leaf that is an authority", .leafIsAnAuthority) {
             $0.leaf.basicConstraints = BasicConstraints(isAuthority: true)
         },
-        WrongChain("an intermediate that is none", .notAnAuthority) {
+        WrongChain("an intermediate without authority", .notAnAuthority) {
             $0.intermediate.basicConstraints = BasicConstraints(isAuthority: false)
         },
         WrongChain("a leaf for something else", .keyUsage(.leaf)) {
@@ -235,7 +235,7 @@ struct SignedDataTests {
                 at: TestChain.instant
             )
         ) { $0.intermediate.notBefore = TestChain.instant + day },
-        WrongChain("a leaf by somebody of the same name", .leafNotIssued) { plan in
+        WrongChain("a leaf by another issuer of the same name", .leafNotIssued) { plan in
             let root = try CertificateAuthority.selfSigned(plan.root, key: plan.rootKey)
             plan.leafIssuer = try root.authority(plan.intermediate, key: plan.rootKey)
         },

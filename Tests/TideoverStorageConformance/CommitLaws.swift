@@ -88,7 +88,7 @@ extension StorageLaw {
         let once = Sample.intake("n1", facts: [first, first])
         let outcome = try await storage.commit(once, derive: Sample.derive)
         guard case .committed(newFacts: 1, _, _) = outcome else {
-            Issue.record("of one fact told twice \(outcome) was stored")
+            Issue.record("one repeated fact gave \(outcome)")
             return
         }
         let later = Sample.intake("n2", facts: [again])
@@ -149,7 +149,7 @@ extension StorageLaw {
         try await storage.add([refusal: 7], app: "chess")
         #expect(try storage.counts(app: Sample.app) == [refusal: 5, word: 1])
         #expect(try storage.counts(app: "chess") == [refusal: 7])
-        #expect(try storage.counts(app: "unheard of").isEmpty)
+        #expect(try storage.counts(app: "unknown").isEmpty)
     }
 
     private static func survivesReopening(at site: any StorageSite) async throws {

@@ -64,9 +64,9 @@ struct SourceFile: Sendable {
     let path: String
     /// As it is.
     let written: Lines
-    /// Without comments and without what stands in string literals; empty for what is not Swift.
+    /// The code without comments and contents of string literals; empty if it is not Swift.
     let code: Lines
-    /// Only what stands in string literals; empty for what is not Swift.
+    /// Only the contents of string literals; empty if it is not Swift.
     let literals: Lines
 
     init(path: String, text: String) {
@@ -100,7 +100,7 @@ struct Lines: Sendable {
         all = text.components(separatedBy: "\n")
     }
 
-    /// The lines on which a word stands; one that begins or ends with a letter does not count inside a
+    /// The lines that contain a word. A word that begins or ends with a letter does not count inside a
     /// longer name.
     func containing(_ word: String) -> [Int] {
         guard text.contains(word) else { return [] }

@@ -1,9 +1,9 @@
-/// Tells the code of a Swift file from its comments and its string literals.
+/// Separates the code of a Swift file from its comments and its string literals.
 struct SwiftText {
     struct Parts: Equatable {
-        /// The file with blanks in place of comments and of what stands in literals.
+        /// The file with comments and contents of literals replaced by blanks.
         var code = ""
-        /// The file with blanks in place of everything but what stands in literals.
+        /// The file with everything but the contents of literals replaced by blanks.
         var literals = ""
     }
 

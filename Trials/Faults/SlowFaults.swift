@@ -105,14 +105,14 @@ extension FaultTrial {
         finding.expect(strange.isEmpty, "answered with \(strange)")
         guard !ground.isShort else { return }
         let (least, most) = (crowd.lives.min() ?? 0, crowd.lives.max() ?? 0)
-        finding.expect(!crowd.lives.isEmpty, "nobody was closed")
+        finding.expect(!crowd.lives.isEmpty, "no connection was closed")
         finding.expect(
             least > limit - 1.5 && most < limit + 4,
             "closed after \(least) to \(most) s"
         )
         if !isIdle {
             let told = crowd.answers[408, default: 0]
-            finding.expect(told * 10 > crowd.lives.count * 9, "only \(told) were told 408")
+            finding.expect(told * 10 > crowd.lives.count * 9, "only \(told) received 408")
         }
         let word = isIdle ? "closed" : "408 and closed"
         finding.note(

@@ -10,13 +10,13 @@ enum SoakCommand {
     private static let purchases = Parameter.option(
         "--purchases",
         "N",
-        "How many consumables one customer has bought before; 10,000 unless told otherwise",
+        "How many consumables one customer has bought before; 10,000 by default",
         as: .integer(in: 1...100_000)
     )
     private static let customers = Parameter.option(
         "--customers",
         "N",
-        "How many others have bought a subscription before; 2,000 unless told otherwise",
+        "How many others have bought a subscription before; 2,000 by default",
         as: .integer(in: 1...1_000_000)
     )
     private static let attacks = Parameter.arguments(
@@ -56,7 +56,7 @@ enum SoakCommand {
         notes: [
             "Honest: notifications of eight senders, devices, reads, a customer with many purchases.",
             "Attacks: forgeries, idle and slow connections, a public key misused, reports without end, a "
-                + "log that nobody reads.",
+                + "log without a reader.",
             "Exit code 1 if anything acknowledged is lost, memory or disk grows without bound, or answers "
                 + "take too long.",
         ],
