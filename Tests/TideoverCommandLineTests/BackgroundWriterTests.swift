@@ -8,7 +8,7 @@ import Testing
 
     private static func notice(_ count: Int) -> [UInt8] { line("dropped \(count)") }
 
-    @Test func `a queue takes lines up to its capacity, and counts what it drops`() {
+    @Test func `a queue accepts lines up to its capacity and counts dropped ones`() {
         var queue = LineQueue(capacity: 6)
         #expect(queue.isEmpty)
         let accepted = ["ab", "cd", "ef", ""].map { queue.append(Self.line($0)) }

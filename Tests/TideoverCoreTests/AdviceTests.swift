@@ -84,7 +84,7 @@ import TideoverLives
 
     // MARK: Complete life
 
-    @Test func `advice follows a failing payment from its month to its end`() throws {
+    @Test func `advice changes with a failing payment from its month to its end`() throws {
         let life = StandingTests.failing()
         let turns: [(Instant, Advice.Kind?, Advice.Kind?)] = [
             ("2026-06-01", nil, .fixPayment), ("2026-06-17", .fixPayment, .fixPayment),
@@ -164,7 +164,7 @@ import TideoverLives
         #expect(try Self.guidance([], at: "2026-05-01").wording == nil)
     }
 
-    @Test func `family members are never asked to pay`() throws {
+    @Test func `family members are never prompted to pay`() throws {
         for life in [StandingTests.failing(), Self.cancelled()] {
             for instant: Instant in ["2026-05-20", "2026-06-10", "2026-06-20", "2026-12-01"] {
                 let guidance = try Self.guidance([Self.shared(life)], at: instant)

@@ -109,7 +109,7 @@ import TideoverLives
         #expect(premium.tried.access == .days(61))
     }
 
-    @Test func `leeway for a renewal that never came is exposure`() throws {
+    @Test func `leeway for a renewal that never happened is exposure`() throws {
         let record = Self.record([StandingTests.monthly()])
         let none = Versioned(Policy(renewalLeeway: .zero))
         let premium = try Self.premium(BackTest(over: Self.summer, policy: none), [record])
@@ -191,7 +191,7 @@ import TideoverLives
     }
 
     @Test(arguments: BackTest.Knowledge.allCases)
-    func `the spans that differ are those in which the answers differ`(
+    func `the reported spans are those with different answers`(
         knowledge: BackTest.Knowledge
     ) async throws {
         for seed in UInt64(1)...6 {

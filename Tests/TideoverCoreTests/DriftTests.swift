@@ -544,7 +544,7 @@ extension DriftJudge.News {
         )
     }
 
-    @Test func `an open drift contains what was seen and what helps`() throws {
+    @Test func `an open drift contains the device's report and the remedy`() throws {
         #expect(
             try Self.drift(.deviceDeniesServerAllows, .clock).reply == [
                 "On 20 May 2026 your device showed no access, although our records do.",

@@ -456,7 +456,7 @@ import TideoverLives
         #expect(why.reply[0].contains("ended on 1 May 2026"))
     }
 
-    @Test func `family members are not asked to pay`() throws {
+    @Test func `family members are not prompted to pay`() throws {
         var family = Life("3000", ownership: .familyShared)
         family.facts = StandingTests.failing().facts.map { fact in
             var fact = fact
@@ -503,7 +503,7 @@ import TideoverLives
         #expect(reason(after, 2) == .otherTerm)
     }
 
-    @Test func `a relay's fact gives way to the store's`() throws {
+    @Test func `the store's fact replaces a relay's`() throws {
         var life = StandingTests.monthly()
         life.term("1", from: "2026-05-01", to: "2026-05-20", signed: "2026-05-08", rank: .relayed)
         life.outlook(end: "2026-06-01", signed: "2026-05-08", renews: false, rank: .relayed)

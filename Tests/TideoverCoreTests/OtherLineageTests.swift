@@ -53,7 +53,7 @@ import TideoverLives
         #expect(partial.told("2026-05-11") == Self.lifetime)
     }
 
-    @Test func `a voided order gives way to a read an hour later, not to an earlier one`() {
+    @Test func `a read an hour after a voided order replaces it, an earlier one does not`() {
         var life = Life.play()
         life.bought(.purchased, at: "2026-05-02")
         life.void("GPA.9", at: "2026-05-10", "p")
@@ -193,7 +193,7 @@ import TideoverLives
         #expect(life.told("2026-06-01") == "expired cancelled ended presumed")
     }
 
-    @Test func `a relay's failure fills a gap and gives way to the store`() {
+    @Test func `a relay's failure fills a gap and is replaced by the store's`() {
         var life = StandingTests.monthly()
         life.outlook(end: "2026-06-01", signed: "2026-06-01", retrying: true, rank: .relayed)
         #expect(life.told("2026-06-02") == "hold billingRetry in-retry presumed")

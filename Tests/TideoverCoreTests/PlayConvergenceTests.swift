@@ -37,7 +37,7 @@ import TideoverLives
         }
     }
 
-    @Test func `reads up to two days late lock nobody out`() async {
+    @Test func `reads up to two days late cause no lockout`() async {
         for seed in ConvergenceTests.seeds {
             await Task.yield()
             var random = SeededRandom(seed: seed)

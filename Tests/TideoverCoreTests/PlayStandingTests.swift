@@ -160,7 +160,7 @@ import TideoverLives
 
     // MARK: Failed payment
 
-    @Test func `grace lasts as long as read, and a day longer while we ask`() {
+    @Test func `grace lasts as long as read, and a day longer while a lookup is due`() {
         let life = Self.failing("play.bare")
         expectTurn(life, at: Self.end, from: Self.inTerm, to: Self.inGrace)
         let moved: Instant = "2026-06-03"

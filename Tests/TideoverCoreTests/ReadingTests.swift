@@ -686,7 +686,7 @@ import TideoverLives
 
     // MARK: Dates at the ends of the range
 
-    @Test func `no date from outside traps`() {
+    @Test func `no date from outside causes a trap`() {
         let dates: [Instant] = [
             .distantPast, Instant.writable.lowerBound, "2026-05-01", "2026-06-01",
             Instant.writable.upperBound, .distantFuture,

@@ -176,7 +176,7 @@ import TideoverLives
         #expect(history.snapshot(at: "2026-08-10").prompt == nil)
     }
 
-    @Test func `family members are never asked to pay`() {
+    @Test func `family members are never prompted to pay`() {
         var family = Life("3000", ownership: .familyShared)
         family.facts = StandingTests.failing().facts.map { fact in
             var fact = fact

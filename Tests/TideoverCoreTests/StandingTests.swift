@@ -122,7 +122,7 @@ import TideoverLives
         #expect(life.told(over) == "hold billingRetry in-retry confirmed")
     }
 
-    @Test func `a later outlook that omits the grace date does not erase it`() {
+    @Test func `a later outlook without the grace date does not erase it`() {
         var life = Self.failing()
         life.outlook(end: "2026-06-01", signed: "2026-06-03", retrying: true)
         #expect(life.told("2026-06-10") == "grace billingIssue in-grace confirmed")
@@ -321,7 +321,7 @@ import TideoverLives
 
     // MARK: Observations of unseen terms
 
-    @Test func `an outlook ahead of its lost transaction keeps access, presumed`() {
+    @Test func `an outlook with a lost transaction keeps access, presumed`() {
         var life = Self.monthly()
         life.outlook(end: "2026-07-01", signed: "2026-06-01")
         #expect(life.told("2026-05-31") == "active paid in-term confirmed")

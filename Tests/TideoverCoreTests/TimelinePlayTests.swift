@@ -171,7 +171,7 @@ import TideoverLives
         )
     }
 
-    @Test func `renewal switched off and on, then off until the end`() {
+    @Test func `renewal is switched off and on, then off until the end`() {
         var life = Self.converted()
         life.read(.cancelled, until: "2026-06-08", at: "2026-05-20", order: "GPA.1..0")
         life.read(.active, until: "2026-06-08", at: "2026-05-21", order: "GPA.1..0")

@@ -358,7 +358,7 @@ import TideoverLives
         #expect(life.told(until: "2026-07-01").issues.count == 1)
     }
 
-    @Test func `policy that keeps access in retry does not make it grace`() {
+    @Test func `access kept in retry by policy is not grace`() {
         var life = Self.converted()
         life.policy = Policy(billingRetry: .keep(.days(30)))
         life.fail("2026-06-04", grace: "2026-06-20")

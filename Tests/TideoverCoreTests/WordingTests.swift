@@ -148,7 +148,7 @@ import TideoverLives
         #expect(days == .number(3))
     }
 
-    @Test func `the words follow a failing payment to its end`() throws {
+    @Test func `the words change with a failing payment to its end`() throws {
         let life = StandingTests.failing()
         for (instant, before, after): (Instant, Phrase.Key?, Phrase.Key?) in [
             ("2026-06-01", nil, .grace), ("2026-06-17", .grace, .hold),

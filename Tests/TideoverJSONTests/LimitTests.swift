@@ -14,7 +14,7 @@ struct LimitTests {
         #expect(refused?.offset == depth)
     }
 
-    @Test func `objects count as levels like arrays`() {
+    @Test func `objects count as levels, like arrays`() {
         let text = String(repeating: "{\"a\":[", count: 16)
         let end = String(repeating: "]}", count: 16)
         #expect(refusal(of: text + "0" + end) == nil)

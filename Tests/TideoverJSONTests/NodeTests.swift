@@ -122,7 +122,7 @@ struct NodeTests {
             ("0.500000000000000166533453693773481063544750213623046875", 0.5000000000000002),
         ] as [(String, Double)]
     )
-    func `a double is the nearest one`(text: String, expected: Double) throws {
+    func `a double is the nearest representable one`(text: String, expected: Double) throws {
         let double = try #require(try JSONDocument(text).root.double)
         #expect(double.bitPattern == expected.bitPattern)
     }

@@ -32,7 +32,7 @@ struct ValueTests {
         #expect(list[0] != list[1])
     }
 
-    @Test func `an integral double is an integer on request`() {
+    @Test func `an integral double is read as an integer on request`() {
         #expect(JSONValue.double(1_697_679_936_049).int64 == 1_697_679_936_049)
         #expect(JSONValue.double(-0.0).int64 == 0)
         #expect(JSONValue.double(-0x1p63).int64 == .min)

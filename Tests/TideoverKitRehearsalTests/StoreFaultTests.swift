@@ -164,7 +164,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `Ask to Buy waits and then arrives`() async throws {
+    @Test func `an Ask to Buy purchase waits and then arrives`() async throws {
         try await rehearse { rehearsal in
             let app = await rehearsal.launch(withServer: false)
             var fake = rehearsal.device.fakeStore(asksToBuy: true)

@@ -81,7 +81,7 @@ import TideoverRevenueCat
         )
     }
 
-    @Test func `a failed payment without a date of grace is no grace`() throws {
+    @Test func `a failed payment without a grace date has no grace`() throws {
         let life = try Self.life(Self.info(["billingIssuesDetectedAt": "2026-06-01T10:00:00Z"]))
         #expect(!life.told(.day("2026-06-11")).hasPrefix("grace"))
         #expect(!life.told(.day("2026-06-11")).hasPrefix("active"))

@@ -176,7 +176,7 @@ import TideoverStorage
         #expect(plan(pages: 10).due(isIdle: true) == .passive)
     }
 
-    @Test func `copies a long log, and insists when it is too long`() {
+    @Test func `checkpoints a long log, and restarts one that is too long`() {
         #expect(plan(pages: CheckpointPlan.softPageCount).due(isIdle: false) == .passive)
         #expect(plan(pages: CheckpointPlan.hardPageCount).due(isIdle: false) == .restart)
     }

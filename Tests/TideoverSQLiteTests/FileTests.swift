@@ -21,7 +21,7 @@ import TideoverTestProcesses
         }
     }
 
-    @Test func `is opened by one process, and another learns which one`() async throws {
+    @Test func `is opened by one process, and another gets the holder's process id`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         let error = #expect(throws: StorageError.self) {
             try SQLiteStorage(path: folder.database)

@@ -308,7 +308,7 @@ import TideoverSandbox
         (RenewalRate.fiveMinutes, 154, 150, 600), (.fifteenMinutes, 257, 450, 1800),
         (.thirtyMinutes, 514, 900, 3600), (.oneHour, 771, 1800, 7200),
     ])
-    func `grace and retrying are shortened too`(
+    func `grace and retry are shortened too`(
         rate: RenewalRate,
         weekly: Int64,
         other: Int64,

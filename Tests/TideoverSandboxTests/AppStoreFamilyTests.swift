@@ -51,7 +51,7 @@ import TideoverSandbox
         #expect(store.truth(of: "ben", at: store.now) == .active(until: 1_780_308_000_000))
     }
 
-    @Test func `a share follows the purchase through failure and recovery`() throws {
+    @Test func `a share changes with the purchase in failure and recovery`() throws {
         var store = try store()
         let shared = try store.perform(.share(product: nil, with: "ben"), by: "anna")
         var heard = store.advance(to: try #require(InstantText.read("2026-06-02T10:00:00Z")))

@@ -177,7 +177,7 @@ import TideoverSandbox
         (.fifteenMinutes, 257, 450, 1800), (.thirtyMinutes, 514, 900, 3600),
         (.oneHour, 771, 1800, 7200),
     ])
-    func `a sandbox shortens grace and retrying at its rate`(
+    func `a sandbox shortens grace and retry at its rate`(
         rate: RenewalRate,
         weekly: Int64,
         other: Int64,

@@ -47,7 +47,7 @@ import TideoverSandbox
         #expect(try await client.error("GET", path) == "410 purchaseTokenNoLongerValid")
     }
 
-    @Test func `the first version of a one-time purchase follows the purchase`() async throws {
+    @Test func `the first version of a one-time purchase shows its state`() async throws {
         let coins = GooglePlayOneTimeProduct(
             id: "cards.coins",
             isConsumable: true,

@@ -119,7 +119,7 @@ import TideoverSignatures
         #expect(try await client.error("GET", path, token: aged) == "401 authError")
     }
 
-    @Test func `an account without rights to the app gets an error that says so`() async throws {
+    @Test func `an account without rights to the app gets an error for that`() async throws {
         let client = try await PlayClient(account: { $0.mayReadApp = false })
         let path = "purchases/subscriptionsv2/tokens/nobodys-token"
         #expect(try await client.error("GET", path) == "403 permissionDenied")

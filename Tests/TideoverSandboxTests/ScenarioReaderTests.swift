@@ -315,7 +315,7 @@ import TideoverSandbox
         #expect(read.notes == ["anna": "pays"])
     }
 
-    @Test func `tokens are drawn from the seed unless given or refused`() throws {
+    @Test func `tokens derive from the seed unless given or refused`() throws {
         let customers = try scenario(
             "{ do: \"cancel\", customer: \"anna\" },",
             customers: "anna: {}, ben: { appAccountToken: \"t\" }, carl: { appAccountToken: null }"

@@ -12,7 +12,7 @@ import TideoverSandbox
         )
     }
 
-    @Test func `numbers stay in their range and reach both ends`() {
+    @Test func `numbers stay in their range and include both ends`() {
         var random = SeededRandom(seed: 5)
         let drawn = (0..<500).map { _ in random.number(in: -2...2) }
         #expect(Set(drawn) == [-2, -1, 0, 1, 2])

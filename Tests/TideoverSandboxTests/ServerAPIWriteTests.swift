@@ -87,7 +87,7 @@ import TideoverSandbox
         )
     }
 
-    @Test func `a year allows two extensions`() async throws {
+    @Test func `a subscription has at most two extensions a year`() async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         let path = "/inApps/v1/subscriptions/extend/\(id)"

@@ -541,7 +541,7 @@ struct ChainRuleTests {
         #expect(verifier.publicKeyOperationCount == 5)
     }
 
-    @Test func `the other form of a signature is the same signature`() throws {
+    @Test func `the complement of a signature is accepted as the same signature`() throws {
         // ECDSA accepts (r, n - s) with (r, s), so the text of a signature is not an identity.
         let chain = try TestChain()
         let jws = try chain.document()

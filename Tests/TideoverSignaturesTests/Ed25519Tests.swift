@@ -22,7 +22,7 @@ struct Ed25519Tests {
         #expect(!key.publicKey.verify(signature: signature, of: message + [0]))
     }
 
-    @Test func `every bit of a signature counts`() throws {
+    @Test func `a change of any bit of a signature is detected`() throws {
         let key = Ed25519PrivateKey.generate()
         let message = Array("the tide comes in".utf8)
         let signature = key.sign(message)
@@ -40,7 +40,7 @@ struct Ed25519Tests {
     }
 
     /// RFC 8032, section 5.1.7: S must be below the order of the group, else a second form exists.
-    @Test func `a signature has one form only`() throws {
+    @Test func `a signature has only one valid form`() throws {
         let key = Ed25519PrivateKey.generate()
         let signature = key.sign([1])
         let order = try bytes(
@@ -177,7 +177,7 @@ struct Ed25519KeySetTests {
         (["alg": "EdDSA", "typ": "t", "kid": "now", "x5c": []], .forbiddenHeader("x5c")),
     ]
 
-    @Test func `every bit of a document counts`() throws {
+    @Test func `a change of any bit of a document is detected`() throws {
         let compact = try document(payload: Array(#"{"a":1}"#.utf8)).compact
         for place in compact.indices {
             for bit in 0..<8 {

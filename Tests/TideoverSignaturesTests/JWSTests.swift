@@ -48,7 +48,7 @@ struct JWSTests {
         ("e30.e30.AB", .signature), ("e30.e30.AA==", .signature), ("e30.e30.AA\n", .signature),
         ("e30.e30. AA", .signature), ("\u{FEFF}e30.e30.AA", .header),
     ])
-    func `a segment has one spelling only`(text: String, segment: JWS.Segment) throws {
+    func `a segment has only one valid spelling`(text: String, segment: JWS.Segment) throws {
         #expect(try reason(text) == .notBase64URL(segment))
     }
 

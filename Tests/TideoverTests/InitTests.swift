@@ -154,7 +154,7 @@ import TideoverServer
         #expect(asked.contains("`http://b.example.com` is not an https URL."))
     }
 
-    @Test func `an unreadable StoreKit file is asked for again`() throws {
+    @Test func `the questions repeat for an unreadable StoreKit file`() throws {
         var rest = ["com.example.cards", "", "", "", "no.storekit", "P.storekit", "", ""][...]
         let output = Output(capturingAs: .plain)
         let wish = try InitQuestions(output) { rest.popFirst() }.complete(NewConfiguration()) {

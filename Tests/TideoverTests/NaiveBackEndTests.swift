@@ -206,7 +206,7 @@ import TideoverSandbox
             ),
         ]
     )
-    func `the naive check knows only received App Store messages and errs on others`(
+    func `the naive check has only received App Store messages and errs without them`(
         _ steps: String,
         _ expiry: String,
         _ grace: String

@@ -60,7 +60,7 @@ import Testing
         #expect(HouseRules.impureCore(file(code)) == [])
     }
 
-    @Test func `only what an Apple app needs imports Foundation`() {
+    @Test func `only modules for Apple apps import Foundation`() {
         let text = "import Foundation\n"
         let path = "Sources/TideoverKit/Apple/Dates.swift"
         #expect(HouseRules.wrongImports(SourceFile(path: path, text: text)) == [])

@@ -31,7 +31,7 @@ import TideoverCore
     ]
 
     @Test(arguments: lives.indices)
-    func `each subscriber has one fate`(position: Int) throws {
+    func `each subscriber has one outcome`(position: Int) throws {
         let (life, fate) = Self.lives[position]
         let report = ChurnReport(
             of: [life.timeline(until: 60)],
