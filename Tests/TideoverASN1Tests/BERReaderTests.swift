@@ -25,7 +25,7 @@ struct BERReaderTests {
     ]
 
     @Test(arguments: refused.indices)
-    func `what is no single value is refused by its reason`(index: Int) {
+    func `the reader refuses malformed input with its reason`(index: Int) {
         let (name, bytes, error) = Self.refused[index]
         #expect(throws: error, "\(name)") { try BERReader.only(bytes[...]) }
     }
@@ -90,7 +90,7 @@ struct BERReaderTests {
     ]
 
     @Test(arguments: booleans.indices)
-    func `truth values are one byte, 0 or 255`(index: Int) throws {
+    func `a boolean is one byte, 0 or 255`(index: Int) throws {
         let (contents, expected) = Self.booleans[index]
         let value = try BERReader.only(([0x01, UInt8(contents.count)] + contents)[...])
         #expect((try? value.boolean()) == expected)
@@ -103,7 +103,7 @@ struct BERReaderTests {
     ]
 
     @Test(arguments: bitStrings.indices)
-    func `strings of bits have padding of zeros`(index: Int) throws {
+    func `a bit string has padding of zeros`(index: Int) throws {
         let (contents, expected) = Self.bitStrings[index]
         let value = try BERReader.only(([0x03, UInt8(contents.count)] + contents)[...])
         #expect((try? value.bits())?.unusedCount == expected)
@@ -118,7 +118,7 @@ struct BERReaderTests {
     ]
 
     @Test(arguments: integers.indices)
-    func `integers are read if they are as short as can be and fit`(index: Int) throws {
+    func `an integer is read if its encoding is minimal and it fits`(index: Int) throws {
         let (contents, expected) = Self.integers[index]
         let value = try BERReader.only(([0x02, UInt8(contents.count)] + contents)[...])
         #expect((try? value.integer()) == expected)
@@ -150,7 +150,7 @@ struct BERReaderTests {
     ]
 
     @Test(arguments: texts.indices)
-    func `texts are of the characters of their kind`(index: Int) throws {
+    func `a text contains only the characters of its type`(index: Int) throws {
         let (bytes, expected) = Self.texts[index]
         #expect((try? BERReader.only(bytes[...]).text()) == expected)
     }
@@ -166,13 +166,13 @@ struct BERReaderTests {
             ],
         ] as [[UInt8]]
     )
-    func `a string in pieces is the string`(bytes: [UInt8]) throws {
+    func `a constructed string is joined from its pieces`(bytes: [UInt8]) throws {
         var reader = BERReader(bytes[...])
         #expect(try reader.nextOctets() == Array("abc".utf8))
         #expect(reader.isAtEnd)
     }
 
-    @Test func `a string is made of strings only`() {
+    @Test func `a constructed string contains only strings`() {
         let bytes: [UInt8] = [0x24, 0x03, 0x02, 0x01, 0x61]
         var reader = BERReader(bytes[...])
         #expect(throws: BERError.string) { try reader.nextOctets() }
@@ -188,7 +188,7 @@ struct BERReaderTests {
     }
 
     @Test(arguments: [0x30, 0x24] as [UInt8])
-    func `values are nested so deep and no deeper`(identifier: UInt8) throws {
+    func `nesting at the limit is accepted, one level more is refused`(identifier: UInt8) throws {
         let deepest = nested(identifier, BERReader.maximumDepth)
         #expect(try BERReader.only(deepest[...]).encoding == deepest[...])
         let deeper = nested(identifier, BERReader.maximumDepth + 1)
@@ -196,14 +196,14 @@ struct BERReaderTests {
         #expect(throws: BERError.tooDeep) { try BERReader.only(nested(identifier, 100_000)[...]) }
     }
 
-    @Test func `with lengths too, depth is bounded`() throws {
+    @Test func `nesting is bounded for values of definite length too`() throws {
         var bytes: [UInt8] = [0x04, 0x00]
         for _ in 0..<BERReader.maximumDepth { bytes = [0x24, UInt8(bytes.count)] + bytes }
         let value = try BERReader.only(bytes[...])
         #expect(throws: BERError.tooDeep) { try value.octets() }
     }
 
-    @Test func `cut anywhere, no value is read`() {
+    @Test func `a truncated value is refused wherever it is cut`() {
         let bytes = nested(0x30, 4)
         for count in bytes.indices {
             #expect(throws: BERError.truncated) { try BERReader.only(bytes.prefix(count)) }

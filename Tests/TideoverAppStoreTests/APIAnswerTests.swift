@@ -65,7 +65,7 @@ import TideoverJSON
             (1, .active), (2, .expired), (3, .retry), (4, .grace), (5, .revoked),
         ] as [(Int64, Condition.Status)]
     )
-    func `a status says what a notification with it would say`(
+    func `a status produces the same facts as a notification`(
         number: Int64,
         status: Condition.Status
     ) async throws {
@@ -85,7 +85,7 @@ import TideoverJSON
         #expect(facts.map(\.effectiveAt) == told.map(\.effectiveAt))
     }
 
-    @Test func `a status that is not known is counted, and says nothing`() async throws {
+    @Test func `an unknown status is counted and produces no condition`() async throws {
         let items = try await items(Self.statuses([Self.status(6)]))
         let reading = try items[0].reading.get()
         #expect(reading.unrecognised == [Unrecognised(field: "status", value: "6")])
@@ -166,7 +166,7 @@ import TideoverJSON
     ]
 
     @Test(arguments: mismatches)
-    func `what does not agree is refused by itself, and the rest goes on`(
+    func `an inconsistent item is refused and the other items are read`(
         damaged: JSONObject,
         reason: AppStoreRefusal
     ) async throws {
@@ -178,7 +178,7 @@ import TideoverJSON
         }
     }
 
-    @Test func `a signature that does not hold keeps only its own item out`() async throws {
+    @Test func `an invalid signature refuses only its own item`() async throws {
         let broken = Self.status(changed: ["signedRenewalInfo": "not.a.seal"])
         let items = try await items(Self.statuses([broken, Self.status()]))
         guard case .failure(let error) = items[0].reading else {
@@ -196,7 +196,7 @@ import TideoverJSON
             (["environment": "Moon"], "nested-mismatch"),
         ] as [(JSONObject, String)]
     )
-    func `an answer about something else is refused item by item`(
+    func `an answer about another app is refused item by item`(
         changes: JSONObject,
         code: String
     ) async throws {
@@ -204,7 +204,7 @@ import TideoverJSON
         #expect(items.map { refusal($0)?.code } == [code, code])
     }
 
-    @Test func `an answer that leaves out what it is about rests on what is signed`() async throws {
+    @Test func `an answer without app or environment is read by its signed parts`() async throws {
         let answer = Self.statuses(
             [Self.status()],
             ["bundleId": .null, "appAppleId": .null, "environment": .null]
@@ -213,7 +213,7 @@ import TideoverJSON
         #expect(throws: Never.self) { try item.reading.get() }
     }
 
-    @Test func `only the environment that was asked is believed`() async throws {
+    @Test func `only the environment of the request is accepted`() async throws {
         let transaction = FakeStore.transaction(["environment": "Sandbox"])
         let renewal = FakeStore.renewalInfo(["environment": "Sandbox"])
         let answer = Self.statuses(
@@ -230,7 +230,7 @@ import TideoverJSON
         #expect(refusal(passedOff[0]) == .wrongEnvironment(accepted: [.sandbox], found: .simulated))
     }
 
-    @Test func `an item is kept as what it was, and reads the same again`() async throws {
+    @Test func `an item is stored unchanged and reads the same again`() async throws {
         let transaction = Self.status(4)
         let answer = Self.statuses([transaction])
         let item = try await items(answer)[0]
@@ -242,7 +242,7 @@ import TideoverJSON
         #expect(again.dedupeKey.hasPrefix("subscriptionStatus:2000000000000002:"))
     }
 
-    @Test func `a status is no notification`() async throws {
+    @Test func `a status is not a notification`() async throws {
         let item = try await items(Self.statuses([Self.status()]))[0]
         #expect(throws: AppStoreRefusal.missingMember("signedPayload")) {
             try FakeStore.reader().readNotification(
@@ -282,7 +282,7 @@ import TideoverJSON
         #expect(throws: FakeStore.BrokenSeal.self) { try items[5].reading.get() }
     }
 
-    @Test func `refunds are read without a frame around them`() async throws {
+    @Test func `refunds are read without an envelope`() async throws {
         let api = FakeAPI(
             .answer([
                 "hasMore": false, "revision": "r",
@@ -294,7 +294,7 @@ import TideoverJSON
         #expect(try facts(items[0].reading.get()).kinds == ["term", "revocation"])
     }
 
-    @Test func `the transactions of an order are read, and a wrong order has none`() async throws {
+    @Test func `an order's transactions are read, and an invalid order has none`() async throws {
         let sealed = FakeStore.seal(FakeStore.transaction())
         let found: JSONObject = ["status": 0, "signedTransactions": [.string(sealed)]]
         let api = FakeAPI(.answer(found), .answer(["status": 1])).api()
@@ -307,7 +307,7 @@ import TideoverJSON
         #expect(none.signedTransactions.isEmpty)
     }
 
-    @Test func `one transaction is read as what was asked for, and as nothing else`() async throws {
+    @Test func `only the requested transaction is read`() async throws {
         let app: JSONObject = [
             "receiptType": "Production", "bundleId": .string(FakeStore.bundleId),
             "appAppleId": .integer(FakeStore.appAppleId), "appTransactionId": "70",
@@ -329,7 +329,7 @@ import TideoverJSON
     }
 
     @Test(arguments: [200, 202, 204])
-    func `what is only told needs no content in return`(status: Int) async throws {
+    func `a request that only writes needs no response body`(status: Int) async throws {
         let api = FakeAPI(Response(status: status)).api()
         let exchange = try await api.finish("1").exchange
         #expect(exchange.askedAt == FakeAPI.now)
@@ -338,7 +338,7 @@ import TideoverJSON
 
     // MARK: Notifications
 
-    @Test func `a notification from the history is the one that was posted`() async throws {
+    @Test func `a notification from the history equals the posted one`() async throws {
         let posted = FakeStore.notification("DID_RENEW")
         let attempt: JSONValue = [
             "attemptDate": .integer(FakeStore.start), "sendAttemptResult": "NO_RESPONSE",
@@ -371,7 +371,7 @@ import TideoverJSON
         #expect(refusal(items[1]) == .notANotification)
     }
 
-    @Test func `a test that is not done yet has no payload`() async throws {
+    @Test func `an unfinished test has no payload`() async throws {
         let api = FakeAPI(.answer([:])).api()
         let sent = try await api.testNotificationStatus("t").content
         #expect(sent == (try await api.testNotificationStatus("t").content))

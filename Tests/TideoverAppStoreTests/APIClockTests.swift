@@ -30,7 +30,7 @@ import TideoverJSON
             ("Wed, 06 May 2026 10:00:00 CET", nil, false),
         ] as [(String, Int64?, Bool)]
     )
-    func `a token turned down is explained by the clock only where the clock explains it`(
+    func `a 401 is attributed to the clock only if the clock is wrong`(
         date: String,
         ahead: Int64?,
         isExplained: Bool
@@ -68,7 +68,7 @@ import TideoverJSON
             ("-5", date, nil), ("soon", date, nil), ("", date, nil), (nil, date, nil),
         ] as [(String?, String?, Instant?)]
     )
-    func `when to ask again is told in milliseconds since 1970`(
+    func `the instant for a retry is given in milliseconds since 1970`(
         retryAfter: String?,
         date: String?,
         expected: Instant?
@@ -85,7 +85,7 @@ import TideoverJSON
         #expect(failed.isRetryable)
     }
 
-    @Test func `too many questions are told by the status alone, too`() async throws {
+    @Test func `status 429 alone reports the rate limit`() async throws {
         let failed = try await ask(.text("", status: 429))
         guard case .throttled = failed.reason else {
             Issue.record("\(failed.reason)")
@@ -94,7 +94,7 @@ import TideoverJSON
         #expect(failed.outcome == .throttled)
     }
 
-    @Test func `a store that is down may say when it is back`() async throws {
+    @Test func `an unavailable store can name the instant for a retry`() async throws {
         var response = Response.text("", status: 503)
         response.headers["Retry-After"] = "120"
         #expect(try await ask(response).retryAt == Self.now + .minutes(2))
@@ -102,7 +102,7 @@ import TideoverJSON
 
     // MARK: Inquiries
 
-    @Test func `a question is a fact, dated by the store's clock`() async throws {
+    @Test func `an inquiry is a fact dated by the store's clock`() async throws {
         // Our clock is an hour behind, and the response takes four seconds.
         let ours = Ticks(from: Self.now, by: .seconds(4))
         let store = FakeAPI(

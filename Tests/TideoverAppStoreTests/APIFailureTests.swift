@@ -40,7 +40,7 @@ import TideoverJSON
         ].map { ($0, false, .refused) }
 
     @Test(arguments: codes)
-    func `each of the store's numbers is known`(
+    func `each error number of the store is known`(
         code: Int64,
         isRetryable: Bool,
         outcome: Inquiry.Outcome
@@ -62,7 +62,7 @@ import TideoverJSON
         #expect(failed.outcome == outcome)
     }
 
-    @Test func `the table holds every number`() {
+    @Test func `the table contains every error number`() {
         let listed = Self.codes.map(\.0)
         #expect(Set(listed) == Set(AppStoreErrorCode.allCases.map(\.rawValue)))
         #expect(Set(listed).count == listed.count)
@@ -74,7 +74,7 @@ import TideoverJSON
             (5_030_000, 503, true, .unreachable), (5_000_099, 500, true, .unreachable),
         ] as [(Int64, Int, Bool, Inquiry.Outcome)]
     )
-    func `a number that is not known is kept, and judged by its status`(
+    func `an unknown error number is kept and classified by its status`(
         code: Int64,
         status: Int,
         isRetryable: Bool,
@@ -126,7 +126,7 @@ import TideoverJSON
             (304, false, .unreachable),
         ] as [(Int, Bool, Inquiry.Outcome)]
     )
-    func `an answer without a number is judged by its status`(
+    func `an answer without an error number is classified by its status`(
         status: Int,
         isRetryable: Bool,
         outcome: Inquiry.Outcome
@@ -142,7 +142,7 @@ import TideoverJSON
         }
     }
 
-    @Test func `no answer is worth asking again`() async throws {
+    @Test func `a request without an answer is retryable`() async throws {
         let failed = try await ask(FakeAPI(failing: Offline()))
         guard case .unreachable(let error) = failed.reason, error is Offline else {
             Issue.record("\(failed.reason)")
@@ -153,7 +153,7 @@ import TideoverJSON
         #expect(failed.exchange.dated == nil)
     }
 
-    @Test func `a task that was cancelled has not failed`() async {
+    @Test func `a cancelled task is not a failure`() async {
         let store = FakeAPI(failing: CancellationError())
         await #expect(throws: CancellationError.self) {
             try await store.api().requestTestNotification()
@@ -166,7 +166,7 @@ import TideoverJSON
         "", "{", #"{"data":[{"lastTransactions":[{"status":1"#, #"{"data":[],"data":[]}"#,
         "\u{FEFF}{\"data\":[]}", #"{"data":[],}"#,
     ])
-    func `an answer that is cut short or has a key twice is none`(body: String) async throws {
+    func `an answer that is truncated or repeats a key is invalid`(body: String) async throws {
         let failed = try await ask(FakeAPI(.text(body)))
         guard case .malformedJSON = failed.reason else {
             Issue.record("\(failed.reason)")
@@ -188,7 +188,7 @@ import TideoverJSON
             ),
         ] as [(String, AppStoreRefusal)]
     )
-    func `an answer of the wrong shape is refused by name`(
+    func `an answer of the wrong shape is refused with the field's name`(
         body: String,
         refusal: AppStoreRefusal
     ) async throws {
@@ -200,7 +200,7 @@ import TideoverJSON
         #expect(!failed.isRetryable)
     }
 
-    @Test func `an answer may be four mebibytes long, and not a byte longer`() async throws {
+    @Test func `an answer of at most 4 MiB is accepted`() async throws {
         let head = Array(#"{"data":[],"padding":""#.utf8)
         func answer(_ count: Int) -> Response {
             let middle = Array(repeating: UInt8(ascii: "x"), count: count - head.count - 2)

@@ -38,7 +38,7 @@ import TideoverJSON
         return (end, seen, asked)
     }
 
-    @Test func `all pages are walked in order, an empty one too`() async throws {
+    @Test func `all pages are read in order, including an empty one`() async throws {
         let store = FakeAPI(Self.three.map { .success($0) })
         let walked = try await walk(store)
         #expect(walked.seen == ["a", "b", "c"])
@@ -47,7 +47,7 @@ import TideoverJSON
         #expect(walked.end == AppStorePagesEnd(place: "r3", isComplete: true, pages: 3))
     }
 
-    @Test func `a walk stops at its bound, and says where to go on`() async throws {
+    @Test func `reading stops at the page limit and returns the next cursor`() async throws {
         let store = FakeAPI(Self.three.map { .success($0) })
         let first = try await walk(store, atMost: 2)
         #expect(first.end == AppStorePagesEnd(place: "r2", isComplete: false, pages: 2))
@@ -60,13 +60,13 @@ import TideoverJSON
         #expect(none.asked.isEmpty)
     }
 
-    @Test func `whoever takes the pages can stop, and go on behind the last one`() async throws {
+    @Test func `a caller can stop and continue after the last page`() async throws {
         let walked = try await walk(FakeAPI(Self.three[0])) { _ in true }
         #expect(walked.seen == ["a", "b"])
         #expect(walked.end == AppStorePagesEnd(place: "r1", isComplete: false, pages: 1))
     }
 
-    @Test func `a failure between pages leaves what was handed over`() async throws {
+    @Test func `a failure between pages keeps the pages already delivered`() async throws {
         let store = FakeAPI(Self.three[0], .error(4_290_000, status: 429))
         let api = store.api()
         var places: [String?] = []
@@ -83,7 +83,7 @@ import TideoverJSON
     }
 
     @Test(arguments: [nil, "r1"])
-    func `pages that lead nowhere end the walk`(second: String?) async throws {
+    func `pages that repeat a cursor end the reading`(second: String?) async throws {
         let store = FakeAPI(
             Self.page(["a"], "r1", more: true),
             Self.page(["b"], second, more: true)
@@ -97,13 +97,13 @@ import TideoverJSON
         #expect(!failed.isRetryable)
     }
 
-    @Test func `what the taker throws ends the walk`() async throws {
+    @Test func `an error of the caller's closure ends the reading`() async throws {
         await #expect(throws: Enough.self) {
             try await walk(FakeAPI(Self.three[0])) { _ in throw Enough() }
         }
     }
 
-    @Test func `notifications and transactions have pages of the same kind`() async throws {
+    @Test func `notifications and transactions are paged in the same way`() async throws {
         let history = FakeAPI(
             .answer([
                 "signedTransactions": ["a"], "revision": "r1", "hasMore": true,

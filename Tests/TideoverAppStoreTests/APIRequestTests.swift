@@ -270,7 +270,7 @@ import TideoverJSON
     ]
 
     @Test(arguments: purchases + notifications + single)
-    func `a question is sent as the store documents it`(asked: Case) async throws {
+    func `a request is sent as the store documents it`(asked: Case) async throws {
         let store = FakeAPI(.answer(asked.answer))
         try await asked.ask(store.api())
         let request = try #require(await store.requests.first)
@@ -293,7 +293,7 @@ import TideoverJSON
     @Test(arguments: [
         "", ".", "..", "a/b", "1?x=1", "%31", "a b", "é", String(repeating: "1", count: 129),
     ])
-    func `an id that is none is not sent`(id: String) async throws {
+    func `an invalid id is not sent`(id: String) async throws {
         let store = FakeAPI(.answer(Self.statusesAnswer))
         let failed = await failure { _ = try await store.api().subscriptionStatuses(of: id) }
         guard case .unaskable(.identifier(id)) = try #require(failed).reason else {
@@ -307,7 +307,7 @@ import TideoverJSON
     @Test(
         arguments: [(.production, 180), (.simulated, 180), (.sandbox, 30)] as [(Environment, Int64)]
     )
-    func `a list from too long ago is not asked for, and says from when it could be`(
+    func `a request beyond the history is not sent and reports its earliest date`(
         environment: Environment,
         days: Int64
     ) async throws {
@@ -329,7 +329,7 @@ import TideoverJSON
         #expect(await ask(from: now, to: now) == .startAfterEnd)
     }
 
-    @Test func `an order that the store is known to refuse is not sent`() async throws {
+    @Test func `an order number that the store always refuses is not sent`() async throws {
         let store = FakeAPI(.answer([:]))
         let api = store.api()
         func fault(_ ask: () async throws -> Void) async -> AppStoreQuestionFault? {
@@ -385,7 +385,7 @@ import TideoverJSON
         #expect(await store.requests.count == 4)
     }
 
-    @Test func `the sandbox takes a tenth of the questions`() {
+    @Test func `the sandbox accepts a tenth of the requests`() {
         let hourly: [(AppStoreRate, Int)] = [
             (.purchases, 180_000), (.extensions, 72_000), (.orderLookup, 36_000),
             (.refundHistory, 36_000), (.testNotifications, 3600),

@@ -15,7 +15,7 @@ import TideoverJSON
         }
     }
 
-    @Test func `a token says who asks for which app, and is signed whole`() throws {
+    @Test func `a token names issuer and app and is signed whole`() throws {
         let now = Self.now + Milliseconds(999)
         let token = try AppStoreToken(for: FakeAPI.key, at: now) { input in
             // The fake signature is the length of its input, padded with zeros.
@@ -47,7 +47,7 @@ import TideoverJSON
             (60 * 60_000, false), (-1, false), (-86_400_000, false),
         ] as [(Int64, Bool)]
     )
-    func `a token is used until a minute before its end, and not before it began`(
+    func `a token is used from its start until a minute before its end`(
         later: Int64,
         isUsed: Bool
     ) async throws {
@@ -58,7 +58,7 @@ import TideoverJSON
         #expect((first == second) == isUsed)
     }
 
-    @Test func `a key that does not sign is no answer of the store's`() async throws {
+    @Test func `a signing failure is not reported as an answer of the store`() async throws {
         let store = FakeAPI(.answer([:]))
         let api = AppStoreAPI(
             app: store.api().app,
@@ -78,7 +78,7 @@ import TideoverJSON
         #expect(failed.outcome == nil)
     }
 
-    @Test func `a token that was turned down is not used again`() async throws {
+    @Test func `a rejected token is not used again`() async throws {
         let store = FakeAPI(
             .text("Unauthenticated", status: 401),
             .answer(["testNotificationToken": "t"])

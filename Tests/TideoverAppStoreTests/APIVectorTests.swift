@@ -61,13 +61,13 @@ struct APIVectorTests {
     ]
 
     @Test(arguments: cases)
-    func `an answer of Apple's loses nothing`(example: Case) async throws {
+    func `an answer of Apple is read without loss`(example: Case) async throws {
         let bytes = try Vectors.bytes("apple/models/\(example.name).json")
         let written = try await example.ask(FakeAPI(Response(body: bytes)).api())
         #expect(JSONValue.object(written) == JSONValue(try JSONDocument(bytes).root))
     }
 
-    @Test func `an answer of Apple's with a number in words is refused`() async throws {
+    @Test func `an answer of Apple with a number as a string is refused`() async throws {
         let bytes = try Vectors.bytes(
             "apple/models/transactionHistoryResponseWithMalformedAppAppleId.json"
         )

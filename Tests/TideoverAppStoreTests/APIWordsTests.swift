@@ -41,7 +41,7 @@ import TideoverJSON
     ]
 
     @Test(arguments: cases)
-    func `a failure says what it is and what to do`(
+    func `a failure describes the problem and the remedy`(
         response: Response,
         code: String,
         words: [String]
@@ -52,7 +52,7 @@ import TideoverJSON
         for word in words { #expect(failed.sentence.contains(word), "\(failed.sentence)") }
     }
 
-    @Test func `nothing that the store wrote is in the words`() async throws {
+    @Test func `an error message contains no text from the store`() async throws {
         let response = Response.answer(
             ["errorCode": 4_000_006, "errorMessage": "secret"],
             status: 400

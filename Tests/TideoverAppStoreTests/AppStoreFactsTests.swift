@@ -131,7 +131,7 @@ import TideoverJSON
     }
 
     @Test(arguments: plain + failures + others + tokens)
-    func `a notification states what is signed inside it`(announcement: Announcement) throws {
+    func `a notification produces facts from its signed parts`(announcement: Announcement) throws {
         let reading = try FakeStore.read(announcement.payload)
         #expect(reading.unrecognised.isEmpty)
         let facts = try FakeStore.facts(announcement.payload)
@@ -148,7 +148,7 @@ import TideoverJSON
         }
     }
 
-    @Test func `every type of Apple's list is in the table above`() {
+    @Test func `the table above contains every type of Apple's list`() {
         let all = Self.plain + Self.failures + Self.others + Self.tokens
         let missing = Set(AppStoreNotification.NotificationType.allCases.map(\.rawValue))
             .subtracting(all.map(\.type))
@@ -160,7 +160,7 @@ import TideoverJSON
 
     // MARK: Dates and stamps
 
-    @Test func `facts carry the dates of the parts they were signed in`() throws {
+    @Test func `facts have the dates of the parts that contain them`() throws {
         let facts = try FakeStore.facts(
             FakeStore.notification("DID_RENEW", transaction: Self.takenBack)
         )
@@ -197,7 +197,7 @@ import TideoverJSON
         #expect(facts.map(\.envelopeSignedAt) == facts.map(\.assertedAt))
     }
 
-    @Test func `a condition without a renewal info beside it has the outer date`() throws {
+    @Test func `a condition without a renewal info has the outer date`() throws {
         let payload = FakeStore.notification("EXPIRED", renewalInfo: nil, data: ["status": 2])
         let facts = try FakeStore.facts(payload)
         #expect(facts.kinds == ["term", "condition"])
@@ -205,8 +205,7 @@ import TideoverJSON
         #expect(facts.last?.assertedAt.millisecondsSince1970 == FakeStore.start + 3000)
     }
 
-    @Test func `a reversal is the word of the envelope, not of the older transaction in it`() throws
-    {
+    @Test func `a reversal is dated by the envelope, not by the older transaction`() throws {
         let old = FakeStore.transaction(["signedDate": .integer(FakeStore.start + 10)])
         let facts = try FakeStore.facts(FakeStore.notification("REFUND_REVERSED", transaction: old))
         let reversal = try #require(facts.first { $0.assertion.word == "reversal" })
@@ -218,7 +217,7 @@ import TideoverJSON
 
     // MARK: Terms
 
-    @Test func `a term holds everything the transaction says of it`() throws {
+    @Test func `a term contains every field of the transaction`() throws {
         let facts = try FakeStore.facts(
             FakeStore.transaction([
                 "offerType": 1, "offerDiscountType": "FREE_TRIAL", "offerIdentifier": "spring",
@@ -247,7 +246,7 @@ import TideoverJSON
         #expect(facts.terms == [expected])
     }
 
-    @Test func `a payment of a commitment is told with its place, and what follows it`() throws {
+    @Test func `a payment of a commitment has its number and the next payment`() throws {
         let price = Money(milliunits: 119_880, currency: "USD")
         let transaction = FakeStore.transaction([
             "billingPlanType": "MONTHLY",
@@ -297,7 +296,7 @@ import TideoverJSON
             ("Bundle", .unrecognised("Bundle")),
         ] as [(String, Term.Plan)]
     )
-    func `the type of product is the plan`(type: String, plan: Term.Plan) throws {
+    func `the product type becomes the plan`(type: String, plan: Term.Plan) throws {
         let facts = try FakeStore.facts(FakeStore.transaction(["type": .string(type)]))
         #expect(facts.terms.map(\.plan) == [plan])
     }
@@ -333,13 +332,13 @@ import TideoverJSON
         }
     }
 
-    @Test func `Xcode's period id is none, so the transaction names the term`() throws {
+    @Test func `Xcode's period id is ignored, so the transaction id names the term`() throws {
         let payload = FakeStore.transaction(["webOrderLineItemId": "0"])
         #expect(try FakeStore.facts(payload).terms.map(\.key) == [TermKey("t:2000000000000002")])
     }
 
     @Test(arguments: ["00000000-0000-0000-0000-000000000000", ""])
-    func `an account token of nothing but zeros is none`(token: String) throws {
+    func `an account token of zeros is ignored`(token: String) throws {
         let payload = FakeStore.transaction(["appAccountToken": .string(token)])
         #expect(try FakeStore.facts(payload).terms.map(\.accountToken) == [nil])
     }
@@ -355,7 +354,7 @@ import TideoverJSON
     @Test(arguments: [
         "originalTransactionId", "transactionId", "productId", "type", "purchaseDate",
     ])
-    func `a transaction without an essential member states nothing`(member: String) throws {
+    func `a transaction without a required field produces no facts`(member: String) throws {
         let payload = FakeStore.notification(
             "DID_RENEW",
             transaction: FakeStore.transaction([member: nil])
@@ -364,7 +363,7 @@ import TideoverJSON
         #expect(try FakeStore.read(payload).notes == [.incompleteTransaction(missing: [member])])
     }
 
-    @Test func `an undated part states nothing`() throws {
+    @Test func `a part without a date produces no facts`() throws {
         let undated = FakeStore.transaction(["signedDate": nil])
         let payload = FakeStore.notification("DID_RENEW", transaction: undated)
         #expect(try FakeStore.facts(payload).isEmpty)
@@ -380,7 +379,7 @@ import TideoverJSON
 
     // MARK: Family
 
-    @Test func `a family member's words are kept apart, the renewal info's too`() throws {
+    @Test func `facts of a family member have an ownership of their own`() throws {
         let payload = FakeStore.notification(
             "DID_RENEW",
             transaction: FakeStore.transaction(["inAppOwnershipType": "FAMILY_SHARED"])
@@ -391,7 +390,7 @@ import TideoverJSON
         #expect(try FakeStore.read(payload).notes == [.familyShared])
     }
 
-    @Test func `an ownership that is not known makes nobody an owner`() throws {
+    @Test func `an unknown ownership sets no owner`() throws {
         let payload = FakeStore.notification(
             "DID_RENEW",
             transaction: FakeStore.transaction(["inAppOwnershipType": "ASSIGNED"])
@@ -417,7 +416,7 @@ import TideoverJSON
             ([:], "DID_RENEW", .refund),
         ] as [(JSONObject, String, Revocation.Cause)]
     )
-    func `why a term was taken back is the store's word, or follows from whose it was`(
+    func `the revocation reason is the store's or follows from the ownership`(
         changes: JSONObject,
         type: String,
         cause: Revocation.Cause
@@ -434,14 +433,14 @@ import TideoverJSON
         #expect(facts.terms.map(\.isRevoked) == [true])
     }
 
-    @Test func `a prorated refund says how much`() throws {
+    @Test func `a prorated refund contains its share`() throws {
         let payload = Self.takenBack.changed(by: [
             "revocationType": "REFUND_PRORATED", "revocationPercentage": 50_000,
         ])
         #expect(try FakeStore.facts(payload).revocations.map(\.percentage) == [50_000])
     }
 
-    @Test func `an upgrade's revocation date takes nothing back`() throws {
+    @Test func `the revocation date of an upgrade revokes nothing`() throws {
         let payload = Self.takenBack.changed(by: ["isUpgraded": true])
         let facts = try FakeStore.facts(payload)
         #expect(facts.kinds == ["term"])
@@ -451,7 +450,7 @@ import TideoverJSON
     }
 
     @Test(arguments: ["REFUND", "REVOKE"])
-    func `a refund is not believed on its type alone`(type: String) throws {
+    func `a refund type without a revocation date revokes nothing`(type: String) throws {
         let payload = FakeStore.notification(type)
         #expect(try FakeStore.facts(payload).revocations.isEmpty)
         #expect(try FakeStore.read(payload).notes == [.nothingTakenBack(type)])
@@ -459,7 +458,7 @@ import TideoverJSON
 
     // MARK: Outlooks
 
-    @Test func `an outlook holds everything the renewal info says`() throws {
+    @Test func `an outlook contains every field of the renewal info`() throws {
         let facts = try FakeStore.facts(
             FakeStore.renewalInfo([
                 "autoRenewProductId": "cards.basic.monthly", "isInBillingRetryPeriod": true,
@@ -489,20 +488,23 @@ import TideoverJSON
             (5, .other), (9, .unrecognised("9")), (nil, nil),
         ] as [(Int64?, Outlook.Lapse?)]
     )
-    func `the expiration intent says why it lapsed`(intent: Int64?, lapse: Outlook.Lapse?) throws {
+    func `the expiration intent gives the reason for the lapse`(
+        intent: Int64?,
+        lapse: Outlook.Lapse?
+    ) throws {
         let value: JSONValue = intent.map { .integer($0) } ?? .null
         let facts = try FakeStore.facts(FakeStore.renewalInfo(["expirationIntent": value]))
         #expect(facts.outlooks.map(\.lapse) == [lapse])
     }
 
     @Test(arguments: [(0, false), (1, true), (2, nil), (nil, nil)] as [(Int64?, Bool?)])
-    func `the renewal status says whether it renews`(status: Int64?, renews: Bool?) throws {
+    func `the renewal status gives whether it renews`(status: Int64?, renews: Bool?) throws {
         let value: JSONValue = status.map { .integer($0) } ?? .null
         let facts = try FakeStore.facts(FakeStore.renewalInfo(["autoRenewStatus": value]))
         #expect(facts.outlooks.map(\.willRenew) == [renews])
     }
 
-    @Test func `a renewal info that names no subscription states nothing`() throws {
+    @Test func `a renewal info without a subscription produces no facts`() throws {
         let nameless = FakeStore.renewalInfo(["originalTransactionId": nil])
         #expect(try FakeStore.facts(nameless).isEmpty)
         let payload = FakeStore.notification("EXPIRED", renewalInfo: nameless)
@@ -518,12 +520,12 @@ import TideoverJSON
             (1, .active), (2, .expired), (3, .retry), (4, .grace), (5, .revoked),
         ] as [(Int64, Condition.Status)]
     )
-    func `the status is the condition`(status: Int64, condition: Condition.Status) throws {
+    func `the status becomes the condition`(status: Int64, condition: Condition.Status) throws {
         let payload = FakeStore.notification("DID_RENEW", data: ["status": .integer(status)])
         #expect(try FakeStore.facts(payload).conditions.map(\.status) == [condition])
     }
 
-    @Test func `a status that is not known displaces none that is`() throws {
+    @Test func `an unknown status replaces no known one`() throws {
         let payload = FakeStore.notification("DID_RENEW", data: ["status": 9])
         let facts = try FakeStore.facts(payload)
         #expect(facts.kinds == ["term", "outlook", "unrecognised"])
@@ -540,7 +542,7 @@ import TideoverJSON
 
     // MARK: Unknown values
 
-    @Test func `a type that is not known changes nothing, whatever it carries`() throws {
+    @Test func `an unknown type changes nothing, whatever its content`() throws {
         let payload = FakeStore.notification("NEW_THING", transaction: Self.takenBack)
         let word = Unrecognised(field: "notificationType", value: "NEW_THING")
         let facts = try FakeStore.facts(payload)
@@ -551,7 +553,7 @@ import TideoverJSON
         #expect(reading.notes == [.unknownType("NEW_THING")])
     }
 
-    @Test func `a subtype that is not known leaves the signed facts standing`() throws {
+    @Test func `an unknown subtype keeps the signed facts`() throws {
         let payload = FakeStore.notification("DID_FAIL_TO_RENEW", "NEW_WAY")
         let facts = try FakeStore.facts(payload)
         #expect(facts.kinds == ["term", "outlook", "condition", "unrecognised"])
@@ -559,7 +561,7 @@ import TideoverJSON
         #expect(facts.unrecognised == [Unrecognised(field: "subtype", value: "NEW_WAY")])
     }
 
-    @Test func `words that are not known are counted once each and kept with the lineage`() throws {
+    @Test func `unknown values are counted once each and stored with the lineage`() throws {
         let payload = FakeStore.notification(
             "CONSUMPTION_REQUEST",
             transaction: FakeStore.transaction([
@@ -588,7 +590,7 @@ import TideoverJSON
 
     // MARK: Messages without a purchase
 
-    @Test func `a test is a test`() throws {
+    @Test func `a test notification is read as a test`() throws {
         let payload = FakeStore.notification("TEST", transaction: nil, renewalInfo: nil)
         let reading = try FakeStore.read(payload)
         #expect(reading.isTest)
@@ -599,7 +601,7 @@ import TideoverJSON
         arguments: [("SANDBOX_b2158121", .sandbox), ("b2158121", .production)]
             as [(String, Environment)]
     )
-    func `a token for outside purchases tells its environment by its id`(
+    func `the id of an external purchase token gives its environment`(
         id: String,
         environment: Environment
     ) throws {
@@ -614,7 +616,7 @@ import TideoverJSON
         #expect(reading.notes == [.externalPurchaseToken])
     }
 
-    @Test func `a summary says how many`() throws {
+    @Test func `a summary contains its counts`() throws {
         let summary = try #require(Self.others.first { $0.subtype == "SUMMARY" })
         let reading = try FakeStore.read(summary.payload)
         #expect(reading.notes == [.extensionSummary(succeeded: 5, failed: 2)])

@@ -26,7 +26,7 @@ import TideoverJSON
         #expect(!reading.isTest)
     }
 
-    @Test func `a bare JWS is told apart by its members, white space around it ignored`() throws {
+    @Test func `a bare JWS is classified by its fields, white space ignored`() throws {
         let app: JSONObject = [
             "receiptType": "Production", "bundleId": .string(FakeStore.bundleId),
             "appAppleId": .integer(FakeStore.appAppleId), "appTransactionId": "70",
@@ -56,14 +56,14 @@ import TideoverJSON
         }
     }
 
-    @Test func `only a notification is taken where notifications are posted`() {
+    @Test func `the notification endpoint accepts only notifications`() {
         let body = FakeStore.body(FakeStore.transaction())
         #expect(throws: AppStoreRefusal.notANotification) {
             try FakeStore.reader().readNotification(body: body, check: FakeStore.check())
         }
     }
 
-    @Test func `the latest signature inside is known, whichever it is`() throws {
+    @Test func `the latest signing date of all parts is reported`() throws {
         let late = FakeStore.transaction(["signedDate": .integer(FakeStore.end)])
         let reading = try FakeStore.read(FakeStore.notification("DID_RENEW", transaction: late))
         #expect(reading.latestSignedAt.millisecondsSince1970 == FakeStore.end)
@@ -77,7 +77,7 @@ import TideoverJSON
         ("{}", "missing-member"), (#"{"signedPayload":null}"#, "missing-member"),
         (#"{"signedPayload":5}"#, "malformed"), (#"{"signed_payload":"a.b.c"}"#, "missing-member"),
     ])
-    func `a body that is no envelope is refused`(body: String, code: String) {
+    func `a body without an envelope is refused`(body: String, code: String) {
         let error = #expect(throws: AppStoreRefusal.self) {
             try FakeStore.reader().read(Array(body.utf8), check: FakeStore.check())
         }
@@ -85,19 +85,19 @@ import TideoverJSON
     }
 
     @Test(arguments: ["", "   ", "not a jws", "[]"])
-    func `what the check throws reaches the caller unchanged`(text: String) {
+    func `an error of the signature check reaches the caller unchanged`(text: String) {
         #expect(throws: FakeStore.BrokenSeal.self) {
             try FakeStore.reader().read(Array(text.utf8), check: FakeStore.check())
         }
     }
 
     @Test(arguments: ["signedTransactionInfo", "signedRenewalInfo"])
-    func `a part whose signature does not hold spoils the whole`(part: String) {
+    func `an invalid signature of a part refuses the whole message`(part: String) {
         let payload = FakeStore.notification("DID_RENEW", data: [part: "x.y"])
         #expect(throws: FakeStore.BrokenSeal.self) { try FakeStore.read(payload) }
     }
 
-    @Test func `every signed part is checked, also in a notification of unknown type`() throws {
+    @Test func `every signed part is verified, also for an unknown type`() throws {
         var checked = 0
         _ = try FakeStore.reader().read(FakeStore.body(FakeStore.notification("NEW_THING"))) {
             checked += 1
@@ -106,7 +106,7 @@ import TideoverJSON
         #expect(checked == 3)
     }
 
-    @Test func `nothing inside is checked for a message to somebody else`() {
+    @Test func `the parts of a message to another app are not verified`() {
         var checked = 0
         let payload = FakeStore.notification("DID_RENEW", data: ["bundleId": "com.example.other"])
         #expect(throws: AppStoreRefusal.self) {
@@ -118,7 +118,7 @@ import TideoverJSON
         #expect(checked == 1)
     }
 
-    @Test func `content that the App Store is not known to send is refused`() {
+    @Test func `content that the App Store does not document is refused`() {
         let realtimeRequest: JSONObject = [
             "originalTransactionId": "1", "appAppleId": .integer(FakeStore.appAppleId),
             "productId": "cards.pro.monthly", "userLocale": "en-US", "requestIdentifier": "r",
@@ -133,12 +133,12 @@ import TideoverJSON
         ("notificationUUID", "notificationUUID"), ("signedDate", "signedDate"),
         ("notificationType", "notificationType"), ("data", "data"),
     ])
-    func `a notification without what identifies it is refused`(member: String, named: String) {
+    func `a notification without a required identifier is refused`(member: String, named: String) {
         let payload = FakeStore.notification("DID_RENEW", outer: [member: nil])
         #expect(throws: AppStoreRefusal.missingMember(named)) { try FakeStore.read(payload) }
     }
 
-    @Test func `an empty notificationUUID is none`() {
+    @Test func `an empty notificationUUID is refused`() {
         let payload = FakeStore.notification("DID_RENEW", outer: ["notificationUUID": ""])
         #expect(throws: AppStoreRefusal.missingMember("notificationUUID")) {
             try FakeStore.read(payload)
@@ -151,7 +151,7 @@ import TideoverJSON
         }
     }
 
-    @Test func `a malformed field of a part is named with its part`() {
+    @Test func `a malformed field is reported with the name of its part`() {
         let payload = FakeStore.notification(
             "DID_RENEW",
             transaction: FakeStore.transaction(["price": "9.99"])
@@ -174,7 +174,7 @@ import TideoverJSON
         }
     }
 
-    @Test func `a transaction for another bundle is refused, alone and inside`() {
+    @Test func `a transaction for another bundle is refused, bare or in a notification`() {
         let other = FakeStore.transaction(["bundleId": "com.example.other"])
         #expect(
             throws: AppStoreRefusal.wrongBundle(
@@ -199,7 +199,8 @@ import TideoverJSON
             ("Sandbox", 99, false), ("Sandbox", nil, false), ("Sandbox", 1_234_567_890, false),
         ] as [(String, Int64?, Bool)]
     )
-    func `the app's number counts in production`(environment: String, id: Int64?, refused: Bool) {
+    func `the app's number is checked in production`(environment: String, id: Int64?, refused: Bool)
+    {
         let changes: JSONObject = [
             "environment": .string(environment), "appAppleId": id.map { .integer($0) } ?? .null,
         ]
@@ -219,7 +220,7 @@ import TideoverJSON
             (1_234_567_890, "wrong-environment"), (nil, "wrong-environment"), (99, "wrong-app"),
         ] as [(Int64?, String)]
     )
-    func `where only production is awaited another app's number is named first`(
+    func `an app for production only checks the app's number before the environment`(
         id: Int64?,
         code: String
     ) {
@@ -247,7 +248,7 @@ import TideoverJSON
         }
     }
 
-    @Test func `without a configured number none is compared`() throws {
+    @Test func `without a configured app number none is compared`() throws {
         let reader = AppStoreReader(
             app: AppStoreIdentity(bundleId: FakeStore.bundleId, environments: [.production])
         )
@@ -274,7 +275,7 @@ import TideoverJSON
             (.pinned(.simulated), "Production", .simulated), (.pinned(.simulated), nil, .simulated),
         ] as [(Authority, String?, Environment?)]
     )
-    func `whoever signed decides the environment`(
+    func `the signing root decides the environment`(
         authority: Authority,
         claim: String?,
         environment: Environment?
@@ -301,7 +302,7 @@ import TideoverJSON
         #expect(facts.allSatisfy { $0.lineage.environment == environment })
     }
 
-    @Test func `a simulated store that claims production is simulated, and it is said`() throws {
+    @Test func `a simulated store that claims production is simulated, with a note`() throws {
         let reading = try FakeStore.read(
             FakeStore.notification("DID_RENEW"),
             as: .simulated,
@@ -317,7 +318,7 @@ import TideoverJSON
         )
     }
 
-    @Test func `a simulated store never answers for an app of production`() {
+    @Test func `an app for production refuses a simulated store`() {
         #expect(
             throws: AppStoreRefusal.wrongEnvironment(
                 accepted: [.production, .sandbox],
@@ -328,7 +329,7 @@ import TideoverJSON
         }
     }
 
-    @Test func `an environment that the app takes no part in is refused`() {
+    @Test func `an environment that the app does not use is refused`() {
         #expect(
             throws: AppStoreRefusal.wrongEnvironment(accepted: [.sandbox], found: .production)
         ) {
@@ -400,7 +401,7 @@ import TideoverJSON
     }
 
     @Test(arguments: 1...2)
-    func `parts that another authority vouches for are refused`(position: Int) {
+    func `parts signed under another root are refused`(position: Int) {
         var opened = 0
         let error = #expect(throws: AppStoreRefusal.self) {
             try FakeStore.reader().read(FakeStore.body(FakeStore.notification("DID_RENEW"))) {
@@ -419,7 +420,7 @@ import TideoverJSON
         )
     }
 
-    @Test func `an app transaction inside must be of the same app`() throws {
+    @Test func `an app transaction in a notification must belong to the same app`() throws {
         func payload(_ changes: JSONObject) -> JSONObject {
             let inner: JSONObject = [
                 "receiptType": "Production", "bundleId": .string(FakeStore.bundleId),

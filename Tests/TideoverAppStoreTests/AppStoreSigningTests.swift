@@ -5,7 +5,7 @@ import TideoverCore
 import TideoverJSON
 
 @Suite struct AppStoreSigningTests {
-    @Test func `the built-in root is the certificate that Apple publishes`() {
+    @Test func `the built-in root equals the certificate that Apple publishes`() {
         let digest = sha256(AppStoreSigning.appleRoot).map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }
@@ -15,13 +15,13 @@ import TideoverJSON
     }
 
     @Test(.enabled(if: Vectors.present, "vectors are not beside the project"))
-    func `the built-in root is the one of the vectors`() throws {
+    func `the built-in root equals the root of the vectors`() throws {
         #expect(
             try AppStoreSigning.appleRoot == Vectors.bytes("apple/real-chain/REAL_APPLE_ROOT.der")
         )
     }
 
-    @Test func `the digest of these tests is SHA-256`() {
+    @Test func `the digest function of these tests is SHA-256`() {
         #expect(sha256(Array("abc".utf8)).prefix(4) == [0xBA, 0x78, 0x16, 0xBF])
         #expect(sha256(Array(repeating: 0x61, count: 119)).prefix(4) == [0x31, 0xEB, 0xA5, 0x1C])
     }
@@ -35,7 +35,7 @@ import TideoverJSON
             ("{}", nil), ("[]", nil), ("3", nil),
         ] as [(String, Int64?)]
     )
-    func `a payload says when it was signed`(text: String, milliseconds: Int64?) throws {
+    func `a payload contains its signing date`(text: String, milliseconds: Int64?) throws {
         let date = AppStoreSigning.signedDate(of: try JSONDocument(text))
         #expect(date?.millisecondsSince1970 == milliseconds)
     }

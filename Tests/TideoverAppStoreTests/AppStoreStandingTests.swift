@@ -8,7 +8,7 @@ import TideoverJSON
     static let day: Int64 = 86_400_000
     static let end = FakeStore.end
 
-    @Test func `a life from purchase to refund and back`() throws {
+    @Test func `the facts of a purchase, a refund and a reversal give their standings`() throws {
         var facts = try FakeStore.facts(FakeStore.notification("SUBSCRIBED", "INITIAL_BUY"))
         #expect(answer(facts, at: FakeStore.start + Self.day) == "active paid in-term")
 
@@ -75,7 +75,7 @@ import TideoverJSON
         #expect(answer(facts, at: Self.end + Self.day) == "hold billingRetry in-retry")
     }
 
-    @Test func `cancelled means access to the end and none after it`() throws {
+    @Test func `a cancelled subscription has access until its end`() throws {
         let facts = try FakeStore.facts(
             FakeStore.notification(
                 "DID_CHANGE_RENEWAL_STATUS",

@@ -25,7 +25,7 @@ struct SignedVectorTests {
         AppStoreIdentity(bundleId: bundle, appAppleId: id, environments: environments)
     }
 
-    @Test func `Apple's test notification is of the sandbox`() throws {
+    @Test func `Apple's test notification is from the sandbox`() throws {
         let reading = try read("mock_signed_data/testNotification", app([.sandbox], id: 1234))
         #expect(reading.isTest)
         #expect(reading.environment == .sandbox)
@@ -33,7 +33,7 @@ struct SignedVectorTests {
         #expect(reading.signedAt.millisecondsSince1970 == 1_681_314_324_000)
     }
 
-    @Test func `where production is awaited the app's number is judged first`() {
+    @Test func `an app for production checks the app's number first`() {
         #expect(
             throws: AppStoreRefusal.wrongEnvironment(accepted: [.production], found: .sandbox)
         ) { try read("mock_signed_data/testNotification", app([.production], id: 1234)) }
@@ -42,7 +42,7 @@ struct SignedVectorTests {
         }
     }
 
-    @Test func `the wrong bundle is named before anything that is missing`() {
+    @Test func `a wrong bundle is reported before missing fields`() {
         #expect(
             throws: AppStoreRefusal.wrongBundle(
                 expected: "com.examplex",
@@ -53,7 +53,7 @@ struct SignedVectorTests {
         }
     }
 
-    @Test func `a transaction that says next to nothing is read, and states nothing`() throws {
+    @Test func `a transaction of few fields is read and produces no facts`() throws {
         let reading = try read("mock_signed_data/transactionInfo", app([.sandbox]))
         #expect(reading.kind == .transaction)
         #expect(reading.signedAt.millisecondsSince1970 == 1_672_956_154_000)
@@ -66,7 +66,7 @@ struct SignedVectorTests {
         )
     }
 
-    @Test func `a renewal info that says next to nothing is read, and states nothing`() throws {
+    @Test func `a renewal info of few fields is read and produces no facts`() throws {
         let reading = try read("mock_signed_data/renewalInfo", app([.sandbox]))
         #expect(reading.kind == .renewalInfo)
         #expect(reading.notes == [.incompleteRenewalInfo(missing: ["originalTransactionId"])])
@@ -75,7 +75,7 @@ struct SignedVectorTests {
     @Test(arguments: [
         "xcode-signed-transaction", "xcode-signed-renewal-info", "xcode-signed-app-transaction",
     ])
-    func `what Xcode signs is vouched for by Xcode alone`(name: String) throws {
+    func `Xcode's documents verify only under Xcode's certificate`(name: String) throws {
         let bundle = "com.example.naturelab.backyardbirds.example"
         let everywhere = app(Set(Environment.allCases), bundle: bundle)
         for authority: Authority in [.appStore, .pinned(.production), .pinned(.sandbox)] {
@@ -88,7 +88,7 @@ struct SignedVectorTests {
         )
     }
 
-    @Test func `Xcode's transaction is a trial without an id of its period`() throws {
+    @Test func `Xcode's transaction is a trial without a period id`() throws {
         let bundle = "com.example.naturelab.backyardbirds.example"
         let facts = try read(
             "xcode/xcode-signed-transaction",

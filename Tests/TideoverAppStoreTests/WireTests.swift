@@ -15,7 +15,7 @@ import TideoverJSON
             "signedExternalPurchaseTokenSandboxNotification", "signedRescindConsentNotification",
         ]
     )
-    func `a notification of Apple's loses nothing`(name: String) throws {
+    func `a notification of Apple is read without loss`(name: String) throws {
         let document = try Vectors.document("apple/models/\(name).json")
         let notification = try AppStoreNotification(payload: document.root)
         #expect(JSONValue.object(notification.wireForm) == JSONValue(document.root))
@@ -25,21 +25,21 @@ import TideoverJSON
         .enabled(if: Vectors.present, "vectors are not beside the project"),
         arguments: ["signedTransaction", "signedTransactionWithRevocation"]
     )
-    func `a transaction of Apple's loses nothing`(name: String) throws {
+    func `a transaction of Apple is read without loss`(name: String) throws {
         let document = try Vectors.document("apple/models/\(name).json")
         let transaction = try AppStoreTransaction(payload: document.root)
         #expect(JSONValue.object(transaction.wireForm) == JSONValue(document.root))
     }
 
     @Test(.enabled(if: Vectors.present, "vectors are not beside the project"))
-    func `a renewal info of Apple's loses nothing`() throws {
+    func `a renewal info of Apple is read without loss`() throws {
         let document = try Vectors.document("apple/models/signedRenewalInfo.json")
         let renewal = try AppStoreRenewalInfo(payload: document.root)
         #expect(JSONValue.object(renewal.wireForm) == JSONValue(document.root))
     }
 
     @Test(.enabled(if: Vectors.present, "vectors are not beside the project"))
-    func `what Apple says of an app loses nothing`() throws {
+    func `Apple's app data is read without loss`() throws {
         let app = try Vectors.document("apple/models/appData.json")
         let payload: JSONValue = ["notificationType": "TEST", "appData": JSONValue(app.root)]
         let document = try JSONDocument(payload.encoded())
@@ -48,7 +48,7 @@ import TideoverJSON
     }
 
     @Test(.enabled(if: Vectors.present, "vectors are not beside the project"))
-    func `every example of Apple's is read by a test`() throws {
+    func `a test reads every example of Apple`() throws {
         let models = Vectors.folder.appendingPathComponent("apple/models")
         let names = try FileManager.default.contentsOfDirectory(atPath: models.path)
         #expect(names.count >= 33)
@@ -66,7 +66,7 @@ import TideoverJSON
     }
 
     @Test(.enabled(if: Vectors.present, "vectors are not beside the project"))
-    func `an app transaction of Apple's loses nothing, and says whose it is`() throws {
+    func `an app transaction of Apple is read without loss, with its owner`() throws {
         let document = try Vectors.document("apple/models/appTransaction.json")
         let transaction = try AppStoreAppTransaction(payload: document.root)
         #expect(JSONValue.object(transaction.wireForm) == JSONValue(document.root))
@@ -98,7 +98,7 @@ import TideoverJSON
         #""revocationReason": "0""#, #""environment": 3"#, #""commitmentInfo": []"#,
         #""commitmentInfo": {"commitmentPrice": "1"}"#, #""advancedCommerceInfo": "x""#,
     ])
-    func `a transaction's field of the wrong type is refused by name`(member: String) throws {
+    func `a transaction field of the wrong type is refused by its name`(member: String) throws {
         let document = try JSONDocument("{\(member)}")
         let path = fieldPath(of: document.root)
         #expect(throws: AppStoreRefusal.malformed(field: path)) {
@@ -113,7 +113,7 @@ import TideoverJSON
         #""eligibleWinBackOfferIds": ["a", 1]"#,
         #""commitmentInfo": {"commitmentAutoRenewStatus": "1"}"#,
     ])
-    func `a renewal info's field of the wrong type is refused by name`(member: String) throws {
+    func `a renewal info field of the wrong type is refused by its name`(member: String) throws {
         let document = try JSONDocument("{\(member)}")
         let path = fieldPath(of: document.root)
         #expect(throws: AppStoreRefusal.malformed(field: path)) {
@@ -127,7 +127,7 @@ import TideoverJSON
         #""data": {"signedTransactionInfo": {}}"#, #""summary": {"failedCount": 0.5}"#,
         #""externalPurchaseToken": {"tokenCreationDate": "x"}"#, #""appData": {"bundleId": 1}"#,
     ])
-    func `a notification's field of the wrong type is refused by name`(member: String) throws {
+    func `a notification field of the wrong type is refused by its name`(member: String) throws {
         let document = try JSONDocument("{\(member)}")
         let path = fieldPath(of: document.root)
         #expect(throws: AppStoreRefusal.malformed(field: path)) {
@@ -143,7 +143,7 @@ import TideoverJSON
     }
 
     @Test(arguments: ["[]", "3", "\"x\"", "null"])
-    func `a payload that is no object is refused`(text: String) throws {
+    func `a payload that is not an object is refused`(text: String) throws {
         let document = try JSONDocument(text)
         #expect(throws: AppStoreRefusal.malformed(field: "payload")) {
             try AppStoreTransaction(payload: document.root)
@@ -152,7 +152,7 @@ import TideoverJSON
 
     // MARK: Lenient parsing
 
-    @Test func `a payload may be empty, null where it could be absent, or say more than we know`()
+    @Test func `a payload may be empty, have nulls for optional fields, or unknown fields`()
         throws
     {
         let empty = try AppStoreTransaction(payload: try JSONDocument("{}").root)
@@ -177,13 +177,13 @@ import TideoverJSON
             ("253402300799999", 253_402_300_799_999), ("-62167219200000", -62_167_219_200_000),
         ] as [(String, Int64)]
     )
-    func `dates reach back as far as Xcode writes them`(text: String, date: Int64) throws {
+    func `dates before 1970 are read, as Xcode writes them`(text: String, date: Int64) throws {
         let document = try JSONDocument(#"{"originalPurchaseDate": \#(text)}"#)
         let transaction = try AppStoreTransaction(payload: document.root)
         #expect(transaction.originalPurchaseDate?.millisecondsSince1970 == date)
     }
 
-    @Test func `a word that is not known is kept as written`() throws {
+    @Test func `an unknown value is kept as written`() throws {
         let text = #"{"type": "Bundle", "offerType": 7, "environment": "Moon"}"#
         let transaction = try AppStoreTransaction(payload: try JSONDocument(text).root)
         #expect(transaction.type == Stated("Bundle"))

@@ -41,7 +41,7 @@ import TideoverJSON
     }
 
     @Test(arguments: refusals)
-    func `a refusal is one sentence without ids`(refusal: AppStoreRefusal) {
+    func `a refusal is one sentence and contains no ids`(refusal: AppStoreRefusal) {
         #expect(refusal.sentence.hasSuffix("."))
         #expect("\(refusal)" == refusal.sentence)
         for secret in ["secret", "4444", "5555"] {
@@ -49,7 +49,7 @@ import TideoverJSON
         }
     }
 
-    @Test func `bundles and environments are named, because an operator mixes them up`() {
+    @Test func `refusals name the bundle and the environment`() {
         let bundle = AppStoreRefusal.wrongBundle(expected: "com.a", found: "com.b")
         #expect(bundle.sentence == "This is for com.b, not for com.a.")
         let environment = AppStoreRefusal.nestedMismatch(

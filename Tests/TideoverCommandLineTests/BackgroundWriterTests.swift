@@ -8,7 +8,7 @@ import Testing
 
     private static func notice(_ count: Int) -> [UInt8] { line("dropped \(count)") }
 
-    @Test func `a queue takes lines up to its capacity, and counts what it drops`() {
+    @Test func `a queue accepts lines up to its capacity and counts dropped ones`() {
         var queue = LineQueue(capacity: 6)
         #expect(queue.isEmpty)
         let accepted = ["ab", "cd", "ef", ""].map { queue.append(Self.line($0)) }
@@ -32,7 +32,7 @@ import Testing
         #expect(writer.droppedCount == 0)
     }
 
-    @Test func `a reader that stalls blocks no caller, and learns later what it missed`() throws {
+    @Test func `a stalled reader blocks no caller and later gets the count of lost lines`() throws {
         let pipe = try Pipe()
         let output = Sink(descriptor: pipe.writing)
         let writer = try BackgroundWriter(to: output, capacity: 200_000, notice: Self.notice)

@@ -53,7 +53,7 @@ import Testing
         #expect(refusal("/dev/zero", atMost: 1000) == .tooLarge(path: "/dev/zero", limit: 1000))
     }
 
-    @Test func `what is not there or no file is told apart`() throws {
+    @Test func `a missing file and a folder are different errors`() throws {
         let folder = try Folder()
         let path = folder.path
         #expect(refusal("\(path)/none") == .notFound(path: "\(path)/none"))
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(.enabled(if: getuid() != 0, "root may read everything"))
-    func `what may not be read is told apart`() throws {
+    func `an unreadable file is an error of its own`() throws {
         let folder = try Folder()
         let path = try folder.file("a", "secret")
         try #require(chmod(path, 0) == 0)
@@ -80,7 +80,7 @@ import Testing
         ),
         (.unreadable(path: "a", errno: EIO), .io, "a: cannot be read: Input/output error"),
     ])
-    func `each failure has its exit code and its words`(
+    func `each failure has its exit code and its message`(
         error: FileInputError,
         code: ExitCode,
         message: String

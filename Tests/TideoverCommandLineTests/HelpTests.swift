@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: paths, [40, 57, 80, 200])
-    func `no line is wider than the terminal or 80 columns`(path: [String], width: Int) {
+    func `no help line is wider than the terminal or 80 columns`(path: [String], width: Int) {
         let terminal = Terminal(isInteractive: true, usesColour: false, width: width)
         for line in Sample.program.helpText(for: path, on: terminal).split(separator: "\n") {
             let isExample = line.contains("tideover ") && line.hasPrefix("  ")
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: paths)
-    func `colours change nothing but colours`(path: [String]) {
+    func `colours add only escape sequences`(path: [String]) {
         let coloured = Terminal(isInteractive: true, usesColour: true, width: 80)
         let text = Sample.program.helpText(for: path, on: coloured)
         #expect(text.contains("\u{1B}[1mUsage\u{1B}[0m"))
@@ -90,7 +90,7 @@ import Testing
         #expect(bare == Sample.program.helpText(for: path))
     }
 
-    @Test func `required and repeated arguments show in the usage line`() {
+    @Test func `the usage line shows required and repeated arguments`() {
         let help = Sample.program.helpText(for: ["tideover", "sandbox", "run"])
         #expect(help.contains("  tideover sandbox run SCENARIO... [--json]\n"))
         let serve = Sample.program.helpText(for: ["tideover", "serve"])

@@ -27,7 +27,7 @@ import Testing
         ["inspect", "--json", "note.json", "--app", "cards"],
         ["inspect", "--json", "--app", "cards", "--", "note.json"],
     ])
-    func `options are understood wherever they stand`(line: [String]) throws {
+    func `options are accepted at any position`(line: [String]) throws {
         let arguments = try arguments(line)
         #expect(arguments[Sample.file] == "note.json")
         #expect(arguments[Sample.app] == "cards")
@@ -35,7 +35,7 @@ import Testing
         #expect(arguments.command == ["tideover", "inspect"])
     }
 
-    @Test func `what is not given has its default`() throws {
+    @Test func `an absent option has its default`() throws {
         let arguments = try arguments(["inspect", "-"])
         #expect(arguments[Sample.file] == "-")
         #expect(arguments[Sample.app] == nil)
@@ -66,12 +66,12 @@ import Testing
         #expect(!arguments[Sample.json])
     }
 
-    @Test func `an attached value may begin with a dash and hold an equals sign`() throws {
+    @Test func `an attached value can begin with a dash and contain an equals sign`() throws {
         let arguments = try arguments(["inspect", "f", "--app=--a=b"])
         #expect(arguments[Sample.app] == "--a=b")
     }
 
-    @Test func `a negative number is a value and no option`() {
+    @Test func `a negative number is read as a value`() {
         let unfit = UnfitValue(
             text: "-5",
             expected: "a whole number from 1 to 9999999999",
@@ -133,11 +133,11 @@ import Testing
             ),
         ] as [([String], UsageError.Reason)]
     )
-    func `wrong usage is told apart`(line: [String], reason: UsageError.Reason) {
+    func `each kind of wrong usage has its own error`(line: [String], reason: UsageError.Reason) {
         #expect(refusal(line) == reason)
     }
 
-    @Test func `a flag given twice is given`() throws {
+    @Test func `a flag can be given twice`() throws {
         #expect(try arguments(["demo", "--json", "--json"])[Sample.json])
     }
 
@@ -151,7 +151,7 @@ import Testing
         (["sandbox", "--help"], ["tideover", "sandbox"]),
         (["inspect", "--frobnicate", "--app", "-h"], ["tideover", "inspect"]),
     ])
-    func `help is given whatever else is on the line`(line: [String], path: [String]) throws {
+    func `help is shown whatever else the line contains`(line: [String], path: [String]) throws {
         guard case .help(path) = try Interpreter(root: Sample.program.root).interpret(line) else {
             Issue.record("\(line) does not ask for the help of \(path)")
             return

@@ -4,7 +4,7 @@ import Testing
 @testable import TideoverCommandLine
 
 @Suite struct OutputTests {
-    @Test func `results and messages go separate ways`() {
+    @Test func `results and messages use separate streams`() {
         let output = Output()
         output.print("result")
         output.message("message")
@@ -14,7 +14,7 @@ import Testing
         #expect(output.messages.captured == "message\n")
     }
 
-    @Test func `lines of many threads do not mix`() async {
+    @Test func `lines of several threads are not mixed`() async {
         let output = Output()
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<8 {
@@ -36,14 +36,14 @@ import Testing
         #expect(received.prefix(4) == Array("four".utf8)[...])
     }
 
-    @Test func `a reader that went away is no failure`() throws {
+    @Test func `a closed pipe is not a failure`() throws {
         signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
         close(ends[0])
         defer { close(ends[1]) }
         let output = Output(results: Sink(descriptor: ends[1]), messages: Sink())
-        output.print("this has no reader")
+        output.print("discarded")
         output.print("nor this")
         #expect(output.results.condition == .abandoned)
         #expect(output.settled(.success) == .success)
@@ -51,7 +51,7 @@ import Testing
         #expect(output.messages.captured.isEmpty)
     }
 
-    @Test func `a full disk turns success into a failure that is told`() throws {
+    @Test func `a full disk turns success into a reported failure`() throws {
         let descriptor = open("/dev/full", O_WRONLY)
         try #require(descriptor >= 0)
         defer { close(descriptor) }
@@ -77,7 +77,7 @@ import Testing
 
     private static let terminal = Terminal(isInteractive: true, usesColour: false, width: 24)
 
-    @Test func `a person sees one line that is redrawn and goes away`() {
+    @Test func `a terminal shows one progress line, redraws it and removes it`() {
         let clock = Clock()
         let output = Output(capturingAs: Self.terminal)
         let progress = Progress("reading", total: 200, on: output, now: clock.now)
@@ -93,7 +93,7 @@ import Testing
         )
     }
 
-    @Test func `a message takes the place of the line`() {
+    @Test func `a message replaces the progress line`() {
         let clock = Clock()
         let output = Output(capturingAs: Self.terminal)
         let progress = Progress("reading", on: output, now: clock.now)
@@ -123,7 +123,7 @@ import Testing
         )
     }
 
-    @Test func `short work says nothing in a log`() {
+    @Test func `short work writes nothing to a log`() {
         let clock = Clock()
         let output = Output()
         let progress = Progress("reading", on: output, now: clock.now)

@@ -4,7 +4,7 @@ import Testing
 @testable import TideoverCommandLine
 
 @Suite struct ProgramTests {
-    @Test func `a command decides the exit code`() async {
+    @Test func `a command sets the exit code`() async {
         let ended = await Sample.run("demo", "--no-serve", "--json")
         #expect(ended.code == .success)
         #expect(ended.results == "{}\n")
@@ -12,13 +12,13 @@ import Testing
         #expect(await Sample.run("demo").code == .failure)
     }
 
-    @Test func `the version is a result`() async {
+    @Test func `the version is written to standard output`() async {
         let ended = await Sample.run("--version")
         #expect(ended.code == .success)
         #expect(ended.results == "tideover 0.1.0\n")
     }
 
-    @Test func `wrong usage ends with 2 and says what was meant`() async {
+    @Test func `wrong usage exits with 2 and suggests the intended option`() async {
         let ended = await Sample.run("demo", "--no-serv")
         #expect(ended.code == .usage)
         #expect(ended.results.isEmpty)
@@ -32,26 +32,26 @@ import Testing
         )
     }
 
-    @Test func `a command can find wrong usage itself`() async {
+    @Test func `a command can report wrong usage itself`() async {
         let ended = await Sample.run("inspect", "f", "--app", "cards", "--root", "r.der")
         #expect(ended.code == .usage)
         #expect(ended.messages.hasPrefix("tideover: `--app` and `--root` cannot be combined\n"))
     }
 
-    @Test func `no command at all shows the help as a message`() async {
+    @Test func `a line without a command writes the help to standard error`() async {
         let ended = await Sample.run()
         #expect(ended.code == .usage)
         #expect(ended.results.isEmpty)
         #expect(ended.messages == Sample.program.helpText(for: ["tideover"]) + "\n")
     }
 
-    @Test func `a failure tells its sentence and its exit code`() async {
+    @Test func `a failure prints its sentence and sets its exit code`() async {
         let ended = await Sample.run("serve", "--config", "tideover.json")
         #expect(ended.code == .configuration)
         #expect(ended.messages == "tideover: tideover.json: line 3: unknown key\n")
     }
 
-    @Test func `an error nobody expected is our own fault`() async {
+    @Test func `an unexpected error is reported as an internal error`() async {
         struct Surprise: Error {}
         let program = Program(
             "tideover",
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `a reader that goes away does not end the process`() async {
+    @Test func `a closed pipe does not end the process`() async {
         await #expect(processExitsWith: .exitCode(3)) {
             StandardStreams.prepare()
             var ends: [Int32] = [-1, -1]
@@ -95,12 +95,12 @@ import Testing
         }
     }
 
-    @Test func `what was typed cannot steer the terminal`() async {
+    @Test func `control characters of the arguments are escaped in messages`() async {
         let ended = await Sample.run("de\u{1B}[31mmo\n")
         #expect(ended.messages.hasPrefix("tideover: there is no command `de\\u{1B}[31mmo\\n`\n"))
     }
 
-    @Test func `every reason has words`() {
+    @Test func `every reason has a message`() {
         let unfit = UnfitValue(text: "x", expected: "a text", suggestion: nil)
         let reasons: [UsageError.Reason] = [
             .missingCommand, .unknownCommand("a", suggestion: "b"),
@@ -116,11 +116,11 @@ import Testing
         #expect(sentences.contains("give `--a`, `--b` or `--c`"))
     }
 
-    @Test func `a program that is declared well has no faults`() {
+    @Test func `a valid declaration has no faults`() {
         #expect(Sample.program.faults == [])
     }
 
-    @Test func `faults of declarations are found`() {
+    @Test func `each fault of a declaration is found`() {
         let flag = Parameter.flag("--a", "a")
         let program = Program(
             "p",
@@ -184,7 +184,7 @@ import Testing
         ("cat a | tideover b && c", [["cat", "a"], ["tideover", "b"], ["c"]]),
         ("", []),
     ])
-    func `an example is taken apart as a shell would`(line: String, commands: [[String]]) {
+    func `an example is split into words as a shell does`(line: String, commands: [[String]]) {
         #expect(ShellWords.commands(of: line) == commands)
     }
 }

@@ -12,32 +12,32 @@ import Testing
         Terminal(isTTY: isTTY, columns: columns) { environment[$0] }
     }
 
-    @Test func `colours are for terminals`() {
+    @Test func `colours are used only on terminals`() {
         #expect(terminal().usesColour)
         #expect(!terminal(isTTY: false).usesColour)
         #expect(!terminal(["TERM": "dumb"]).usesColour)
         #expect(terminal(["TERM": "xterm-256color"]).usesColour)
     }
 
-    @Test func `NO_COLOR takes the colours and nothing else`() {
+    @Test func `NO_COLOR removes the colours and nothing else`() {
         let terminal = terminal(["NO_COLOR": "1"])
         #expect(!terminal.usesColour)
         #expect(terminal.isInteractive)
         #expect(terminal.styled("refused", .bad) == "refused")
     }
 
-    @Test func `an empty NO_COLOR is not set`() {
+    @Test func `an empty NO_COLOR counts as absent`() {
         #expect(terminal(["NO_COLOR": ""]).usesColour)
     }
 
-    @Test func `a style vanishes where it cannot be shown`() {
+    @Test func `a style is omitted where it cannot be shown`() {
         #expect(Terminal.plain.styled("refused", .bad) == "refused")
         #expect(terminal().styled("refused", .bad) == "\u{1B}[31mrefused\u{1B}[0m")
         #expect(terminal().styled("", .bad) == "")
         #expect(terminal().styled("refused", nil) == "refused")
     }
 
-    @Test func `the system tells the width before the environment does`() {
+    @Test func `the width from the system comes before that of the environment`() {
         #expect(terminal(columns: 120, ["COLUMNS": "60"]).width == 120)
         #expect(terminal(["COLUMNS": "60"]).width == 60)
         #expect(terminal(["COLUMNS": "wide"]).width == 80)
@@ -55,7 +55,7 @@ import Testing
             (["LANG": "en_US.UTF-8", "TERM": "dumb"], false),
         ] as [([String: String], Bool)]
     )
-    func `the locale tells whether characters beyond ASCII arrive`(
+    func `the locale decides whether characters beyond ASCII are used`(
         environment: [String: String],
         usesUnicode: Bool
     ) {
@@ -63,7 +63,7 @@ import Testing
         #expect(terminal(isTTY: false, environment).usesUnicode == usesUnicode)
     }
 
-    @Test func `a pipe is no terminal`() throws {
+    @Test func `a pipe is not a terminal`() throws {
         let pipe = try Pipe()
         #expect(!Terminal(descriptor: pipe.writing).isInteractive)
         #expect(!Terminal(descriptor: pipe.writing).usesColour)
@@ -72,12 +72,12 @@ import Testing
 
 @Suite(.enabled(if: PseudoTerminal.isPossible, "the system has no pseudo-terminals"))
 struct PseudoTerminalTests {
-    @Test func `a terminal tells its own width`() throws {
+    @Test func `a terminal reports its own width`() throws {
         let terminal = try PseudoTerminal(columns: 132)
         #expect(Terminal(descriptor: terminal.descriptor).width == 132)
     }
 
-    @Test func `a terminal that a person watches is interactive`() throws {
+    @Test func `a terminal is interactive unless TERM is dumb`() throws {
         let terminal = try PseudoTerminal(columns: 80)
         let isDumb = Terminal.variable("TERM") == "dumb"
         #expect(Terminal(descriptor: terminal.descriptor).isInteractive == !isDumb)

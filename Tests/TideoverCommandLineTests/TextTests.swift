@@ -15,7 +15,7 @@ import Testing
         ("plain", "plain"), ("a\nb\tc\r", "a\\nb\\tc\\r"), ("\u{1B}[2J", "\\u{1B}[2J"),
         ("\u{202E}txt.exe", "\\u{202E}txt.exe"), ("日本 é", "日本 é"), ("\u{9B}x", "\\u{9B}x"),
     ])
-    func `characters that steer a terminal are spelled out`(text: String, shown: String) {
+    func `control characters are escaped`(text: String, shown: String) {
         #expect(TextLayout.visible(text) == shown)
     }
 
@@ -26,7 +26,7 @@ import Testing
         #expect(TextLayout.wrapped("", to: 8) == [""])
     }
 
-    @Test func `a word wider than a line is broken`() {
+    @Test func `a word wider than the line is broken`() {
         #expect(TextLayout.wrapped("a abcdefghij", to: 4) == ["a", "abcd", "efgh", "ij"])
         #expect(TextLayout.wrapped("日本語", to: 4) == ["日本", "語"])
         #expect(TextLayout.wrapped("日本", to: 1) == ["日", "本"])
@@ -36,7 +36,7 @@ import Testing
         ("abcdef", 6, "abcdef"), ("abcdefg", 6, "abc..."), ("abc", 2, ".."), ("日本語", 5, "日..."),
         ("abc", 0, ""),
     ])
-    func `a cut text ends in dots`(text: String, width: Int, cut: String) {
+    func `a truncated text ends in dots`(text: String, width: Int, cut: String) {
         #expect(TextLayout.truncated(text, to: width) == cut)
     }
 }
@@ -63,7 +63,7 @@ import Testing
         )
     }
 
-    @Test func `the last column continues under itself`() {
+    @Test func `the last column wraps under itself`() {
         #expect(
             sample().rendered(width: 32) == """
                 id    days  why
@@ -75,7 +75,7 @@ import Testing
         )
     }
 
-    @Test func `the last column can be cut instead`() {
+    @Test func `the last column can be truncated instead`() {
         #expect(
             sample(.truncate).rendered(width: 28) == """
                 id    days  why
@@ -86,19 +86,19 @@ import Testing
         )
     }
 
-    @Test func `what is to be copied stays in one piece on any terminal`() {
+    @Test func `an overrunning column is never wrapped`() {
         let narrow = Terminal(isInteractive: true, usesColour: false, width: 28)
         #expect(sample(.overrun).rendered(for: narrow) == sample().rendered(for: .plain))
     }
 
-    @Test func `a file is never cut and a terminal is`() {
+    @Test func `a file is never truncated and a terminal is`() {
         let narrow = Terminal(isInteractive: true, usesColour: false, width: 28)
         #expect(sample(.truncate).rendered(for: narrow).contains("the store say..."))
         let file = Terminal(isInteractive: false, usesColour: false, width: 28)
         #expect(sample(.truncate).rendered(for: file).contains("it will try again"))
     }
 
-    @Test func `styles show in colour and leave the columns alone`() {
+    @Test func `styles add colour and keep the columns`() {
         var table = Table([Table.Column("state"), Table.Column("n", .trailing)])
         table.add(Table.Cell("active", .good), "1")
         let coloured = Terminal(isInteractive: true, usesColour: true, width: 80)
@@ -112,13 +112,13 @@ import Testing
         #expect(table.rendered(for: .plain) == "state   n\n------  -\nactive  1")
     }
 
-    @Test func `foreign text cannot break a row`() {
+    @Test func `a line break in a cell does not break its row`() {
         var table = Table([Table.Column("id")])
         table.add("a\nb")
         #expect(table.rendered(for: .plain) == "id\n----\na\\nb")
     }
 
-    @Test func `an empty table shows its titles`() {
+    @Test func `an empty table shows its column titles`() {
         let table = Table([Table.Column("id"), Table.Column("why")])
         #expect(table.isEmpty)
         #expect(table.rendered(for: .plain) == "id  why\n--  ---")

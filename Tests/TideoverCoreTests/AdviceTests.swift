@@ -84,7 +84,7 @@ import TideoverLives
 
     // MARK: Complete life
 
-    @Test func `advice follows a failing payment from its month to its end`() throws {
+    @Test func `advice changes with a failing payment from its month to its end`() throws {
         let life = StandingTests.failing()
         let turns: [(Instant, Advice.Kind?, Advice.Kind?)] = [
             ("2026-06-01", nil, .fixPayment), ("2026-06-17", .fixPayment, .fixPayment),
@@ -96,7 +96,7 @@ import TideoverLives
         }
     }
 
-    @Test func `a payment is mended where the store says, and nothing is bought twice`() throws {
+    @Test func `the advice links to the payment page, never to a second purchase`() throws {
         for instant: Instant in ["2026-06-10", "2026-06-20"] {
             let advice = try #require(
                 try Self.guidance([StandingTests.failing()], at: instant).advice
@@ -109,7 +109,7 @@ import TideoverLives
         }
     }
 
-    @Test func `a cancelled period is turned on again at no cost until it ends`() throws {
+    @Test func `a cancelled subscription is re-enabled at no cost until it ends`() throws {
         let cancel: Instant = "2026-05-10"
         let end: Instant = "2026-06-01"
         #expect(try Self.kind([Self.cancelled()], at: cancel.justBefore) == nil)
@@ -123,7 +123,7 @@ import TideoverLives
         #expect(try Self.kind([Self.cancelled()], at: end) == .purchase)
     }
 
-    @Test func `what has ended is bought at the full price`() throws {
+    @Test func `an ended subscription is bought at the full price`() throws {
         let advice = try #require(
             try Self.guidance([Self.cancelled()], at: "2026-06-10").advice
         )
@@ -133,7 +133,7 @@ import TideoverLives
         #expect(advice.url == nil, "it is bought in the app")
     }
 
-    @Test func `while the store is silent nothing is bought`() throws {
+    @Test func `no purchase is advised while the store is silent`() throws {
         let life = StandingTests.monthly()
         let due: Instant = "2026-06-01"
         let over = due + .hours(24)
@@ -148,7 +148,7 @@ import TideoverLives
         #expect(try Self.kind([unlinked], at: "2026-05-10") == .wait)
     }
 
-    @Test func `one purchase that is unclear is enough to wait, though another has ended`() throws {
+    @Test func `one uncertain purchase delays the advice though another has ended`() throws {
         var other = Life("2000")
         other.term("9", from: "2026-03-01", to: "2026-04-01", origin: .purchase)
         other.outlook(end: "2026-04-01", signed: "2026-03-01", renews: false)
@@ -159,12 +159,12 @@ import TideoverLives
         #expect(try Self.kind(lives, at: "2026-07-01") == .wait)
     }
 
-    @Test func `a customer of whom nothing is known is advised nothing`() throws {
+    @Test func `a customer without known purchases gets no advice`() throws {
         #expect(try Self.guidance([], at: "2026-05-01").advice == nil)
         #expect(try Self.guidance([], at: "2026-05-01").wording == nil)
     }
 
-    @Test func `family members are never asked to pay`() throws {
+    @Test func `family members are never prompted to pay`() throws {
         for life in [StandingTests.failing(), Self.cancelled()] {
             for instant: Instant in ["2026-05-20", "2026-06-10", "2026-06-20", "2026-12-01"] {
                 let guidance = try Self.guidance([Self.shared(life)], at: instant)
@@ -174,12 +174,12 @@ import TideoverLives
         }
     }
 
-    @Test func `an own payment is mended also where a family keeps access for a while`() throws {
+    @Test func `an own payment is fixed even while a family share gives access`() throws {
         let lives = [Self.shared(StandingTests.failing()), StandingTests.failing()]
         #expect(try Self.kind(lives, at: "2026-06-20") == .fixPayment)
     }
 
-    @Test func `a lifetime that was refunded is bought once more`() throws {
+    @Test func `a refunded lifetime purchase is bought again`() throws {
         var life = Life()
         life.term("1", "lifetime", from: "2026-05-01", to: nil, plan: .nonConsumable)
         #expect(try Self.kind([life], at: "2026-05-05") == nil)
@@ -190,7 +190,7 @@ import TideoverLives
         #expect(advice.price == Price(amount: Money(milliunits: 149_990, currency: "USD")))
     }
 
-    @Test func `what is no longer sold is not named`() throws {
+    @Test func `a product that is no longer sold is not advised`() throws {
         var life = Self.cancelled()
         life.outlook(
             end: "2026-06-01",
@@ -204,7 +204,7 @@ import TideoverLives
         #expect(advice.price == nil)
     }
 
-    @Test func `after a change of product the former one is bought, at its own price`() throws {
+    @Test func `after a change of product the former one is bought at its own price`() throws {
         var life = Life()
         life.term("1", "yearly", from: "2025-05-01", to: "2026-05-01", origin: .purchase)
         life.term("2", "basic", from: "2026-05-01", to: "2026-06-01")
@@ -238,7 +238,7 @@ import TideoverLives
         #expect(after.price?.amount == Self.tenDollars)
     }
 
-    @Test func `renewing into another product costs what that one does`() throws {
+    @Test func `a renewal into another product costs that product's price`() throws {
         var life = Life()
         life.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase)
         life.outlook(end: "2026-06-01", signed: "2026-05-10", renews: false, into: "yearly")
@@ -255,7 +255,7 @@ import TideoverLives
 
     // MARK: Double charges
 
-    @Test func `renewal is not turned on again beside a purchase that renews`() throws {
+    @Test func `renewal is not re-enabled beside a purchase that renews`() throws {
         var other = Life("2000")
         other.term("9", from: "2026-04-20", to: "2026-05-20", origin: .purchase)
         other.outlook(end: "2026-05-20", signed: "2026-04-20")
@@ -269,7 +269,7 @@ import TideoverLives
         )
     }
 
-    @Test func `a purchase made while another is retried is reported, and neither is advised`()
+    @Test func `a purchase made during another's retry is reported, and neither is advised`()
         throws
     {
         var other = Life("2000")
@@ -286,7 +286,7 @@ import TideoverLives
         #expect(guidance.chargedTwice.map(\.url) == [Self.subscriptions, Self.subscriptions])
     }
 
-    @Test func `what no longer charges is not reported`() throws {
+    @Test func `a purchase that no longer charges is not reported`() throws {
         let renewing = StandingTests.monthly()
         var lifetime = Life("2001")
         lifetime.term("9", "lifetime", from: "2026-05-02", to: nil, plan: .nonConsumable)
@@ -306,7 +306,7 @@ import TideoverLives
         return try #require(snapshot["premium"]).guidance
     }
 
-    @Test func `on Google Play a failed payment is mended on the subscription's own page`() throws {
+    @Test func `a failed payment on Google Play links to the subscription's own page`() throws {
         var life = Life.play()
         life.read(.active, until: "2026-06-01", at: "2026-05-01", order: "GPA.1")
         life.read(.onHold, until: "2026-06-01", at: "2026-06-08", order: "GPA.1")
@@ -319,7 +319,7 @@ import TideoverLives
         #expect(prompt?.action.url == Self.playPage)
     }
 
-    @Test func `who paused is asked nothing, and told how to resume`() throws {
+    @Test func `a customer who paused gets only advice on how to resume`() throws {
         var life = Life.play()
         life.read(.active, until: "2026-06-01", at: "2026-05-01", order: "GPA.1")
         life.read(
@@ -336,7 +336,7 @@ import TideoverLives
         #expect(Self.history([life]).snapshot(at: "2026-06-10").prompt == nil)
     }
 
-    @Test func `what is paid for ahead is not turned on again`() throws {
+    @Test func `renewal of a prepaid plan is not re-enabled`() throws {
         var prepaid = Life.play()
         prepaid.read(
             .active,
@@ -352,7 +352,7 @@ import TideoverLives
         #expect(try Self.kind([pass], at: "2026-05-31") == .purchase)
     }
 
-    @Test func `the price that a read states is the price of the renewal`() throws {
+    @Test func `the price in a read is the price of the renewal`() throws {
         var life = Life.play()
         let item = PlayItem(
             productId: "play",
@@ -378,7 +378,7 @@ import TideoverLives
         #expect(advice.chargedAt == "2026-06-01")
     }
 
-    @Test func `while a purchase waits for approval nothing is bought`() throws {
+    @Test func `no purchase is advised while one waits for approval`() throws {
         var life = Life.play()
         life.read(.pending, until: nil, at: "2026-05-01", started: nil)
         var ended = Self.cancelled()
@@ -390,7 +390,7 @@ import TideoverLives
         }
     }
 
-    @Test func `a gift that runs is not renewed, and no payment is asked for it`() throws {
+    @Test func `a running gift is not renewed, and no payment is requested for it`() throws {
         var gift = Life("gift", store: .tideover)
         gift.grant(from: "2026-05-01", to: "2026-05-08")
         #expect(try Self.kind([gift], at: "2026-05-02") == nil)
@@ -419,7 +419,7 @@ import TideoverLives
         )
     }
 
-    @Test func `a pause is resumed, and another purchase that failed comes first`() {
+    @Test func `a pause is resumed only after another failed purchase is corrected`() {
         let paused = Self.standing(.hold, .paused)
         #expect(Counsel(standings: [paused]).advice?.kind == .resume)
         let failed = Self.standing(.hold, .accountHold, id: "b")
@@ -430,7 +430,7 @@ import TideoverLives
         }
     }
 
-    @Test func `the operator's gift is neither renewed nor counted as a charge`() {
+    @Test func `an operator's grant is neither renewed nor counted as a charge`() {
         let gift = Self.standing(.active, .paid, store: .tideover, renews: false)
         #expect(Counsel(standings: [gift]).advice == nil)
         let gifts = [
@@ -440,7 +440,7 @@ import TideoverLives
         #expect(Counsel(standings: gifts).charging(in: Self.catalogue).isEmpty)
     }
 
-    @Test func `nothing is advised where all is well`() {
+    @Test func `a healthy subscription gets no advice`() {
         #expect(Counsel(standings: []).advice == nil)
         #expect(Counsel(standings: [Self.standing(.active, .paid)]).advice == nil)
         #expect(Counsel(standings: [Self.standing(.active, .paid, renews: nil)]).advice == nil)
@@ -448,7 +448,7 @@ import TideoverLives
 
     // MARK: In an answer
 
-    @Test func `an answer writes advice, words and offers`() throws {
+    @Test func `an answer contains advice, words and offers`() throws {
         let snapshot = Self.history([Self.cancelled()]).snapshot(at: "2026-05-20")
         var writer = JSONWriter()
         writer.object { snapshot.writeAnswer(to: &$0) }

@@ -51,7 +51,7 @@ import TideoverLives
         try #require(test.report(on: records).entitlements.first { $0.name == "premium" })
     }
 
-    @Test func `the same policy makes no difference`() throws {
+    @Test func `the same policy produces no difference`() throws {
         let record = Self.record([StandingTests.failing()])
         let report = BackTest(over: Self.summer, policy: Versioned(Policy())).report(on: [record])
         #expect(report.differences.isEmpty)
@@ -62,7 +62,7 @@ import TideoverLives
         }
     }
 
-    @Test func `keeping access in retry is access that the store did not vouch for`() throws {
+    @Test func `access kept in retry is access without the store's confirmation`() throws {
         let record = Self.record([StandingTests.failing()])
         let test = BackTest(over: Self.summer, policy: Self.keeping)
         let report = test.report(on: [record])
@@ -81,7 +81,7 @@ import TideoverLives
         #expect(premium.tried.lockouts == 0)
     }
 
-    @Test func `who was denied before the store was heard was locked out, unless leeway is long`()
+    @Test func `a denial before the store's report is a lockout, unless the leeway covers it`()
         throws
     {
         let record = Self.record([Self.heardLate()])
@@ -96,7 +96,7 @@ import TideoverLives
         )
     }
 
-    @Test func `with what is known now, nothing had come late`() throws {
+    @Test func `with current knowledge no fact is late`() throws {
         let record = Self.record([Self.heardLate()])
         let test = BackTest(
             over: Self.summer,
@@ -109,7 +109,7 @@ import TideoverLives
         #expect(premium.tried.access == .days(61))
     }
 
-    @Test func `leeway for a renewal that never came is exposure`() throws {
+    @Test func `leeway for a renewal that never happened is exposure`() throws {
         let record = Self.record([StandingTests.monthly()])
         let none = Versioned(Policy(renewalLeeway: .zero))
         let premium = try Self.premium(BackTest(over: Self.summer, policy: none), [record])
@@ -130,7 +130,7 @@ import TideoverLives
         #expect(try Self.premium(added, [forgotten]).tried.exposure == .hours(24), "leeway alone")
     }
 
-    @Test func `what a relay says is neither a lockout when denied nor exposure when given`() throws
+    @Test func `relay facts cause neither a lockout when denied nor exposure when granted`() throws
     {
         var life = Life()
         life.term("1", from: "2026-05-01", to: "2026-06-01", rank: .relayed)
@@ -154,7 +154,7 @@ import TideoverLives
         #expect(report.differences.map(\.entitlement) == ["sync"])
     }
 
-    @Test func `only the stretch asked about is looked at`() throws {
+    @Test func `only the requested interval is evaluated`() throws {
         let record = Self.record([StandingTests.failing()])
         for (range, days): (Range<Instant>, Int64) in [
             ("2026-06-20"..<"2026-06-22", 2), ("2026-06-23"..<"2026-07-22", 1),
@@ -191,7 +191,7 @@ import TideoverLives
     }
 
     @Test(arguments: BackTest.Knowledge.allCases)
-    func `the spans that differ are those in which the answers differ`(
+    func `the reported spans are those with different answers`(
         knowledge: BackTest.Knowledge
     ) async throws {
         for seed in UInt64(1)...6 {
@@ -225,7 +225,7 @@ import TideoverLives
         }
     }
 
-    @Test func `a report is written with its numbers and its spans`() throws {
+    @Test func `a report contains its numbers and spans`() throws {
         let report = BackTest(over: Self.summer, policy: Self.keeping)
             .report(on: [Self.record([StandingTests.failing()])])
         var writer = JSONWriter()

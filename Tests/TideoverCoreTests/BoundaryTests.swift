@@ -71,7 +71,7 @@ import TideoverLives
     }
 
     @Test(arguments: policies.indices)
-    func `between two boundaries nothing changes on the App Store`(policy: Int) async {
+    func `no standing changes between two boundaries on the App Store`(policy: Int) async {
         for seed in Self.seeds {
             await Task.yield()
             var random = SeededRandom(seed: seed)
@@ -81,7 +81,7 @@ import TideoverLives
     }
 
     @Test(arguments: policies.indices)
-    func `between two boundaries nothing changes on Google Play`(policy: Int) async {
+    func `no standing changes between two boundaries on Google Play`(policy: Int) async {
         for seed in Self.seeds {
             await Task.yield()
             var random = SeededRandom(seed: seed)
@@ -94,7 +94,7 @@ import TideoverLives
         }
     }
 
-    @Test func `between two boundaries nothing changes where much was lost`() async {
+    @Test func `no standing changes between two boundaries after many losses`() async {
         for seed in Self.seeds {
             await Task.yield()
             var random = SeededRandom(seed: seed)
@@ -106,7 +106,7 @@ import TideoverLives
         }
     }
 
-    @Test func `between two boundaries nothing changes where a relay fills`() async {
+    @Test func `no standing changes between two boundaries when a relay fills gaps`() async {
         for seed in Self.seeds {
             await Task.yield()
             var random = SeededRandom(seed: seed)

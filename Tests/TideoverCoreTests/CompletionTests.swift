@@ -45,12 +45,12 @@ import TideoverLives
         origin: .unstated
     )
 
-    @Test func `a receipt's word leaves everything as a transaction said it`() {
+    @Test func `a receipt removes no field that a transaction stated`() {
         #expect(Self.poor.completed(by: Self.rich) == Self.rich)
         #expect(Self.rich.completed(by: Self.poor) == Self.rich)
     }
 
-    @Test func `of what both state the newer word counts`() {
+    @Test func `for a field in both the newer value counts`() {
         var newer = Self.rich
         newer.price = Money(text: "9.99 EUR")
         newer.end = "2026-06-04"
@@ -59,7 +59,7 @@ import TideoverLives
         #expect(newer.completed(by: Self.rich) == newer)
     }
 
-    @Test func `what is bought for ever gets no end, and an unknown kind no say`() {
+    @Test func `a non-consumable gets no end, and an unknown plan keeps the known one`() {
         var forever = Self.poor
         forever.plan = .nonConsumable
         forever.end = nil
@@ -100,13 +100,13 @@ import TideoverLives
     ]
 
     @Test(arguments: offers)
-    func `an offer once told stays told`(_ newer: Offer?, _ older: Offer?, _ expected: Offer?) {
+    func `an offer stated once is kept`(_ newer: Offer?, _ older: Offer?, _ expected: Offer?) {
         var (term, before) = (Self.poor, Self.poor)
         (term.offer, before.offer) = (newer, older)
         #expect(term.completed(by: before).offer == expected)
     }
 
-    @Test func `an outlook keeps what a poorer one leaves open, but for words of failure`() {
+    @Test func `an outlook keeps fields that a newer one omits, except failure fields`() {
         let rich = Outlook(
             renewalDate: "2026-06-01",
             productId: "monthly",
@@ -156,7 +156,7 @@ import TideoverLives
         life.term("1", from: "2026-05-01", to: "2026-05-04", signed: signed, offer: offer)
     }
 
-    @Test func `a receipt made later does not make a paid period of an offer, in whatever order`() {
+    @Test func `a later receipt does not turn an offer into a paid period, in any order`() {
         let offer = Offer(kind: .code, discount: .freeTrial, identifier: "SPRING")
         var life = Life()
         sold(with: offer, at: "2026-05-01", in: &life)
@@ -166,7 +166,7 @@ import TideoverLives
         #expect(life.told("2026-05-03") == "active trial in-term confirmed")
     }
 
-    @Test func `a receipt alone is enough, and what comes after it tells more`() {
+    @Test func `a receipt alone gives access, and later facts add detail`() {
         var life = Life()
         receipt(&life, signed: "2026-05-02")
         #expect(life.told("2026-05-03") == "active paid in-term confirmed")
@@ -175,7 +175,7 @@ import TideoverLives
         #expect(life.told("2026-05-03") == "active offer in-term confirmed")
     }
 
-    @Test func `a relay does not complete what the store left open`() {
+    @Test func `a relay does not complete fields that the store omitted`() {
         var life = Life()
         receipt(&life, signed: "2026-05-02")
         life.term(
@@ -189,7 +189,7 @@ import TideoverLives
         #expect(life.told("2026-05-03") == "active paid in-term confirmed")
     }
 
-    @Test func `an upgrade that a receipt does not tell of is not forgotten`() {
+    @Test func `an upgrade survives a receipt that omits it`() {
         var life = StandingTests.monthly()
         life.term("1", from: "2026-05-01", to: "2026-06-01", signed: "2026-05-10", upgraded: true)
         #expect(life.told("2026-05-20") == "active paid superseded presumed")
@@ -197,7 +197,7 @@ import TideoverLives
         #expect(life.told("2026-05-20") == "active paid superseded presumed")
     }
 
-    @Test func `an outlook without a word on renewal does not renew what was cancelled`() {
+    @Test func `an outlook without a renewal status does not re-enable a cancelled renewal`() {
         var life = StandingTests.monthly()
         life.outlook(end: "2026-06-01", signed: "2026-05-10", renews: false)
         life.outlook(end: "2026-06-01", signed: "2026-05-12", renews: nil)
@@ -207,7 +207,7 @@ import TideoverLives
         #expect(life.standing("2026-05-09").willRenew == true)
     }
 
-    @Test func `a receipt after a refund takes nothing back, and one that has it again neither`() {
+    @Test func `a receipt that repeats a refund keeps it`() {
         var life = StandingTests.monthly()
         life.term("1", from: "2026-05-01", to: "2026-06-01", signed: "2026-05-10", revoked: true)
         life.revoke("1", at: "2026-05-10")
@@ -223,7 +223,7 @@ import TideoverLives
         #expect(life.told("2026-05-25") == "expired refunded revoked confirmed")
     }
 
-    @Test func `what a receipt builds on is among what an answer rests on`() throws {
+    @Test func `an explanation includes the facts that complete a receipt`() throws {
         var life = Life()
         sold(with: Offer(kind: .code, discount: .freeTrial), at: "2026-05-01", in: &life)
         sold(with: Offer(kind: .code, discount: .freeTrial), at: "2026-05-02", in: &life)

@@ -16,7 +16,7 @@ import TideoverLives
         "catalogue": {"monthly": {"entitlements": ["premium"], "period": "P1M"}},
         \(head)
         "cases": [
-        {"name": "a case", "source": "no source", \(body)}
+        {"name": "a case", "source": "none", \(body)}
         ]}
         """
     }
@@ -39,7 +39,7 @@ import TideoverLives
 
     // MARK: Comparing
 
-    @Test func `only the members that are given are compared`() throws {
+    @Test func `only the given members are compared`() throws {
         let facts = "\"facts\": [\(Self.month)]"
         let expect = #""expect": [{"at": "2026-05-10", "state": "active"}]"#
         #expect(try outcome("\(facts), \(expect)") == .passed)
@@ -51,7 +51,7 @@ import TideoverLives
         )
     }
 
-    @Test func `an edge is asked a millisecond before, at it and a millisecond after`() throws {
+    @Test func `an edge is evaluated a millisecond before, at and after its instant`() throws {
         let edge =
             #"{"edge": "2026-06-01", "before": {"state": "hold"}, "from": {"state": "hold"}}"#
         let found = try differences("\"facts\": [\(Self.month)], \"expect\": [\(edge)]")
@@ -63,7 +63,7 @@ import TideoverLives
         )
     }
 
-    @Test func `members beside the sides of an edge hold on both`() throws {
+    @Test func `members outside of the sides of an edge hold on both sides`() throws {
         let edge =
             #"{"edge": "2026-06-01", "before": {}, "from": {}, "access": true, "#
             + #""rule": "in-term"}"#
@@ -72,14 +72,14 @@ import TideoverLives
         #expect(found.allSatisfy { $0.contains(#"but is "renewal-due""#) })
     }
 
-    @Test func `times are the same if they name the same instant`() throws {
+    @Test func `equal instants in different notations are equal`() throws {
         let expect =
             #""expect": [{"at": "2026-05-10T02:00:00+02:00", "#
             + #""accessUntil": "2026-06-01T01:00:00+01:00"}]"#
         #expect(try outcome("\"facts\": [\(Self.month)], \(expect)") == .passed)
     }
 
-    @Test func `of an object only the members given are compared, and null is nothing`() throws {
+    @Test func `only the given members of an object are compared, and null means absent`() throws {
         let trial =
             #"{"term": {"transactionId": "1", "productId": "monthly", "start": "2026-05-01", "#
             + #""end": "2026-06-01", "offer": {"kind": "introductory", "discount": "freeTrial"}}}"#
@@ -90,7 +90,7 @@ import TideoverLives
         #expect(found.map { $0.hasSuffix("trial.urgent should be true, but is false") } == [true])
     }
 
-    @Test func `what was learned later is left out of what was known`() throws {
+    @Test func `facts learned later are excluded from an earlier view`() throws {
         let late = Self.month.dropLast() + #", "learnedAt": "2026-05-20"}"#
         let expect =
             #"[{"at": "2026-05-10", "state": "active"}, "#
@@ -100,7 +100,7 @@ import TideoverLives
         #expect(try outcome("\"facts\": [\(late)], \"expect\": \(expect)") == .passed)
     }
 
-    @Test func `of two words of one date the later in the list is the newer`() throws {
+    @Test func `of two facts with one date the later in the list is the newer`() throws {
         let outlooks = [true, false].map {
             #"{"outlook": {"renewalDate": "2026-06-01", "willRenew": \#($0)}, "#
                 + #""assertedAt": "2026-05-02"}"#
@@ -110,7 +110,7 @@ import TideoverLives
         #expect(try outcome("\"facts\": [\(facts)], \(expect)") == .passed)
     }
 
-    @Test func `a case may change what the table has in common`() throws {
+    @Test func `a case can override the table's common values`() throws {
         let head = #""base": {"environment": "sandbox"}, "given": {"a month": [\#(Self.month)]},"#
         let expect = #""expect": [{"at": "2026-06-01T06:00:00Z", "state": "expired"}]"#
         let policy = #""policy": {"renewalLeeway": "0h"}"#
@@ -120,7 +120,7 @@ import TideoverLives
         #expect(try differences("\"facts\": [\"a month\"], \(expect)", head: head).count == 1)
     }
 
-    @Test func `a customer owns what names them, and somebody unnamed owns everything`() throws {
+    @Test func `a named customer owns their purchases, and an unnamed one owns all`() throws {
         let named = Self.month.replacing("\"end\"", with: "\"accountToken\": \"anna\", \"end\"")
         let expect =
             #"[{"at": "2026-05-10", "entitlement": "premium", "customer": "anna", "#
@@ -181,7 +181,7 @@ import TideoverLives
             "`playStore` means nothing here"
         ),
     ])
-    func `a malformed case is told with its line and what is wrong`(
+    func `a malformed case is reported with its line and problem`(
         body: String,
         words: String
     ) throws {
@@ -200,13 +200,13 @@ import TideoverLives
         (#"{"outlook": {"lapse": "bored"}, "assertedAt": "2026-05-01"}"#, "bored"),
         (#"{"assertedAt": "2026-05-01"}"#, "missing"),
     ])
-    func `a slip in a fact does not go unnoticed`(fact: String, words: String) throws {
+    func `a typing error in a fact is reported`(fact: String, words: String) throws {
         let expect = #""expect": [{"at": "2026-05-10", "state": "never"}]"#
         let fault = try #require(try fault("\"facts\": [\(fact)], \(expect)"))
         #expect("\(fault)".contains(words), "\(fault)")
     }
 
-    @Test func `members of a fact that only say what is usual are no slip`() throws {
+    @Test func `members of a fact with default values are accepted`() throws {
         let plain = Self.month.replacing(
             "\"end\"",
             with: #""isUpgraded": false, "isRevoked": false, "origin": "unstated", "end""#
@@ -222,7 +222,7 @@ import TideoverLives
         (#"{"format": "tideover-conformance/1", "source": "x", "cases": []}"#, 1, "no element"),
         (#"{"format": "tideover-conformance/1", "cases": [1]}"#, 1, "`source` is missing"),
     ])
-    func `a table that is none is told with its line and what is wrong`(
+    func `a malformed table is reported with its line and problem`(
         text: String,
         line: Int,
         words: String
@@ -234,7 +234,7 @@ import TideoverLives
         #expect(fault.map { "\($0)" }?.contains(words) == true, "\(String(describing: fault))")
     }
 
-    @Test func `two cases of one name are not told apart, so the second is malformed`() throws {
+    @Test func `a second case with the same name is malformed`() throws {
         let one =
             #"{"name": "a", "source": "b", "expect": [{"at": "2026-05-10", "state": "never"}]}"#
         let text =
@@ -251,7 +251,7 @@ import TideoverLives
         #""notifications": [{"appStore": {"a": {"b": "2026-05-01"}, "d": null}, "#
         + #""learnedAt": "2026-05-02"}], "expect": [{"at": "2026-05-10", "state": "active"}]"#
 
-    @Test func `a message is laid over what is usual, and its facts count`() throws {
+    @Test func `a message overrides the default one, and its facts count`() throws {
         let term = Term(
             transactionId: "1",
             productId: "monthly",
@@ -277,8 +277,7 @@ import TideoverLives
         #expect(result == .passed)
     }
 
-    @Test func `a message that nobody translates is not run, and one that is refused fails`() throws
-    {
+    @Test func `a message without a translator is skipped, and a refused one fails`() throws {
         #expect(try outcome(Self.message, head: Self.usual) == .notRun(store: "appStore"))
         struct Refusal: Error, CustomStringConvertible { let description = "no thanks" }
         let refused = try outcome(Self.message, head: Self.usual) { _ in throw Refusal() }
@@ -287,7 +286,7 @@ import TideoverLives
 
     // MARK: The report
 
-    @Test func `the report tells of each case, its result and its differences`() throws {
+    @Test func `the report contains each case, its result and its differences`() throws {
         let body =
             #""expect": [{"at": "2026-05-10", "state": "active"}, "#
             + #"{"at": "2026-05-10", "access": false}]"#

@@ -25,7 +25,7 @@ import TideoverLives
         }.shuffled(using: &random)
     }
 
-    @Test func `with every word heard the answer is the store's own truth`() async {
+    @Test func `with every fact received the standing equals the store's state`() async {
         for seed in Self.seeds {
             await Task.yield()
             var random = SeededRandom(seed: seed)
@@ -55,7 +55,7 @@ import TideoverLives
         }
     }
 
-    @Test func `a lost renewal denies nobody without saying that we do not know`() async {
+    @Test func `a lost renewal never denies access with confirmed confidence`() async {
         for seed in Self.lossSeeds {
             await Task.yield()
             var random = SeededRandom(seed: seed)
@@ -81,7 +81,7 @@ import TideoverLives
         }
     }
 
-    @Test func `the answer changes only at the instants that are announced`() async throws {
+    @Test func `the standing changes only at announced instants`() async throws {
         for seed in Self.snapshotSeeds {
             await Task.yield()
             var random = SeededRandom(seed: seed)

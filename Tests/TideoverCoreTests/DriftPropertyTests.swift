@@ -90,7 +90,7 @@ import TideoverLives
         )
     }
 
-    @Test func `a difference is found once, agreement never is, and what heals is healed for good`()
+    @Test func `a difference is found once, agreement never, and healing is final`()
         throws
     {
         var random = SeededRandom(seed: 11)

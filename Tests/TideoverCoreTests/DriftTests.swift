@@ -95,7 +95,7 @@ import TideoverLives
             (DeviceWord(access: true, end: .never), allows, .untilDiffers),
         ] as [(DeviceWord, ServerWord, Drift.Direction?)]
     )
-    func `a difference has a direction, and what agrees has none`(
+    func `a difference has a direction, and agreement has none`(
         _ word: DeviceWord,
         _ server: ServerWord,
         _ direction: Drift.Direction?
@@ -105,7 +105,7 @@ import TideoverLives
         #expect(found.allSatisfy { $0.isOpen && $0.openedAt == Self.now })
     }
 
-    @Test func `an entitlement that the catalogue does not have is not judged`() throws {
+    @Test func `an entitlement outside of the catalogue is not judged`() throws {
         let strange = DeviceConclusion(words: ["gold": DeviceWord(access: true)])
         #expect(try judge(strange, Self.denies).drifts(open: []).isEmpty)
     }
@@ -123,7 +123,7 @@ import TideoverLives
 
     private static let cases: [Case] = [
         Case(
-            testDescription: "we are sure, and the device only sees the old end",
+            testDescription: "the server is certain, and the device only has the old end",
             conclusion: DeviceConclusion(words: [
                 "premium": DeviceWord(access: false, end: .at(end))
             ]),
@@ -131,7 +131,7 @@ import TideoverLives
             cause: .staleDeviceCache
         ),
         Case(
-            testDescription: "the device looked before the store said what we know",
+            testDescription: "the device read the store before it reported the server's facts",
             conclusion: DeviceConclusion(
                 askedAt: end - .hours(1),
                 words: ["premium": DeviceWord(access: false)]
@@ -140,7 +140,7 @@ import TideoverLives
             cause: .staleDeviceCache
         ),
         Case(
-            testDescription: "the device looked since, and sees what we do not",
+            testDescription: "the device read the store later and has newer facts",
             conclusion: DeviceConclusion(
                 askedAt: now - .hours(1),
                 words: ["premium": DeviceWord(access: false)]
@@ -149,7 +149,7 @@ import TideoverLives
             cause: .missedNotification
         ),
         Case(
-            testDescription: "the device knows a later end",
+            testDescription: "the device has a later end",
             conclusion: DeviceConclusion(
                 words: ["premium": DeviceWord(access: true, end: .at(nextEnd))]
             ),
@@ -157,13 +157,13 @@ import TideoverLives
             cause: .missedNotification
         ),
         Case(
-            testDescription: "we only assume",
+            testDescription: "the server only presumes",
             conclusion: DeviceConclusion(words: ["premium": DeviceWord(access: true)]),
             server: assumes,
             cause: .missedNotification
         ),
         Case(
-            testDescription: "a refund that the device does not know",
+            testDescription: "a refund that the device has not received",
             conclusion: DeviceConclusion(words: ["premium": DeviceWord(access: true, end: .at(end))]
             ),
             server: denies,
@@ -188,7 +188,7 @@ import TideoverLives
             cause: .unverifiedOnDevice
         ),
         Case(
-            testDescription: "a clock that runs a month ahead, by the same end",
+            testDescription: "a clock a month ahead with the same end",
             conclusion: DeviceConclusion(
                 at: now + .days(30),
                 words: ["premium": DeviceWord(access: false, end: .at(nextEnd))]
@@ -197,7 +197,7 @@ import TideoverLives
             cause: .clock
         ),
         Case(
-            testDescription: "a clock that runs behind, by which we would have said the same",
+            testDescription: "a slow clock that explains the difference",
             conclusion: DeviceConclusion(
                 at: end - .days(1),
                 words: ["premium": DeviceWord(access: true)]
@@ -207,7 +207,7 @@ import TideoverLives
             cause: .clock
         ),
         Case(
-            testDescription: "a clock that is off, which does not explain it",
+            testDescription: "a wrong clock that does not explain the difference",
             conclusion: DeviceConclusion(
                 at: now + .minutes(6),
                 words: ["premium": DeviceWord(access: true, end: .at(nextEnd))]
@@ -235,7 +235,7 @@ import TideoverLives
             cause: .unclaimedPurchase
         ),
         Case(
-            testDescription: "a transaction that was not finished",
+            testDescription: "an unfinished transaction",
             conclusion: DeviceConclusion(
                 words: ["premium": DeviceWord(access: false, unfinished: ["2000000000000002"])]
             ),
@@ -246,7 +246,7 @@ import TideoverLives
     ]
 
     @Test(arguments: cases)
-    private func `a difference that goes on has a cause`(_ example: Case) throws {
+    private func `a lasting difference has a cause`(_ example: Case) throws {
         let purchases = example.holder.map {
             [Self.lineage.id: DeviceReport.Purchase(lineage: Self.lineage, holder: $0)]
         }
@@ -259,8 +259,7 @@ import TideoverLives
         #expect(found.map(\.cause) == [example.cause])
     }
 
-    @Test func `a word that names no purchase is taken for what was presented and refused`() throws
-    {
+    @Test func `a device report without a product refers to the refused purchase`() throws {
         var report = DeviceReport(said(DeviceWord(access: true)))
         report.refused = Self.lineage
         let judge = DriftJudge(
@@ -276,7 +275,7 @@ import TideoverLives
         #expect(found.map(\.lineage) == [Self.lineage])
     }
 
-    @Test func `every cause is named by some case, and has a sentence of its own`() {
+    @Test func `every cause has a case and a sentence`() {
         #expect(Set(Self.cases.map(\.cause)) == Set(Drift.Cause.allCases))
         #expect(Set(Drift.Cause.allCases.map(\.sentence)).count == Drift.Cause.allCases.count)
     }
@@ -292,7 +291,7 @@ import TideoverLives
         (.some(.presented(.transferred)), [], .otherCustomer, .ownership),
         (.some(.presented(since: now - .minutes(4))), [], nil, nil),
     ])
-    func `what it presented made us agree: found and healed at once`(
+    func `a drift that the device's own evidence resolves is found and healed at once`(
         _ news: DriftJudge.News?,
         _ unfinished: [String],
         _ cause: Drift.Cause?,
@@ -310,7 +309,7 @@ import TideoverLives
         #expect(found.allSatisfy { $0.timeToHeal == .zero && $0.server == Self.denies })
     }
 
-    @Test func `what ended a drift that was open is not found a second time`() throws {
+    @Test func `a resolved drift is not found a second time`() throws {
         let word = DeviceWord(access: true, end: .at(Self.nextEnd))
         let judge = DriftJudge(
             customer: try #require(CustomerID("u_42")),
@@ -333,7 +332,7 @@ import TideoverLives
         try #require(try judge(said(word), server).drifts(open: []).first)
     }
 
-    @Test func `the same report again opens nothing and heals nothing`() throws {
+    @Test func `a repeated report opens nothing and heals nothing`() throws {
         let drift = try open()
         let again = try judge(
             said(drift.device),
@@ -347,7 +346,7 @@ import TideoverLives
         (Source.appStoreNotification, Drift.Healer.notification), (.appStoreAPI, .asked),
         (.deviceTransaction, .device), (.operator, .operator),
     ])
-    func `facts that bring us to agree heal it, and say whence they came`(
+    func `facts that lead to agreement heal the drift and name their source`(
         _ source: Source,
         _ healer: Drift.Healer
     ) throws {
@@ -360,7 +359,7 @@ import TideoverLives
         #expect(healed.first?.timeToHeal == .hours(5))
     }
 
-    @Test func `a device that has come to agree heals it`() throws {
+    @Test func `a device that agrees heals the drift`() throws {
         let drift = try open(DeviceWord(access: false, end: .at(Self.end)), Self.allows)
         let later = Self.now + .hours(2)
         let healed = try judge(
@@ -371,7 +370,7 @@ import TideoverLives
         #expect(healed.map(\.healing) == [Drift.Healing(at: later, by: .device, access: true)])
     }
 
-    @Test func `a device that turns round heals one and opens another`() throws {
+    @Test func `a device that reverses its answer heals one drift and opens another`() throws {
         let drift = try open(DeviceWord(access: false, end: .at(Self.end)), Self.allows)
         let found = try judge(
             said(DeviceWord(access: true, end: .never)),
@@ -382,7 +381,7 @@ import TideoverLives
         #expect(found.map(\.isOpen) == [false, true])
     }
 
-    @Test func `time ends what the device itself held to end`() throws {
+    @Test func `the end stated by the device heals the drift`() throws {
         let drift = try open()
         let before = try judge(nil, Self.denies, at: Self.nextEnd - Milliseconds(1))
         #expect(before.drifts(open: [drift]).isEmpty)
@@ -395,7 +394,7 @@ import TideoverLives
         (.deviceDeniesServerAllows, false, .zero), (.deviceAllowsServerDenies, true, .hours(3)),
         (.deviceAllowsServerDenies, false, .zero), (.untilDiffers, true, .zero),
     ])
-    func `who denied what both then gave had locked the customer out`(
+    func `the side that denied access and later grants it caused the lockout`(
         _ direction: Drift.Direction,
         _ access: Bool,
         _ lockout: Milliseconds
@@ -407,7 +406,7 @@ import TideoverLives
         #expect(drift.lockout == lockout)
     }
 
-    @Test func `a device that gives in was not locked out by us`() throws {
+    @Test func `a device that later denies access too records no lockout`() throws {
         let drift = try open()
         let healed = try judge(
             said(DeviceWord(access: false)),
@@ -418,7 +417,7 @@ import TideoverLives
         #expect(healed.map(\.lockout) == [.zero])
     }
 
-    @Test func `a store that upholds us makes it the device's cache`() throws {
+    @Test func `a lookup that confirms the server makes the cause the device's cache`() throws {
         let drift = try open()
         #expect(drift.cause == .missedNotification)
         #expect(drift.asksStore)
@@ -433,7 +432,7 @@ import TideoverLives
 
     // MARK: Form
 
-    @Test func `its form can be read back, open and healed`() throws {
+    @Test func `an open and a healed drift survive their JSON form`() throws {
         var drift = try open(
             DeviceWord(
                 access: true,
@@ -459,7 +458,7 @@ import TideoverLives
         return try Drift(json: try JSONDocument(writer.bytes).root)
     }
 
-    @Test func `what a device hands in is read strictly where it is said, and may say little`()
+    @Test func `required fields of a device report are strict, and the others are optional`()
         throws
     {
         let full = """
@@ -500,7 +499,7 @@ import TideoverLives
         }
     }
 
-    @Test func `ids rise with time, and name one difference at one instant`() throws {
+    @Test func `ids increase with time and identify one difference at one instant`() throws {
         let drift = try open()
         let later = try #require(
             try judge(said(drift.device), Self.denies, at: Self.now + Milliseconds(1))
@@ -545,7 +544,7 @@ extension DriftJudge.News {
         )
     }
 
-    @Test func `an open one says what was seen and what helps`() throws {
+    @Test func `an open drift contains the device's report and the remedy`() throws {
         #expect(
             try Self.drift(.deviceDeniesServerAllows, .clock).reply == [
                 "On 20 May 2026 your device showed no access, although our records do.",
@@ -554,7 +553,7 @@ extension DriftJudge.News {
         )
     }
 
-    @Test func `a healed one says only when`() throws {
+    @Test func `a healed drift contains only its time`() throws {
         var drift = try Self.drift(.untilDiffers, .missedNotification)
         drift.healing = Drift.Healing(
             at: "2026-05-21T09:00:00Z",
@@ -572,7 +571,7 @@ extension DriftJudge.News {
         (Milliseconds.seconds(59), String?.none), (.minutes(1), "1 minute"),
         (.minutes(119), "119 minutes"), (.hours(50), "50 hours"),
     ])
-    func `a lockout is told in minutes, then in hours`(
+    func `a lockout is given in minutes, then in hours`(
         _ denied: Milliseconds,
         _ length: String?
     ) {
@@ -581,7 +580,7 @@ extension DriftJudge.News {
         if let length { #expect(reply?.contains("without access for \(length) in all") == true) }
     }
 
-    @Test func `no reply names an id or a word of the code`() throws {
+    @Test func `no reply contains an id or an identifier of the code`() throws {
         for direction in Drift.Direction.allCases {
             for cause in Drift.Cause.allCases {
                 let reply = try Self.drift(direction, cause).reply.joined(separator: " ")

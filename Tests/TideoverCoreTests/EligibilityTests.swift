@@ -22,7 +22,7 @@ import TideoverLives
         return life
     }
 
-    @Test func `of a customer who bought nothing that we know, nothing can be said`() {
+    @Test func `eligibility is unknown for a customer without known purchases`() {
         #expect(Self.eligibility([]) == .unknown)
         var lifetime = Life()
         lifetime.term("1", "lifetime", from: "2026-05-01", to: nil, plan: .nonConsumable)
@@ -49,20 +49,20 @@ import TideoverLives
         #expect(!Self.paidIntroduction.isTrial)
     }
 
-    @Test func `it is used from the purchase on, and was unknown before`() {
+    @Test func `a trial is used from its purchase on and unknown before`() {
         let life = Self.bought(StandingTests.trial)
         let start: Instant = "2026-05-01"
         #expect(Self.eligibility([life], at: start.justBefore) == .unknown)
         #expect(Self.eligibility([life], at: start) == .used)
     }
 
-    @Test func `a refund does not give it back`() {
+    @Test func `a refund does not restore eligibility`() {
         var life = Self.bought(StandingTests.trial)
         life.revoke("1", at: "2026-05-02")
         #expect(Self.eligibility([life]) == .used)
     }
 
-    @Test func `it counts over all of a customer's purchases in the group, and in no other`() {
+    @Test func `eligibility depends on all of a customer's purchases in the group only`() {
         var second = Life("2000")
         second.term(
             "2",
@@ -76,7 +76,7 @@ import TideoverLives
         #expect(Self.eligibility([Self.bought(), second], in: "other") == .unknown)
     }
 
-    @Test func `what a family shares was bought by somebody else`() {
+    @Test func `a family share does not use up the trial`() {
         let shared = Self.bought(StandingTests.trial, ownership: .familyShared)
         #expect(Self.eligibility([shared]) == .unknown)
         var own = Life("2000")
@@ -86,7 +86,7 @@ import TideoverLives
 
     // MARK: Unknown history
 
-    @Test func `a history that does not begin with a purchase may hide one`() {
+    @Test func `a history that does not begin with a purchase may hide a trial`() {
         for origin in [Term.Origin.renewal, .unstated] {
             var life = Life()
             life.term("1", from: "2026-05-01", to: "2026-06-01", origin: origin)
@@ -94,7 +94,7 @@ import TideoverLives
         }
     }
 
-    @Test func `a gap may hide one, unless a payment had failed`() {
+    @Test func `a gap may hide a trial, unless a payment had failed`() {
         var life = Self.bought()
         life.term("2", from: "2026-06-01", to: "2026-07-01")
         #expect(Self.eligibility([life]) == .eligible)
@@ -134,7 +134,7 @@ import TideoverLives
         return offer.map { "\($0.productId) \($0.eligibility)" }
     }
 
-    @Test func `who used the trial of the App Store is not offered that of Google Play`() {
+    @Test func `a trial used on the App Store is not offered on Google Play`() {
         var life = Life()
         life.term(
             "1",
@@ -172,7 +172,7 @@ import TideoverLives
             ("pro", .googlePlay, false, true), ("pro:monthly", nil, false, true),
         ] as [(String, Store?, Bool, Bool)]
     )
-    func `a catalogue knows which store sells a product`(
+    func `a catalogue contains the store of a product`(
         id: String,
         store: Store?,
         onAppStore: Bool,
@@ -183,20 +183,20 @@ import TideoverLives
         #expect(catalogue.sells(id, in: .googlePlay) == onGooglePlay)
     }
 
-    @Test func `a later purchase hides nothing`() {
+    @Test func `a later purchase hides no trial`() {
         var life = Self.bought()
         life.term("9", from: "2026-10-01", to: "2026-11-01", origin: .purchase)
         #expect(Self.eligibility([life]) == .eligible)
     }
 
-    @Test func `a term that was only told of may have been one`() {
+    @Test func `a presumed term may have been a trial`() {
         var life = Self.bought()
         life.outlook(end: "2026-07-04", signed: "2026-07-01")
         #expect(Self.eligibility([life], at: "2026-06-30") == .eligible)
         #expect(Self.eligibility([life], at: "2026-07-01") == .unknown)
     }
 
-    @Test func `a relay's word does not rule one out`() {
+    @Test func `a relay's fact does not rule out a trial`() {
         var life = Life()
         life.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase, rank: .relayed)
         #expect(Self.eligibility([life]) == .unknown)
@@ -208,7 +208,7 @@ import TideoverLives
             (.base, "GPA.1", .eligible), (.base, "GPA.1..4", .unknown),
         ] as [(PlayItem.Phase, String, IntroductoryEligibility)]
     )
-    func `on Google Play the phase of a period tells, and its order whether it was the first`(
+    func `on Google Play phase and order number show whether it was the first period`(
         phase: PlayItem.Phase,
         order: String,
         eligibility: IntroductoryEligibility
@@ -251,7 +251,7 @@ import TideoverLives
         return life
     }
 
-    @Test func `a product that left the catalogue is placed by the store's own group`() {
+    @Test func `a product outside of the catalogue belongs to the store's own group`() {
         let own = Self.named("21480000")
         let trial = StandingTests.trial
         #expect(Self.eligibility([own, Self.foreign(trial, storesGroup: "21480000")]) == .used)
@@ -262,7 +262,7 @@ import TideoverLives
 
     // MARK: In an answer
 
-    @Test func `an answer tells of the trial that the products of an entitlement offer`() throws {
+    @Test func `an answer contains the trial of the entitlement's products`() throws {
         func offer(_ lives: [Life]) throws -> TrialOffer? {
             try SnapshotTests.premium(lives, at: "2027-01-01").guidance.trialOffer
         }

@@ -376,7 +376,7 @@ import TideoverLives
     ]
 
     @Test(arguments: cases)
-    func `an explanation names the rule and what it rests on`(expected: Case) throws {
+    func `an explanation contains the rule and its facts`(expected: Case) throws {
         let why = try Self.explain(expected.life, at: expected.instant)
         #expect(why.decision.standing.rule == expected.rule)
         #expect(why.why == [expected.rule.sentence])
@@ -397,7 +397,7 @@ import TideoverLives
     }
 
     @Test(arguments: cases)
-    func `a reply has neither ids nor words of the program in it`(expected: Case) throws {
+    func `a reply contains neither ids nor identifiers of the code`(expected: Case) throws {
         let reply = try Self.explain(expected.life, at: expected.instant).reply
         #expect(!reply.isEmpty)
         let text = reply.joined(separator: " ")
@@ -411,7 +411,7 @@ import TideoverLives
         #expect(jargon.filter { text.contains($0) } == [], "\(text)")
     }
 
-    @Test func `the decision is the snapshot's`() throws {
+    @Test func `the decision equals the snapshot's`() throws {
         for expected in Self.cases {
             let record = Self.record([expected.life], policy: expected.life.policy)
             let snapshot = record.history.snapshot(at: expected.instant)
@@ -421,7 +421,7 @@ import TideoverLives
         }
     }
 
-    @Test func `what comes next is the answer at the next change`() throws {
+    @Test func `the announced next standing equals the standing at the next change`() throws {
         let why = try Self.explain(StandingTests.failing(), at: "2026-06-10")
         #expect(why.decision.nextChange == "2026-06-17")
         #expect(why.next?.standing.told == "hold billingRetry in-retry confirmed")
@@ -429,7 +429,7 @@ import TideoverLives
         #expect(over.next == nil)
     }
 
-    @Test func `a refund taken back is told with both of its facts`() throws {
+    @Test func `a reversed refund is explained with both of its facts`() throws {
         var life = StandingTests.monthly()
         life.revoke("1", at: "2026-05-09")
         life.reverse("1", at: "2026-05-23")
@@ -438,7 +438,7 @@ import TideoverLives
         #expect(why.reply[0] == "A refund was taken back on 23 May 2026, and access is restored.")
     }
 
-    @Test func `a read without the refund is what gave access back`() throws {
+    @Test func `a read without the refund explains the restored access`() throws {
         var life = StandingTests.monthly()
         life.revoke("1", at: "2026-05-09")
         life.term("1", from: "2026-05-01", to: "2026-06-01", signed: "2026-05-09T01:00:00Z")
@@ -446,7 +446,7 @@ import TideoverLives
         #expect(why.used.last?.told == "term: term reversal")
     }
 
-    @Test func `a product that unlocks something else is told with the one before`() throws {
+    @Test func `a product that unlocks something else is listed with the former one`() throws {
         var life = Life()
         life.term("1", "yearly", from: "2025-05-01", to: "2026-05-01", origin: .purchase)
         life.term("2", "basic", from: "2026-05-01", to: "2026-06-01")
@@ -456,7 +456,7 @@ import TideoverLives
         #expect(why.reply[0].contains("ended on 1 May 2026"))
     }
 
-    @Test func `family members are not asked to pay`() throws {
+    @Test func `family members are not prompted to pay`() throws {
         var family = Life("3000", ownership: .familyShared)
         family.facts = StandingTests.failing().facts.map { fact in
             var fact = fact
@@ -469,7 +469,7 @@ import TideoverLives
         }
     }
 
-    @Test func `short sandbox periods are told with the time of day`() throws {
+    @Test func `short sandbox periods are given with the time of day`() throws {
         var life = Life(environment: .sandbox)
         life.term("1", from: "2026-05-01T10:00:00Z", to: "2026-05-01T10:05:00Z")
         let record = Self.record([life], environment: .sandbox)
@@ -483,7 +483,7 @@ import TideoverLives
         why.setAside.first { $0.fact.evidence.hex == "1000-\(evidence)" }?.reason
     }
 
-    @Test func `a word is set aside for a newer one, and for not being said yet`() throws {
+    @Test func `a fact is set aside for a newer one or because it is not asserted yet`() throws {
         var life = StandingTests.monthly()
         life.outlook(end: "2026-06-01", signed: "2026-05-10", renews: false)
         life.outlook(end: "2026-06-01", signed: "2026-05-20")
@@ -493,7 +493,7 @@ import TideoverLives
         #expect(why.reply.last == "It will not renew; you keep access until 1 June 2026.")
     }
 
-    @Test func `words on other terms, and terms to come, are set aside as such`() throws {
+    @Test func `facts on other or future terms are set aside as such`() throws {
         var life = StandingTests.monthly()
         life.term("2", from: "2026-06-01", to: "2026-07-01", signed: "2026-05-31")
         let before = try Self.explain(life, at: "2026-05-31T12:00:00Z")
@@ -503,7 +503,7 @@ import TideoverLives
         #expect(reason(after, 2) == .otherTerm)
     }
 
-    @Test func `a relay's word gives way to the store's`() throws {
+    @Test func `the store's fact replaces a relay's`() throws {
         var life = StandingTests.monthly()
         life.term("1", from: "2026-05-01", to: "2026-05-20", signed: "2026-05-08", rank: .relayed)
         life.outlook(end: "2026-06-01", signed: "2026-05-08", renews: false, rank: .relayed)
@@ -512,7 +512,7 @@ import TideoverLives
         #expect(reason(why, 4) == .lowerRank)
     }
 
-    @Test func `unknown words, and words on nothing known, are set aside as such`() throws {
+    @Test func `unknown values and facts on unknown terms are set aside as such`() throws {
         var life = StandingTests.monthly()
         life.say(
             .unrecognised(Unrecognised(field: "notificationType", value: "SPLENDID")),
@@ -528,7 +528,7 @@ import TideoverLives
         #expect(reason(why, 6) == .noEffect)
     }
 
-    @Test func `an upgrade written as a revocation is no refund`() throws {
+    @Test func `an upgrade recorded as a revocation is not a refund`() throws {
         var life = StandingTests.monthly()
         life.revoke("1", at: "2026-05-10")
         life.term("1", from: "2026-05-01", to: "2026-06-01", signed: "2026-05-11", upgraded: true)
@@ -551,7 +551,7 @@ import TideoverLives
         }
     }
 
-    @Test func `the facts that were used give the same answer by themselves`() async throws {
+    @Test func `the used facts alone give the same standing`() async throws {
         var random = SeededRandom(seed: 42)
         for _ in 0..<100 {
             await Task.yield()
@@ -591,7 +591,7 @@ import TideoverLives
 
     // MARK: Other lineages and past knowledge
 
-    @Test func `the purchases that did not decide say what they say`() throws {
+    @Test func `the undecisive purchases are listed with their standings`() throws {
         var other = Life("2000")
         other.term("9", "yearly", from: "2026-01-01", to: "2027-01-01", origin: .purchase)
         let why = try Self.explain(StandingTests.failing(), other, at: "2026-06-10")
@@ -618,7 +618,7 @@ import TideoverLives
         )
     }
 
-    @Test func `what went to another customer says nothing`() throws {
+    @Test func `a purchase of another customer is not listed`() throws {
         var life = Life()
         life.term("1", from: "2026-05-01", to: "2026-06-01", token: "anna")
         life.term("2", from: "2026-06-01", to: "2026-07-01", token: "ben")
@@ -634,7 +634,7 @@ import TideoverLives
         #expect(before.decision.standing.rule == .unconfirmed)
     }
 
-    @Test func `as known before a late fact is answered as it was then`() throws {
+    @Test func `a view from before a late fact gives the answer of that time`() throws {
         var life = Life()
         life.term("1", from: "2026-05-01", to: "2026-06-01", token: "anna")
         life.term("2", from: "2026-06-01", to: "2026-07-01", token: "anna")
@@ -652,7 +652,7 @@ import TideoverLives
 
     // MARK: JSON
 
-    @Test func `the form has every member, and the facts as they are stored`() throws {
+    @Test func `the JSON form has every member and the facts as stored`() throws {
         var other = Life("2000")
         other.term("9", from: "2026-01-01", to: "2026-02-01")
         var life = StandingTests.failing()
@@ -680,7 +680,7 @@ import TideoverLives
         #expect(root["next"]?["decision"]?["state"]?.string == "hold")
     }
 
-    @Test func `nothing known is written as null, not left out`() throws {
+    @Test func `an unknown customer is written with nulls`() throws {
         var writer = JSONWriter()
         try Self.explain(at: "2026-06-10").write(to: &writer)
         let root = try JSONDocument(writer.bytes).root

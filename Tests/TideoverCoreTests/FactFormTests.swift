@@ -172,7 +172,7 @@ import TideoverLives
     }
 
     @Test(arguments: assertions.indices)
-    func `a fact is read back as it was`(index: Int) throws {
+    func `a fact survives its JSON form`(index: Int) throws {
         let fact = fact(Self.assertions[index])
         var writer = JSONWriter()
         fact.write(to: &writer)
@@ -180,11 +180,11 @@ import TideoverLives
     }
 
     @Test(arguments: assertions.indices)
-    func `a fact says something for a table`(index: Int) {
+    func `a fact has a summary for tables`(index: Int) {
         #expect(!Self.assertions[index].summary.isEmpty)
     }
 
-    @Test func `an item that is no object, and items that are no array, are refused`() throws {
+    @Test func `an item that is no object, or items without an array, are refused`() throws {
         var writer = JSONWriter()
         fact(.playPurchase(Self.purchase)).write(to: &writer)
         let text = String(decoding: writer.bytes, as: UTF8.self)
@@ -193,7 +193,7 @@ import TideoverLives
         #expect(throws: FormError.wrongType(field: "items")) { try Fact(json: root) }
     }
 
-    @Test func `an answer is as old as its question by the store's clock`() {
+    @Test func `an answer is dated by its request on the store's clock`() {
         let asked = Inquiry.instant(
             asked: "2026-05-01T10:00:00Z",
             answered: "2026-05-01T10:00:30Z",

@@ -10,7 +10,7 @@ import TideoverLives
         return writer.bytes
     }
 
-    @Test func `every fact of many lives is read back as it was`() throws {
+    @Test func `every fact of many lives survives its JSON form`() throws {
         var random = SeededRandom(seed: 7)
         for _ in 0..<100 {
             for fact in GeneratedLife(&random).life.facts {
@@ -19,7 +19,7 @@ import TideoverLives
         }
     }
 
-    @Test func `words of the store that we do not know survive`() throws {
+    @Test func `unknown values of the store survive`() throws {
         var life = Life()
         life.term(
             "1",
@@ -57,7 +57,7 @@ import TideoverLives
         }
     }
 
-    @Test func `a form that is not ours says which field is wrong`() throws {
+    @Test func `a malformed form is reported with the wrong field`() throws {
         var life = Life()
         life.term("1", from: "2026-05-01", to: "2026-06-01")
         let text = String(decoding: written(life.facts[0]), as: UTF8.self)
@@ -76,7 +76,7 @@ import TideoverLives
         #expect(try error("\"plan\":\"autoRenewable\"", "\"plan\":1") == .wrongType(field: "plan"))
     }
 
-    @Test func `equal catalogues are equal texts`() {
+    @Test func `equal catalogues have equal texts`() {
         func text(_ catalogue: Catalogue) -> [UInt8] {
             var writer = JSONWriter()
             catalogue.write(to: &writer)

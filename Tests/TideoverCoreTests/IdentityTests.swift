@@ -29,7 +29,7 @@ import TideoverLives
         ("phone", "anna", "2026-05-05"), ("phone", "web", "2026-05-09"),
         ("web", "anna", "2026-05-09"), ("web", "phone", "2026-05-09"),
     ])
-    func `two ids are one from when the later of them joined`(
+    func `two ids are joined from the instant the later one was linked`(
         _ asked: String,
         _ other: String,
         _ start: String
@@ -41,7 +41,7 @@ import TideoverLives
         #expect(identity.primary == Self.anna)
     }
 
-    @Test func `what another id holds is the customer's from then on, and not before`() {
+    @Test func `purchases of an alias belong to the customer from the link on, not before`() {
         let lineage = Lineage(store: .appStore, environment: .production, id: "1")
         let owners = [
             OwnershipEntry(lineage: lineage, customer: Self.phone, from: Self.day1, why: .claimed)
@@ -58,7 +58,7 @@ import TideoverLives
         AliasRuling(alias, as: customer, at: Self.day9, by: "k")
     }
 
-    @Test func `there are no chains and no cycles`() {
+    @Test func `aliases form no chains and no cycles`() {
         let anna = CustomerIdentity(Self.anna, aliases: Self.aliases)
         let phone = CustomerIdentity(Self.phone, aliases: Self.aliases)
         let ben = CustomerIdentity(Self.ben)

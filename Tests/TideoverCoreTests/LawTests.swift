@@ -10,7 +10,7 @@ import TideoverLives
     )
 
     @Test(arguments: Law.all)
-    func `every generated life keeps the law`(law: Law) async {
+    func `every generated life satisfies the law`(law: Law) async {
         for seed in Self.seeds {
             await Task.yield()
             for life in GeneratedLives.lives(seed: seed) {
@@ -20,7 +20,7 @@ import TideoverLives
         }
     }
 
-    @Test func `lives of every kind fail, recover, lapse and are refunded`() {
+    @Test func `generated lives include failures, recoveries, lapses and refunds`() {
         let lives = (1...40).flatMap { GeneratedLives.lives(seed: $0) }
         #expect(lives.count == 40 * GeneratedLives.kinds)
         let stories = lives.map { life in
@@ -43,7 +43,7 @@ import TideoverLives
         )
     }
 
-    @Test func `a breach is told with the fewest facts that make it, a line each`() throws {
+    @Test func `a violation is reported with the fewest facts that cause it, a line each`() throws {
         // No customer fails and is refunded: not a law of any store, so many lives break it.
         let law = Law(name: "no-bad-luck", sentence: "no customer fails and is refunded") {
             life,
@@ -69,7 +69,7 @@ import TideoverLives
         #expect(lines.contains { $0.contains("revocation: refund, from") })
     }
 
-    @Test func `a life that keeps the law is no breach`() {
+    @Test func `a life that satisfies the law is no violation`() {
         let law = Law(name: "none", sentence: "nothing is asked") { _, _ in nil }
         #expect(law.breach(by: Life(), Law.Trial(seed: 1, schedules: 1)) == nil)
     }

@@ -15,7 +15,7 @@ import TideoverLives
 
     // MARK: One-time purchases on Google Play
 
-    @Test func `what was bought once is entitled for ever`() {
+    @Test func `a one-time purchase is entitled for ever`() {
         var life = Life.play()
         life.bought(.purchased, at: "2026-05-02")
         #expect(life.told("2066-01-01") == Self.lifetime)
@@ -24,7 +24,7 @@ import TideoverLives
         #expect(life.standing("2026-05-10").accessUntil == nil)
     }
 
-    @Test func `a read that says cancelled takes it back, and one that does not gives it back`() {
+    @Test func `a cancelled read revokes it, and a later purchased read restores it`() {
         var life = Life.play()
         life.bought(.purchased, at: "2026-05-02")
         life.bought(.cancelled, at: "2026-05-10")
@@ -36,7 +36,7 @@ import TideoverLives
         #expect(life.told("2026-05-12") == Self.lifetime)
     }
 
-    @Test func `a voided order takes it back from when it was voided`() {
+    @Test func `a voided order revokes the purchase from when it was voided`() {
         var life = Life.play()
         life.bought(.purchased, at: "2026-05-02")
         life.void("GPA.9", at: "2026-05-10", "p")
@@ -53,7 +53,7 @@ import TideoverLives
         #expect(partial.told("2026-05-11") == Self.lifetime)
     }
 
-    @Test func `a voided order gives way to a read an hour later, and to none before`() {
+    @Test func `a read an hour after a voided order replaces it, an earlier one does not`() {
         var life = Life.play()
         life.bought(.purchased, at: "2026-05-02")
         life.void("GPA.9", at: "2026-05-10", "p")
@@ -64,14 +64,14 @@ import TideoverLives
         #expect(life.told("2026-05-10T00:59:59Z") == Self.refunded)
     }
 
-    @Test func `a bare word for a voided order takes nothing back that was read`() {
+    @Test func `a bare voided notification revokes nothing that was read`() {
         var life = Life.play()
         life.bought(.purchased, at: "2026-05-02")
         life.void("GPA.9", at: "2026-05-10", "p", rank: .inferred)
         #expect(life.told("2026-05-11") == Self.lifetime)
     }
 
-    @Test func `what was used up is over, and consumables unlock nothing`() throws {
+    @Test func `a consumed purchase is over, and consumables unlock nothing`() throws {
         var used = Life.play()
         used.bought(.purchased, at: "2026-05-02")
         used.bought(.purchased, at: "2026-05-10", consumed: true)
@@ -82,14 +82,14 @@ import TideoverLives
         #expect(try !premium(coins, at: "2026-05-03").standing.access)
     }
 
-    @Test func `a pass lasts as long as the catalogue says`() {
+    @Test func `a pass product lasts as long as the catalogue states`() {
         var life = Life.play()
         life.bought(.purchased, "pass", at: "2026-05-02")
         #expect(life.told("2026-05-30") == "active prepaid in-term confirmed")
         #expect(life.told("2026-05-31") == "expired ended ended confirmed")
     }
 
-    @Test func `a purchase that is still pending is listed beside until it is paid`() throws {
+    @Test func `a pending purchase is listed separately until it is paid`() throws {
         var life = Life.play()
         life.bought(.pending, at: "2026-05-02", paid: nil)
         #expect(life.told("2026-05-03") == "never pending pending confirmed")
@@ -104,7 +104,7 @@ import TideoverLives
         #expect(try premium(declined, at: "2026-05-05").pending == [])
     }
 
-    @Test func `a bare notification of a purchase is presumed`() {
+    @Test func `a purchase known by a bare notification is presumed`() {
         var life = Life.play()
         life.notice(.oneTimePurchased, at: "2026-05-02", "p", product: "lifetime")
         #expect(life.told("2026-05-03") == "active lifetime in-term presumed")
@@ -120,7 +120,7 @@ import TideoverLives
         return life
     }
 
-    @Test func `a grant is a term of its own, for its entitlement only`() throws {
+    @Test func `a grant is a term of its own for its entitlement only`() throws {
         let life = Self.granted()
         let snapshot = SnapshotTests.history([life]).snapshot(at: "2026-05-10")
         let premium = try #require(snapshot["premium"])
@@ -135,7 +135,7 @@ import TideoverLives
         #expect(life.history.pace == .real)
     }
 
-    @Test func `a grant said again is extended, and taken back it is over`() {
+    @Test func `a repeated grant is extended, and a withdrawn one ends`() {
         var life = Self.granted()
         life.grant(from: "2026-05-01", to: "2026-06-01", said: "2026-05-10")
         #expect(life.standing("2026-05-20").access)
@@ -152,7 +152,7 @@ import TideoverLives
         #expect(endless.told("2066-05-01") == "active granted in-term confirmed")
     }
 
-    @Test func `a grant bridges what a subscription leaves open`() throws {
+    @Test func `a grant fills a subscription's gap`() throws {
         var grant = Life("g1", store: .tideover)
         grant.grant(from: "2026-06-10", to: "2026-07-10")
         let both = try premium(StandingTests.failing(), grant, at: "2026-06-12")
@@ -160,7 +160,7 @@ import TideoverLives
         #expect(both.accessUntil == "2026-07-10")
     }
 
-    @Test func `a grant belongs to whom it was given`() throws {
+    @Test func `a grant belongs to its customer`() throws {
         let owners = [OwnershipEntry]().additions(for: Self.granted().facts)
         #expect(owners.owner(at: "2026-05-10") == SnapshotTests.anna)
         #expect(owners.map(\.why) == [.granted])
@@ -174,7 +174,7 @@ import TideoverLives
 
     // MARK: Relays
 
-    @Test func `what only a relay knows is presumed, whatever rule decides`() {
+    @Test func `a relay's facts alone are presumed, whatever rule decides`() {
         var life = Life("stripe:sub_1", store: .revenueCat)
         life.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase, rank: .relayed)
         life.outlook(end: "2026-06-01", signed: "2026-05-01", rank: .relayed)
@@ -193,7 +193,7 @@ import TideoverLives
         #expect(life.told("2026-06-01") == "expired cancelled ended presumed")
     }
 
-    @Test func `a relay's word of a failure fills a silence, and gives way to the store`() {
+    @Test func `a relay's failure fills a gap and is replaced by the store's`() {
         var life = StandingTests.monthly()
         life.outlook(end: "2026-06-01", signed: "2026-06-01", retrying: true, rank: .relayed)
         #expect(life.told("2026-06-02") == "hold billingRetry in-retry presumed")
@@ -202,7 +202,7 @@ import TideoverLives
         #expect(life.told("2026-06-02") == "hold billingRetry in-retry presumed")
     }
 
-    @Test func `a relay's refund takes nothing back that the store sold`() {
+    @Test func `a relay's refund does not revoke a purchase that the store reported`() {
         var life = StandingTests.monthly()
         life.say(
             .revocation(Revocation(term: TermKey("w:w1"), date: "2026-05-10", cause: .refund)),
@@ -212,7 +212,7 @@ import TideoverLives
         #expect(life.told("2026-05-11") == "active paid in-term confirmed")
     }
 
-    @Test func `a relay fills what was never read on Google Play, and only that`() {
+    @Test func `a relay fills only periods that no Google Play read covers`() {
         var life = PlayStandingTests.monthly()
         life.term("0", "play", from: "2026-03-01", to: "2026-04-01", rank: .relayed)
         life.term("2", "play", from: "2026-06-01", to: "2026-07-01", rank: .relayed)
@@ -225,7 +225,7 @@ import TideoverLives
 
     // MARK: Ask to Buy
 
-    @Test func `what waits for approval is listed beside until it is bought, or lapses`() throws {
+    @Test func `a purchase awaiting approval is listed separately until bought or lapsed`() throws {
         func asking(until: Instant?) -> Life {
             var life = Life("ask")
             let pending = PendingPurchase(id: "1", productId: "monthly", until: until)
@@ -247,7 +247,7 @@ import TideoverLives
         #expect(try premium(asking(until: nil), bought, at: "2026-05-10").standing.access)
     }
 
-    @Test func `what is pending is written with the answer`() throws {
+    @Test func `a pending purchase is written in the answer`() throws {
         var life = Life("ask")
         life.say(.pending(PendingPurchase(id: "1", productId: "monthly")), at: "2026-05-01")
         var writer = JSONWriter()
@@ -259,7 +259,7 @@ import TideoverLives
 
     // MARK: Outages
 
-    @Test func `on the App Store an outage keeps a short term as long as policy says`() {
+    @Test func `an App Store outage keeps a short term as long as the policy states`() {
         var life = Life()
         life.term(
             "1",
@@ -281,7 +281,7 @@ import TideoverLives
         #expect(answered.told(leeway) == "expired unconfirmed unconfirmed unknown")
     }
 
-    @Test func `inquiries change nothing that is known`() {
+    @Test func `inquiries change no known standing`() {
         for life in [StandingTests.failing(), PlayStandingTests.failing()] {
             var asked = life
             for day in 0..<60 {
@@ -297,7 +297,7 @@ import TideoverLives
 
     // MARK: Commitments
 
-    @Test func `a month of a year's commitment tells until when the customer is bound`() {
+    @Test func `a month of a yearly commitment contains the commitment's end`() {
         var life = Life(environment: .sandbox)
         let start: Instant = "2026-05-01"
         let term = Term(
@@ -316,7 +316,7 @@ import TideoverLives
         #expect(life.told(start) == "active paid in-term confirmed")
     }
 
-    @Test func `a higher price that awaits consent is told until it is given`() {
+    @Test func `a price increase awaiting consent is listed until it is agreed`() {
         var life = StandingTests.monthly()
         let asking = Outlook(
             renewalDate: "2026-06-01",
@@ -336,7 +336,7 @@ import TideoverLives
         (.assignmentRemoved, .assignmentRemoved),
         (.familyAccessRemoved, .familyAccessRemoved), (.unrecognised("x"), .revoked),
     ])
-    func `whatever took it back, access ends with it`(cause: Revocation.Cause, reason: Reason) {
+    func `every kind of revocation ends access`(cause: Revocation.Cause, reason: Reason) {
         var life = StandingTests.monthly()
         let revocation = Revocation(
             term: TermKey("w:w1"),

@@ -36,21 +36,21 @@ import Testing
         return probes.map { owners.owner(at: Instant(millisecondsSince1970: $0))?.text }
     }
 
-    @Test func `a late message about an older term takes nothing from the newest owner`() {
+    @Test func `a late message about an older term does not change the newest owner`() {
         let first = term("1", from: 100, to: "anna", said: 100)
         let second = term("2", from: 200, to: "ben", said: 200)
         let third = term("3", from: 300, to: "anna", said: 300)
         #expect(owners([first, third, second]) == [nil, "anna", "ben", "anna"])
     }
 
-    @Test func `of two names for one term the one said last counts, though it arrives first`() {
+    @Test func `of two owners of one term the later asserted counts, though it arrives first`() {
         let before = term("1", from: 100, to: "anna", said: 100)
         let after = term("1", from: 100, to: "ben", said: 200)
         #expect(owners([before, after], at: [150]) == ["ben"])
         #expect(owners([after, before], at: [150]) == ["ben"])
     }
 
-    @Test func `a name told again adds no entry`() {
+    @Test func `a repeated owner adds no entry`() {
         let facts = [
             term("1", from: 100, to: "anna", said: 100), term("1", from: 100, to: "ben", said: 200),
             term("2", from: 100, to: "cleo", said: 300),
@@ -59,7 +59,7 @@ import Testing
         #expect(owners.additions(for: facts + [term("1", from: 100, to: "ben", said: 250)]) == [])
     }
 
-    @Test func `whatever order facts arrive in, the owners come out the same`() {
+    @Test func `the owners are the same for every order of facts`() {
         let facts = [
             term("1", from: 100, to: "anna", said: 100), term("2", from: 200, to: "ben", said: 200),
             term("2", from: 200, to: "anna", said: 290), term("3", from: 300, to: "ben", said: 300),

@@ -50,7 +50,7 @@ import TideoverLives
 
     /// Access until 1 June. A pass lasts a week or until access ends, plus three days if it renews.
     @Test(arguments: Self.lengths)
-    func `a pass ends a week after it was issued, or with its access`(
+    func `a pass ends a week after it was issued or with its access`(
         lives: @Sendable () -> [Life],
         issued: Instant,
         notAfter: Instant
@@ -78,7 +78,7 @@ import TideoverLives
     @Sendable private static func hold() -> [Life] { [StandingTests.failing()] }
     @Sendable private static func nobody() -> [Life] { [] }
 
-    @Test func `each entitlement ends by itself, and the pass with the last of them`() throws {
+    @Test func `each entitlement ends separately, and the pass with the last of them`() throws {
         var yearly = Life("3000")
         yearly.term("7", "yearly", from: "2025-05-12", to: "2026-05-12", origin: .purchase)
         yearly.outlook(end: "2026-05-12", signed: "2025-05-13", renews: false, product: "yearly")
@@ -92,7 +92,7 @@ import TideoverLives
         #expect(pass.answer(on: "premium", at: DeviceTime(clock: end)).access)
     }
 
-    @Test func `in a sandbox the three days shrink with the month`() {
+    @Test func `in a sandbox the three days shrink with the period`() {
         var life = Life(environment: .sandbox)
         life.term(
             "1",
@@ -107,7 +107,7 @@ import TideoverLives
         #expect(pass.notAfter <= "2026-05-01T10:05:30Z")
     }
 
-    @Test func `it is renewed when half of its life is over, if that makes it last longer`() {
+    @Test func `a pass is renewed at half of its life if that extends it`() {
         let pass = Self.pass([StandingTests.monthly()], at: "2026-05-10")
         #expect(pass.renewAt == "2026-05-13T12:00:00Z")
         #expect(Self.pass([StandingTests.monthly()], at: "2026-05-29").renewAt == nil)
@@ -119,7 +119,7 @@ import TideoverLives
     private static let end: Instant = "2026-06-01"
     private static let last: Instant = "2026-06-04"
 
-    @Test func `a device answers as stated, then presumes, then says nothing, to the millisecond`()
+    @Test func `a device answers as stated, then presumes, then is unsure, exactly in time`()
         throws
     {
         let pass = Self.pass([StandingTests.monthly()], at: "2026-05-31")
@@ -141,13 +141,13 @@ import TideoverLives
         #expect(!Pass.Answer.nothing.access)
     }
 
-    @Test func `what does not renew ends to the millisecond`() {
+    @Test func `access that does not renew ends to the millisecond`() {
         let pass = Self.pass([Self.cancelled()], at: "2026-05-31")
         #expect(pass.answer(on: "premium", at: DeviceTime(clock: Self.end.justBefore)).access)
         #expect(pass.answer(on: "premium", at: DeviceTime(clock: Self.end)) == .nothing)
     }
 
-    @Test func `a hold is stated until it changes, then presumed, and never gives access`() throws {
+    @Test func `a hold is stated until its change, then presumed, and never gives access`() throws {
         let pass = Self.pass([StandingTests.failing()], at: "2026-07-29")
         let premium = try #require(pass["premium"])
         let change: Instant = "2026-07-31"
@@ -160,12 +160,12 @@ import TideoverLives
         #expect(!Pass.Answer.presumed(premium).access)
     }
 
-    @Test func `of what the pass does not name it says nothing`() {
+    @Test func `an entitlement outside of the pass is unknown`() {
         let pass = Self.pass([StandingTests.monthly()], at: "2026-05-10")
         #expect(pass.answer(on: "gold", at: DeviceTime(clock: "2026-05-10")) == .nothing)
     }
 
-    @Test func `a clock that was set back brings nothing back`() {
+    @Test func `a clock that is set back restores no access`() {
         let pass = Self.pass([StandingTests.monthly()], at: "2026-05-31")
         for clock: Instant in ["2026-05-31", "2026-01-01", "1970-01-01"] {
             func answer(_ verified: Instant?) -> Pass.Answer {
@@ -213,7 +213,7 @@ import TideoverLives
         }
     }
 
-    @Test func `the claims are these`() throws {
+    @Test func `the claims have these names and values`() throws {
         let pass = Self.pass([StandingTests.failing()], at: "2026-06-02", version: 17)
         let json = JSONValue(try JSONDocument(pass.claims).root)
         let premium: JSONValue = [
@@ -250,8 +250,7 @@ import TideoverLives
         #expect(try refusal { $0.customer = SnapshotTests.ben } == .wrongCustomer)
     }
 
-    @Test func `a pass is believed up to the millisecond it ends, whatever the clock says`() throws
-    {
+    @Test func `a pass is valid to the millisecond it ends, whatever the clock`() throws {
         let claims = Self.pass([StandingTests.monthly()], at: "2026-05-31").claims
         #expect(try refusal(claims, at: Self.last.justBefore) == nil)
         let expired = PassRefusal.expired(notAfter: Self.last, now: Self.last)
@@ -259,7 +258,7 @@ import TideoverLives
         #expect(try refusal(claims, at: "2026-05-31", verified: Self.last) == expired)
     }
 
-    @Test func `a pass of the future is refused beyond what a clock may lag`() throws {
+    @Test func `a pass from the future is refused beyond the clock tolerance`() throws {
         let claims = Self.pass([StandingTests.monthly()], at: "2026-05-10").claims
         let lagging: Instant = "2026-05-09"
         #expect(try refusal(claims, at: lagging) == nil)
@@ -270,7 +269,7 @@ import TideoverLives
         #expect(try refusal(claims, at: "2020-01-01", verified: lagging) == nil)
     }
 
-    @Test func `an older pass told again is refused, but one of somebody else is no older one`()
+    @Test func `an older pass is refused, except one of another customer`()
         throws
     {
         let lives = [StandingTests.monthly()]

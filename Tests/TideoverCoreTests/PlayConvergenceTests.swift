@@ -5,7 +5,7 @@ import TideoverLives
 /// Reads of Google Play produce the store's own truth. Independence of order and repetition is a
 /// law, in `LawTests`.
 @Suite struct PlayConvergenceTests {
-    @Test func `what rests on bare notifications is never confirmed`() async {
+    @Test func `a standing from bare notifications is never confirmed`() async {
         for seed in ConvergenceTests.seeds {
             await Task.yield()
             var random = SeededRandom(seed: seed)
@@ -16,7 +16,7 @@ import TideoverLives
         }
     }
 
-    @Test func `asked at every event the answer is the store's own truth`() async {
+    @Test func `reads at every event give the store's state`() async {
         for seed in ConvergenceTests.seeds {
             await Task.yield()
             var random = SeededRandom(seed: seed)
@@ -37,7 +37,7 @@ import TideoverLives
         }
     }
 
-    @Test func `asked up to two days late nobody is locked out, as known afterwards`() async {
+    @Test func `reads up to two days late cause no lockout`() async {
         for seed in ConvergenceTests.seeds {
             await Task.yield()
             var random = SeededRandom(seed: seed)
@@ -58,7 +58,7 @@ import TideoverLives
 
     // MARK: Loss
 
-    @Test func `one lost read of a renewal denies nobody, as known afterwards`() async {
+    @Test func `one lost read of a renewal causes no confirmed denial`() async {
         for seed in ConvergenceTests.lossSeeds {
             await Task.yield()
             var random = SeededRandom(seed: seed)

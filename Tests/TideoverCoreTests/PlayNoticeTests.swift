@@ -36,7 +36,7 @@ import TideoverLives
         }
     }
 
-    @Test func `a notification tells of a renewal that no read has told of`() {
+    @Test func `a notification reports a renewal that no read has reported`() {
         var life = Life.play()
         life.read(.active, until: "2026-06-01", at: Self.bought)
         life.notice(.renewed, at: "2026-06-01", product: "play")
@@ -44,7 +44,7 @@ import TideoverLives
         #expect(life.standing("2026-07-01").graceUntil == "2026-07-08")
     }
 
-    @Test func `a renewal goes on from the end that is near, a recovery from when it was said`() {
+    @Test func `a renewal starts at the nearest end, a recovery at its notification`() {
         let renewed = Self.heard((.purchased, Self.bought), (.renewed, "2026-06-01T05:00:00Z"))
         #expect(renewed.standing("2026-06-10").accessUntil == "2026-07-01")
         let back = Self.heard(
@@ -73,7 +73,7 @@ import TideoverLives
             (.unrecognised("99"), Self.inTerm, "active renewalDue silent-grace presumed"),
         ] as [(PlayNotice.Kind, String, String)]
     )
-    func `each kind does what is documented and no more`(
+    func `each kind has exactly its documented effect`(
         kind: PlayNotice.Kind,
         after: String,
         atEnd: String
@@ -83,7 +83,7 @@ import TideoverLives
         #expect(life.told("2026-06-01T01:00:00Z") == atEnd)
     }
 
-    @Test func `grace lasts as long as the plan's is known to, else three days`() {
+    @Test func `grace lasts as long as the plan's known grace, else three days`() {
         var known = Self.heard((.purchased, Self.bought), (.inGrace, Self.end))
         let grace = "grace billingIssue grace-presumed presumed"
         #expect(known.told("2026-06-07T23:59:59Z") == grace)
@@ -106,7 +106,7 @@ import TideoverLives
         #expect(!premium.standing.access)
     }
 
-    @Test func `one event told twice is one event`() {
+    @Test func `a repeated event counts once`() {
         var life = Self.heard((.purchased, Self.bought), (.renewed, "2026-06-01T05:00:00Z"))
         let expected = life.standing("2026-06-10")
         life.notice(.renewed, at: "2026-06-01T05:00:00Z", product: "play", learned: "2026-06-09")
@@ -115,7 +115,7 @@ import TideoverLives
 
     // MARK: With reads
 
-    @Test func `a read begun after a notification was heard beats it whatever the clocks say`() {
+    @Test func `a read begun after a notification wins whatever the clocks say`() {
         var life = PlayStandingTests.monthly()
         // The event is dated after the read, by the store's clock. It was received before the read
         // started.
@@ -129,14 +129,14 @@ import TideoverLives
         #expect(later.told("2026-05-11") == "hold accountHold on-hold presumed")
     }
 
-    @Test func `a notification that comes late does not displace a newer read`() {
+    @Test func `a late notification does not replace a newer read`() {
         var life = PlayStandingTests.monthly()
         life.read(.active, until: Self.end, at: "2026-05-10")
         life.notice(.onHold, at: "2026-05-09", learned: "2026-05-20")
         #expect(life.told("2026-05-21") == "active paid in-term confirmed")
     }
 
-    @Test func `a read counts from when it was asked, however late it is answered`() {
+    @Test func `a read is dated by its request, however late the answer`() {
         var life = PlayStandingTests.monthly()
         let slow = Inquiry.instant(
             asked: "2026-05-10T00:00:00Z",
@@ -148,7 +148,7 @@ import TideoverLives
         #expect(life.told("2026-05-11") == "hold accountHold on-hold confirmed")
     }
 
-    @Test func `a renewal that was only announced extends what was read`() {
+    @Test func `an announced renewal extends the read term`() {
         var life = PlayStandingTests.monthly()
         life.notice(.renewed, at: "2026-06-01T05:00:00Z")
         #expect(life.told("2026-06-10") == Self.inTerm)

@@ -61,7 +61,7 @@ import TideoverLives
 
     // MARK: Running period
 
-    @Test func `what is active runs to its expiry, then renews silently for two days`() {
+    @Test func `an active subscription runs to its expiry, then renews silently for two days`() {
         let life = Self.monthly()
         expectTurn(
             life,
@@ -77,7 +77,7 @@ import TideoverLives
         #expect(life.standing(Self.end).asksStore)
     }
 
-    @Test func `what is cancelled has access until its expiry, and not a moment longer`() {
+    @Test func `a cancelled subscription has access exactly until its expiry`() {
         var life = Self.monthly()
         life.read(.cancelled, until: Self.end, at: "2026-05-10", by: .customer)
         let cancelled = "active paid cancelled confirmed"
@@ -89,7 +89,7 @@ import TideoverLives
         expectTurn(life, at: "2026-05-20", from: cancelled, to: Self.inTerm)
     }
 
-    @Test func `a cancelled subscription that is past its expiry is over`() {
+    @Test func `a cancelled subscription past its expiry is over`() {
         var life = Self.monthly()
         life.read(.cancelled, until: Self.end, at: "2026-06-10", by: .system)
         #expect(life.told("2026-06-10") == "expired billingError expired confirmed")
@@ -125,13 +125,13 @@ import TideoverLives
         (PlayItem.Phase.freeTrial, "trial"), (.introductory, "introductory"), (.base, "paid"),
         (.proration, "paid"), (.unrecognised("x"), "paid"),
     ])
-    func `the phase names the kind of period`(phase: PlayItem.Phase, reason: String) {
+    func `the phase determines the kind of period`(phase: PlayItem.Phase, reason: String) {
         var life = Life.play()
         life.read(.active, until: Self.end, at: Self.start, phase: phase)
         #expect(life.standing("2026-05-10").reason.rawValue == reason)
     }
 
-    @Test func `a higher price that awaits consent is told`() {
+    @Test func `a price increase awaiting consent is reported`() {
         var life = Life.play()
         var item = PlayItem(
             productId: "play",
@@ -150,7 +150,7 @@ import TideoverLives
         #expect(life.standing("2026-05-10").awaitsConsent)
     }
 
-    @Test func `a deferred change is only for what it becomes`() {
+    @Test func `a deferred change is presumed only for its new product`() {
         var life = Life.play()
         life.read(.active, until: Self.end, at: Self.start, product: "play.plus", becomes: "play")
         #expect(life.standing("2026-05-10").productId == "play.plus")
@@ -160,7 +160,7 @@ import TideoverLives
 
     // MARK: Failed payment
 
-    @Test func `grace lasts as long as it is read to last, and a day longer while we ask`() {
+    @Test func `grace lasts as long as read, and a day longer while a lookup is due`() {
         let life = Self.failing("play.bare")
         expectTurn(life, at: Self.end, from: Self.inTerm, to: Self.inGrace)
         let moved: Instant = "2026-06-03"
@@ -175,7 +175,7 @@ import TideoverLives
         expectTurn(life, at: lost, from: Self.presumedHold, to: Self.unconfirmed)
     }
 
-    @Test func `a plan whose grace is known says until when, and bounds what is assumed`() {
+    @Test func `a plan with known grace states its end and bounds the presumption`() {
         let life = Self.failing()
         let grace: Instant = "2026-06-08"
         #expect(life.standing("2026-06-02").graceUntil == grace)
@@ -184,7 +184,7 @@ import TideoverLives
         expectTurn(life, at: grace, from: Self.presumedGrace, to: Self.presumedHold)
     }
 
-    @Test func `a hold holds for sixty days from when grace ended`() {
+    @Test func `a hold lasts for sixty days from the end of grace`() {
         let life = Self.held()
         expectTurn(life, at: "2026-06-08", from: Self.inGrace, to: Self.onHold)
         let over = "2026-06-08" + .days(60) as Instant
@@ -192,7 +192,7 @@ import TideoverLives
         #expect(life.standing("2026-06-20").accessUntil == "2026-06-08")
     }
 
-    @Test func `a hold behind a pause holds for sixty days from when the pause ended`() {
+    @Test func `a hold after a pause lasts for sixty days from the pause's end`() {
         var life = Self.paused()
         life.read(.onHold, until: Self.end, at: "2026-07-02", order: "GPA.1")
         life.read(.onHold, until: Self.end, at: "2026-07-20", order: "GPA.1")
@@ -205,15 +205,14 @@ import TideoverLives
         expectTurn(early, at: soon, from: Self.onHold, to: Self.unconfirmed)
     }
 
-    @Test func `a hold behind a pause that nobody heard of is believed when the store tells of it`()
-    {
+    @Test func `a hold after an unseen pause is accepted when the store reports it`() {
         var life = Self.monthly()
         life.read(.onHold, until: Self.end, at: "2026-08-20", order: "GPA.1")
         let over = "2026-08-20" + .days(60) as Instant
         expectTurn(life, at: over, from: Self.onHold, to: Self.unconfirmed)
     }
 
-    @Test func `a recovery in grace keeps the cycle, one from hold begins a new one`() {
+    @Test func `a recovery in grace keeps the cycle, and one from hold begins a new one`() {
         var recovered = Self.failing()
         recovered.read(.active, until: "2026-07-01", at: "2026-06-03", order: "GPA.1..0")
         expectTurn(recovered, at: "2026-06-03", from: Self.inGrace, to: Self.inTerm)
@@ -223,7 +222,7 @@ import TideoverLives
         #expect(back.standing("2026-06-20").accessUntil == "2026-07-20")
     }
 
-    @Test func `a hold that runs out is an end by the store`() {
+    @Test func `an exhausted hold is an end by the store`() {
         var life = Self.held()
         life.read(.cancelled, until: "2026-06-08", at: "2026-08-07", order: "GPA.1", by: .system)
         let ended = "expired billingError expired confirmed"
@@ -238,7 +237,7 @@ import TideoverLives
 
     /// The end of a hold, with the order IDs of the reads before and at the end.
     @Test(arguments: [("GPA.1", "GPA.1"), ("GPA.1", nil), (nil, "GPA.1"), (nil, nil)])
-    func `an expiry moved to the end of a hold pays for none of it`(
+    func `an expiry moved to the end of a hold adds no paid time`(
         before: String?,
         after: String?
     ) {
@@ -259,7 +258,7 @@ import TideoverLives
         #expect(life.standing("2026-08-21").accessUntil == "2026-06-02")
     }
 
-    @Test func `who cancels on hold has paid for none of it`() {
+    @Test func `a cancellation on hold adds no paid time`() {
         var life = Self.held()
         let over: Instant = "2026-06-20"
         life.read(.expired, until: over, at: over, order: "GPA.1", by: .customer)
@@ -267,7 +266,7 @@ import TideoverLives
         #expect(life.standing("2026-07-20").accessUntil == "2026-06-08")
     }
 
-    @Test func `a hold behind a pause ends unpaid too`() {
+    @Test func `a hold after a pause ends unpaid too`() {
         var life = Self.paused()
         life.read(.onHold, until: Self.end, at: "2026-07-01", order: "GPA.1")
         life.read(.expired, until: "2026-07-31", at: "2026-07-31", order: "GPA.1", by: .system)
@@ -276,7 +275,7 @@ import TideoverLives
         #expect(life.standing("2026-08-01").accessUntil == Self.end)
     }
 
-    @Test func `an expiry moved behind a pause pays for none of it`() {
+    @Test func `an expiry moved past a pause adds no paid time`() {
         var life = Self.paused()
         life.read(.expired, until: "2026-07-31", at: "2026-07-31", order: "GPA.1", by: .system)
         #expect(life.told("2026-06-15") == "hold paused paused confirmed")
@@ -285,7 +284,7 @@ import TideoverLives
     }
 
     @Test(arguments: [true, false])
-    func `a failure that nobody read of in time makes no paid time of the hold`(isRead: Bool) {
+    func `an unseen failure adds no paid time for the hold`(isRead: Bool) {
         let product = isRead ? "play.bare" : "play"
         var life = isRead ? Self.failing(product) : Self.monthly(product)
         life.read(
@@ -303,20 +302,20 @@ import TideoverLives
         #expect(life.standing("2026-07-09").accessUntil == (isRead ? "2026-06-03" : Self.end))
     }
 
-    @Test func `a new order behind a hold is a payment, whatever the state is by then`() {
+    @Test func `a new order after a hold is a payment, whatever the state`() {
         var life = Self.held()
         life.read(.expired, until: "2026-07-20", at: "2026-07-25", order: "GPA.1..0", by: .customer)
         expectTurn(life, at: "2026-06-20", from: Self.onHold, to: Self.inTerm)
         #expect(life.standing("2026-07-25").accessUntil == "2026-07-20")
     }
 
-    @Test func `active behind a hold is a payment, whatever the order is`() {
+    @Test func `an active state after a hold is a payment, whatever the order`() {
         var life = Self.held()
         life.read(.active, until: "2026-07-20", at: "2026-06-20", order: "GPA.1")
         expectTurn(life, at: "2026-06-20", from: Self.onHold, to: Self.inTerm)
     }
 
-    @Test func `cancelled behind a hold with an expiry ahead counts from when it was read`() {
+    @Test func `a cancelled state after a hold with a future expiry counts from its read`() {
         var unnamed = Life.play()
         unnamed.read(.active, until: Self.end, at: Self.start)
         unnamed.read(.onHold, until: "2026-06-02", at: "2026-06-02")
@@ -333,7 +332,7 @@ import TideoverLives
         #expect(unnamed.standing("2026-06-27").accessUntil == "2026-06-25")
     }
 
-    @Test func `a later end of time paid ahead, or extended by the developer, is as it was`() {
+    @Test func `a later end by prepayment or deferral keeps the earlier paid time`() {
         var prepaid = Life.play()
         let plan = PlayItem.Plan.prepaid(extendableFrom: nil)
         prepaid.read(.active, until: Self.end, at: Self.start, plan: plan, order: "GPA.1")
@@ -357,7 +356,7 @@ import TideoverLives
         #expect(extended.standing("2026-06-09").access)
     }
 
-    @Test func `a pause is a hold that asks for nothing, and is awaited when it should be over`() {
+    @Test func `a pause is a hold without advice, and a lookup follows its end`() {
         let life = Self.paused()
         let paused = "hold paused paused confirmed"
         let due = "hold paused resume-due presumed"
@@ -370,7 +369,7 @@ import TideoverLives
 
     // MARK: Pending payment
 
-    @Test func `a pending purchase is never, and is listed beside`() throws {
+    @Test func `a pending purchase gives never and is listed separately`() throws {
         var life = Life.play()
         life.read(.pending, until: nil, at: Self.start, started: nil)
         #expect(life.told("2026-05-02") == "never pending pending confirmed")
@@ -391,7 +390,7 @@ import TideoverLives
         #expect(SnapshotTests.history([life]).snapshot(at: "2026-05-05")["premium"]?.pending == [])
     }
 
-    @Test func `a pending purchase is ranked below anything that was paid`() throws {
+    @Test func `a pending purchase ranks below every paid one`() throws {
         var life = Life.play()
         life.read(.pending, until: nil, at: Self.start, started: nil)
         var old = Life("1000")
@@ -402,7 +401,7 @@ import TideoverLives
         #expect(premium.pending.count == 1)
     }
 
-    @Test func `a purchase that is called off grants nothing and replaces nothing`() {
+    @Test func `a cancelled pending purchase grants nothing and replaces nothing`() {
         var life = Self.monthly()
         life.read(.pending, "b", until: nil, at: "2026-05-10", started: nil, replaces: "a")
         #expect(life.told("2026-05-11") == Self.inTerm)
@@ -421,7 +420,7 @@ import TideoverLives
 
     // MARK: Lost and late reads
 
-    @Test func `before the first read its content counts from the start`() {
+    @Test func `the content of the first read counts from the start`() {
         var life = Life.play()
         life.read(.active, until: Self.end, at: "2026-05-20")
         expectTurn(
@@ -435,7 +434,7 @@ import TideoverLives
         expectTurn(held, at: Self.end, from: Self.inTerm, to: Self.onHold)
     }
 
-    @Test func `a renewal read late was paid from its start`() {
+    @Test func `a renewal read late counts as paid from its start`() {
         var life = Self.monthly()
         life.read(.active, until: "2026-07-01", at: "2026-06-10", order: "GPA.1..0")
         expectTurn(life, at: Self.end, from: Self.inTerm, to: Self.inTerm)
@@ -447,21 +446,21 @@ import TideoverLives
         expectTurn(later, at: "2026-06-08", from: Self.unconfirmed, to: Self.inTerm)
     }
 
-    @Test func `grace read late has run since the old end`() {
+    @Test func `grace read late counts from the old end`() {
         var life = Self.monthly()
         life.read(.inGrace, until: "2026-06-06", at: "2026-06-05", order: "GPA.1")
         expectTurn(life, at: Self.end, from: Self.inTerm, to: Self.inGrace)
         #expect(life.told("2026-06-04") == Self.inGrace)
     }
 
-    @Test func `a hold read late began when grace ended`() {
+    @Test func `a hold read late counts from the end of grace`() {
         var life = Self.monthly()
         life.read(.onHold, until: "2026-06-08", at: "2026-06-12", order: "GPA.1")
         expectTurn(life, at: Self.end, from: Self.inTerm, to: Self.inGrace)
         expectTurn(life, at: "2026-06-08", from: Self.inGrace, to: Self.onHold)
     }
 
-    @Test func `a state that we do not know changes nothing`() {
+    @Test func `an unknown state changes nothing`() {
         var life = Self.monthly()
         life.read(.unrecognised("SPLENDID"), until: nil, at: "2026-05-10")
         #expect(life.told("2026-05-11") == Self.inTerm)
@@ -479,7 +478,7 @@ import TideoverLives
 
     // MARK: Replaced tokens
 
-    @Test func `a linked token retires the one it replaces from its own start, for ever`() {
+    @Test func `a linked token ends the replaced one for ever from its own start`() {
         var life = Self.monthly()
         life.read(
             .active,
@@ -506,7 +505,7 @@ import TideoverLives
         #expect(life.told("2026-05-25") == "expired ended expired confirmed")
     }
 
-    @Test func `a top-up of prepaid time links to what it extends`() {
+    @Test func `a prepaid top-up links to the purchase it extends`() {
         let plan = PlayItem.Plan.prepaid(extendableFrom: nil)
         var life = Life.play()
         life.read(.active, until: Self.end, at: Self.start, plan: plan)
@@ -523,13 +522,13 @@ import TideoverLives
         #expect(life.standing("2026-05-21").accessUntil == "2026-07-01")
     }
 
-    @Test func `two tokens of which neither replaced the other give the better answer`() {
+    @Test func `the better of two unlinked tokens gives the standing`() {
         var life = Self.monthly()
         life.read(.onHold, "b", until: "2026-05-02", at: "2026-05-10", started: "2026-04-01")
         #expect(life.told("2026-05-20") == Self.inTerm)
     }
 
-    @Test func `a replacement told from another chain ends this one`() {
+    @Test func `a replacement in another chain ends this one`() {
         var life = Self.monthly()
         let replacement = PlayReplacement(
             token: PlayToken("a"),
@@ -574,7 +573,7 @@ import TideoverLives
         return life
     }
 
-    @Test func `each product of a subscription stands by itself`() throws {
+    @Test func `each product of a subscription has its own standing`() throws {
         let history = SnapshotTests.history([Self.withExtra()])
         func told(_ entitlement: String, _ instant: Instant) -> String? {
             history.snapshot(at: instant)[entitlement]?.standing.told
@@ -587,7 +586,7 @@ import TideoverLives
         #expect(archive.accessUntil == "2026-05-10")
     }
 
-    @Test func `a product that is to be removed ends at its expiry`() {
+    @Test func `a product marked for removal ends at its expiry`() {
         var life = Life.play()
         var item = PlayItem(
             productId: "play",
@@ -607,7 +606,7 @@ import TideoverLives
         #expect(life.standing(Self.end).state == .expired)
     }
 
-    @Test func `a base plan may be listed by itself`() {
+    @Test func `a base plan can be listed by itself`() {
         var life = Life.play()
         life.catalogue.products["pro:gold"] = Product(
             entitlements: ["premium"],
@@ -659,7 +658,7 @@ import TideoverLives
     /// After the end the store may still report the price as awaiting consent, cancel it, or omit
     /// it.
     @Test(arguments: [PlayItem.PriceChange.State.awaitsConsent, .cancelled, nil])
-    func `what ends because nobody agreed to a higher price is no failed payment`(
+    func `an end for a missing price consent is not a failed payment`(
         last: PlayItem.PriceChange.State?
     ) {
         var life = Self.monthly()
@@ -669,7 +668,7 @@ import TideoverLives
     }
 
     @Test(arguments: [PlayItem.PriceChange.State.confirmed, .applied, .announced, nil])
-    func `what ends with no price that waits has failed to be paid`(
+    func `an end without a pending price increase is a failed payment`(
         change: PlayItem.PriceChange.State?
     ) {
         var life = Self.monthly()
@@ -679,7 +678,7 @@ import TideoverLives
         #expect(life.told("2026-06-02") == "expired billingError expired confirmed")
     }
 
-    @Test func `a payment that failed is why it ended, though a price waits as well`() {
+    @Test func `a failed payment is the reason for the end though a price increase waits too`() {
         var life = Self.monthly()
         life.read(Self.priced(.active, .awaitsConsent), at: "2026-05-10")
         life.read(.onHold, until: Self.end, at: Self.end, order: "GPA.1")
@@ -689,8 +688,7 @@ import TideoverLives
 
     // MARK: Unknown ends
 
-    @Test func `an end that says nothing else ends what was read before, ahead of its expiry too`()
-    {
+    @Test func `an end without details ends the earlier read, ahead of its expiry too`() {
         var life = Self.monthly()
         life.read(.active, until: "2027-05-01", at: "2026-05-02", order: "GPA.1")
         let ended = PlaySubscription(
@@ -710,7 +708,7 @@ import TideoverLives
 
     // MARK: Refunds
 
-    @Test func `a voided order names the reason and never brings an end about`() {
+    @Test func `a voided order gives the reason and never causes the end`() {
         var life = Self.monthly()
         life.void("GPA.1", at: "2026-05-10")
         #expect(life.told("2026-05-11") == Self.inTerm)
@@ -724,7 +722,7 @@ import TideoverLives
         #expect(life.standing("2026-05-13").accessUntil == "2026-05-10")
     }
 
-    @Test func `an older order that was voided is not why it ended`() {
+    @Test func `an older voided order is not the reason`() {
         var life = Self.monthly()
         life.read(.active, until: "2026-07-01", at: Self.end, order: "GPA.1..0")
         life.void("GPA.1", at: "2026-06-10")
@@ -732,7 +730,7 @@ import TideoverLives
         #expect(life.told("2026-07-02") == "expired cancelled expired confirmed")
     }
 
-    @Test func `a bare word for revoked without an order names the reason too`() {
+    @Test func `a bare revoked notification without an order gives the reason too`() {
         var life = Self.monthly()
         life.void(nil, at: "2026-05-10", rank: .inferred)
         #expect(life.told("2026-05-11") == Self.inTerm)
@@ -742,7 +740,7 @@ import TideoverLives
 
     // MARK: Unreachable store
 
-    @Test func `what cannot be asked is kept as long as policy says, past the last date`() {
+    @Test func `without the store access lasts as long as the policy states`() {
         var life = Self.monthly()
         life.policy = Policy(unreachable: .days(4))
         #expect(life.told("2026-06-04") == Self.unconfirmed)
@@ -755,7 +753,7 @@ import TideoverLives
         expectTurn(life, at: "2026-06-03T12:00:00Z", from: kept, to: Self.unconfirmed)
     }
 
-    @Test func `grace is bridged too, and what was not there is not`() {
+    @Test func `an outage extends grace too, and never access that had ended`() {
         var life = Self.failing("play.bare")
         life.policy = Policy(unreachable: .days(4))
         life.ask(.throttled, at: "2026-06-03T01:00:00Z")
@@ -766,7 +764,7 @@ import TideoverLives
         #expect(held.told("2026-06-09") == Self.onHold)
     }
 
-    @Test func `by default an outage adds nothing to the two days`() {
+    @Test func `an outage adds nothing to the two days by default`() {
         var life = Self.monthly()
         life.ask(.unreachable, at: "2026-06-02")
         expectTurn(life, at: Self.end + .hours(48), from: Self.silent, to: Self.unconfirmed)
@@ -774,7 +772,7 @@ import TideoverLives
 
     // MARK: Pace
 
-    @Test func `a licence tester's month shrinks every bound with it`() {
+    @Test func `a tester's month shrinks every bound in proportion`() {
         var life = Life.play(environment: .sandbox)
         let end = Self.start + .minutes(5)
         life.read(.active, until: end, at: Self.start, order: "GPA.1")
@@ -787,7 +785,7 @@ import TideoverLives
         #expect(life.history.pace == Pace(actual: .minutes(5), nominal: .days(31)))
     }
 
-    @Test func `a tester's trial, and a renewal, tell the pace as well`() {
+    @Test func `a tester's trial or renewal determines the pace as well`() {
         var trial = Life.play(environment: .sandbox)
         trial.read(
             .active,
@@ -804,7 +802,7 @@ import TideoverLives
         #expect(late.history.pace == Pace(actual: .minutes(5), nominal: .days(31)))
     }
 
-    @Test func `a plan that keeps the billing date of the one it replaces tells no pace`() {
+    @Test func `a plan that keeps the replaced plan's billing date determines no pace`() {
         var life = Life.play(environment: .sandbox)
         life.read(.active, until: Self.end, at: Self.start, order: "GPA.1")
         life.read(

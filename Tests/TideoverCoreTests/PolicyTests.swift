@@ -18,7 +18,7 @@ import TideoverLives
 
     // MARK: Versions
 
-    @Test func `a value that never changed is the same at any instant`() {
+    @Test func `a value without changes is the same at any instant`() {
         let policy = Versioned(Self.keeping)
         for instant in [Instant.distantPast, "2026-06-01", .distantFuture] {
             #expect(policy.value(at: instant) == Self.keeping)
@@ -26,20 +26,20 @@ import TideoverLives
         }
     }
 
-    @Test func `a version decides from the instant it takes effect`() {
+    @Test func `a version applies from the instant it takes effect`() {
         let change: Instant = "2026-06-20"
         #expect(Self.changing().value(at: change.justBefore) == Policy())
         #expect(Self.changing().value(at: change) == Self.keeping)
     }
 
-    @Test func `what was written down later was not known before`() {
+    @Test func `a version recorded later was not known before`() {
         let learned: Instant = "2026-06-22"
         let before = Self.changing().asKnown(at: learned.justBefore)
         #expect(before.value(at: "2026-06-21") == Policy())
         #expect(Self.changing().asKnown(at: learned).value(at: "2026-06-21") == Self.keeping)
     }
 
-    @Test func `before the first version the first one counts, known or not`() throws {
+    @Test func `the first version also applies before it, known or not`() throws {
         let only = Versioned.Version(
             Self.keeping,
             effectiveAt: "2026-06-20",
@@ -51,7 +51,7 @@ import TideoverLives
         #expect(Versioned<Policy>(versions: []) == nil)
     }
 
-    @Test func `versions in any order are one history, and of contradicting ones the last counts`()
+    @Test func `versions in any order form one history, and of conflicting ones the last counts`()
         throws
     {
         func version(_ leeway: Int64, _ from: Instant, learned: Instant)
@@ -115,7 +115,7 @@ import TideoverLives
     }
 
     /// Grace ends on 17 June: retry, kept until the 24th by a policy in effect since the 20th.
-    @Test func `a standing rests on the policy in effect at its instant`() throws {
+    @Test func `a standing uses the policy in effect at its instant`() throws {
         let history = Self.record(policy: Self.changing()).history
         let change: Instant = "2026-06-20"
         let before = try #require(history.snapshot(at: change.justBefore)["premium"])
@@ -126,7 +126,7 @@ import TideoverLives
         #expect(after.nextChange == "2026-06-24")
     }
 
-    @Test func `what would have been answered then rests on what was known then`() throws {
+    @Test func `an answer as of then uses the facts known then`() throws {
         let record = Self.record(policy: Self.changing())
         let learned: Instant = "2026-06-22"
         func access(_ instant: Instant) -> Bool? {
@@ -137,7 +137,7 @@ import TideoverLives
         #expect(record.history.snapshot(at: learned.justBefore)["premium"]?.standing.access == true)
     }
 
-    @Test func `a product unlocks what the catalogue of the day says`() throws {
+    @Test func `a product unlocks what the catalogue of that day states`() throws {
         var catalogue = Versioned(Catalogue())
         let change: Instant = "2026-05-10"
         catalogue.add(
@@ -186,11 +186,11 @@ import TideoverLives
     ]
 
     @Test(arguments: policies)
-    func `a policy is read back as it was`(policy: Policy) throws {
+    func `a policy survives its JSON form`(policy: Policy) throws {
         #expect(try Policy(json: written(policy.write).root) == policy)
     }
 
-    @Test func `a choice that is not written is the standard one`() throws {
+    @Test func `an absent choice has its default`() throws {
         #expect(try Policy(json: JSONDocument("{}").root) == Policy())
         let some = try JSONDocument(#"{"reminders": {"graceEnding": "1d"}}"#).root
         #expect(
@@ -215,7 +215,7 @@ import TideoverLives
             (#"{"prompts": {"perDay": 0}}"#, .unknownWord(field: "perDay", value: "0")),
         ] as [(String, FormError)]
     )
-    func `a policy that is not ours says which choice is wrong`(
+    func `a malformed policy is reported with the wrong choice`(
         text: String,
         error: FormError
     ) throws {
@@ -223,7 +223,7 @@ import TideoverLives
         #expect(throws: error) { try Policy(json: node) }
     }
 
-    @Test func `a catalogue and its versions are read back as they were`() throws {
+    @Test func `a catalogue and its versions survive their JSON form`() throws {
         var priced = Life().catalogue
         priced.products["monthly"]?.price = Money(milliunits: 9990, currency: "USD")
         #expect(try Catalogue(json: written(priced.write).root) == priced)
@@ -246,7 +246,7 @@ import TideoverLives
     }
 
     @Test(arguments: ["claim", "keep", "transferIfInactive", "transfer 30d", "transfer 0ms"])
-    func `a choice of transfers is read and written the same`(text: String) {
+    func `a choice of transfers survives its JSON form`(text: String) {
         #expect(Policy.Transfer(text: text)?.text == text)
     }
 }

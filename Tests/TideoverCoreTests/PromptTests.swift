@@ -26,8 +26,7 @@ import TideoverLives
         snapshot(at: instant, prompts, exposures: exposures).prompt?.kind
     }
 
-    @Test func `grace asks softly and hold asks hard, each from its first to its last millisecond`()
-    {
+    @Test func `grace has a soft prompt and hold a hard one, to the millisecond`() {
         let over: Instant = "2026-07-31"
         for (instant, before, after): (Instant, Prompt.Kind?, Prompt.Kind?) in [
             (Self.failed, nil, .soft), (Self.graceEnd, .soft, .hard), (over, .hard, nil),
@@ -39,7 +38,7 @@ import TideoverLives
 
     // MARK: Quiet
 
-    @Test func `a quiet period holds a soft prompt back and says when it comes`() {
+    @Test func `a quiet period delays a soft prompt and gives the instant`() {
         let quiet = Policy.Prompts(quiet: .hours(6))
         let due = Self.failed + .hours(6)
         for instant in [Self.failed, due.justBefore] {
@@ -55,7 +54,7 @@ import TideoverLives
         #expect(shown.validUntil == Self.graceEnd)
     }
 
-    @Test func `it is counted from when the failure was announced`() {
+    @Test func `the quiet period starts when the failure was announced`() {
         var life = StandingTests.monthly()
         let told = Self.failed + .hours(3)
         life.outlook(end: "2026-06-01", signed: told, retrying: true)
@@ -65,7 +64,7 @@ import TideoverLives
         #expect(snapshot.promptAt == told + .hours(6))
     }
 
-    @Test func `a payment that recovers within it is never spoken of`() throws {
+    @Test func `a recovery within the quiet period causes no prompt`() throws {
         var life = StandingTests.failing()
         let back = Self.failed + .minutes(20)
         life.term("2", from: Self.failed, to: "2026-07-01", signed: back)
@@ -77,7 +76,7 @@ import TideoverLives
         }
     }
 
-    @Test func `who is locked out is asked at once, whatever the manners`() {
+    @Test func `a locked out customer is prompted at once, whatever the policy`() {
         var life = StandingTests.monthly()
         life.outlook(end: "2026-06-01", signed: Self.failed, retrying: true)
         let manners = Policy.Prompts(quiet: .days(30), interval: .days(30), perDay: 1)
@@ -91,7 +90,7 @@ import TideoverLives
         #expect(snapshot.promptAt == nil)
     }
 
-    @Test func `grace that runs on by policy begins no new quiet`() {
+    @Test func `policy grace starts no new quiet period`() {
         let policy = Policy(
             billingRetry: .keep(.days(7)),
             prompts: Policy.Prompts(quiet: .days(1))
@@ -103,7 +102,7 @@ import TideoverLives
 
     // MARK: Caps
 
-    @Test func `two prompts lie apart by the interval`() {
+    @Test func `two prompts are at least the interval apart`() {
         let seldom = Policy.Prompts(interval: .hours(12))
         let shown = Self.failed + .hours(1)
         let next = shown + .hours(12)
@@ -114,8 +113,7 @@ import TideoverLives
         #expect(Self.kind(at: next, seldom, exposures: [shown]) == .soft)
     }
 
-    @Test func `a day has no more prompts than the policy allows, in whatever order they are told`()
-    {
+    @Test func `a day has at most the policy's number of prompts, in whatever order reported`() {
         let twice = Policy.Prompts(perDay: 2)
         let first = Self.failed + .hours(1)
         let second = Self.failed + .hours(5)
@@ -129,14 +127,14 @@ import TideoverLives
         }
     }
 
-    @Test func `a prompt shown after the instant asked about holds nothing back`() {
+    @Test func `a prompt shown after the requested instant delays nothing`() {
         let seldom = Policy.Prompts(interval: .days(3), perDay: 1)
         let later: Instant = "2026-06-05"
         #expect(Self.kind(at: "2026-06-04", seldom, exposures: [later]) == .soft)
         #expect(Self.kind(at: later, seldom, exposures: [later]) == nil)
     }
 
-    @Test func `quiet and caps run at the pace of the purchase`() throws {
+    @Test func `quiet period and limits scale with the pace of the purchase`() throws {
         var life = Life(environment: .sandbox)
         let start: Instant = "2026-05-01T10:00:00Z"
         // A month in five minutes: 8928 times as fast as May.
@@ -189,7 +187,7 @@ import TideoverLives
         #expect(StoreLink.manage(standing, package: package) == manage)
     }
 
-    @Test func `what a link carries cannot change where it leads`() {
+    @Test func `an argument in a link cannot change the host`() {
         let standing = Standing(
             state: .hold,
             reason: .billingRetry,
@@ -206,7 +204,7 @@ import TideoverLives
 
     // MARK: Validity of an answer
 
-    @Test func `an answer stays as it is until it says that it may change`() async throws {
+    @Test func `a prompt stays the same until its announced change`() async throws {
         let prompts = Policy.Prompts(quiet: .days(2), interval: .days(3), perDay: 2)
         for seed in UInt64(1)...15 {
             await Task.yield()

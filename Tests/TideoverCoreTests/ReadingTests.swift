@@ -31,7 +31,7 @@ import TideoverLives
 
     // MARK: As of
 
-    @Test func `a read that states grace heals the days before it was made`() {
+    @Test func `a read that states grace fixes the days before it`() {
         var life = StandingTests.monthly()
         #expect(life.told("2026-06-03") == Self.unconfirmed)
         life.outlook(end: Self.end, signed: "2026-06-06", retrying: true, grace: Self.grace)
@@ -40,7 +40,7 @@ import TideoverLives
         expectTurn(life, at: Self.grace, from: Self.inGrace, to: Self.inRetry)
     }
 
-    @Test func `the word for revoked beside a refund counts from the refund, not before`() {
+    @Test func `a revoked state with a refund counts from the refund, not before`() {
         var life = StandingTests.monthly()
         life.revoke("1", at: "2026-05-12", signed: "2026-05-13")
         life.condition(.revoked, end: Self.end, signed: "2026-05-13")
@@ -50,14 +50,14 @@ import TideoverLives
 
     // MARK: Effective start
 
-    @Test func `an outlook that tells of a recovery earlier dates it`() {
+    @Test func `an outlook that reports an earlier recovery dates it`() {
         var life = StandingTests.failing()
         life.outlook(end: "2026-07-01", signed: "2026-06-05")
         life.term("2", from: Self.end, to: "2026-07-01", signed: "2026-06-09")
         expectTurn(life, at: "2026-06-05", from: Self.inGrace, to: Self.inTerm)
     }
 
-    @Test func `a failure announced before the old end keeps its grace until the recovery`() {
+    @Test func `a failure announced before the old end keeps its grace until recovery`() {
         var life = StandingTests.monthly()
         life.outlook(
             end: Self.end,
@@ -70,7 +70,7 @@ import TideoverLives
         expectTurn(life, at: "2026-06-09", from: Self.inGrace, to: Self.inTerm)
     }
 
-    @Test func `a new purchase after a lapse counts from its purchase date however late we hear`() {
+    @Test func `a new purchase after a lapse counts from its date, however late received`() {
         var life = StandingTests.monthly()
         life.outlook(end: Self.end, signed: "2026-05-10", renews: false)
         life.term("2", from: "2026-06-20", to: "2026-07-20", signed: "2026-07-10")
@@ -111,7 +111,7 @@ import TideoverLives
         #expect(life.standing(upgrade).productId == "yearly")
     }
 
-    @Test func `a flag said before the first successor we know of dates the upgrade`() {
+    @Test func `an upgrade flag before the first known successor dates the upgrade`() {
         var life = upgraded()
         life.term("3", "basic", from: "2026-06-10", to: "2026-07-10")
         let superseded = "active paid superseded presumed"
@@ -120,14 +120,14 @@ import TideoverLives
         expectTurn(life, at: "2026-06-10", from: Self.unconfirmed, to: Self.inTerm)
     }
 
-    @Test func `a grace that runs when the customer upgrades goes on`() {
+    @Test func `a running grace continues after an upgrade`() {
         var life = StandingTests.failing()
         life.term("1", from: "2026-05-01", to: Self.end, signed: "2026-06-05", upgraded: true)
         expectTurn(life, at: "2026-06-05", from: Self.inGrace, to: Self.inGrace)
         #expect(life.told(Self.grace.justBefore) == Self.inGrace)
     }
 
-    @Test func `an outlook of the unseen successor wins over the upgraded term`() {
+    @Test func `an outlook of an unseen successor outranks the upgraded term`() {
         var life = upgraded()
         life.outlook(end: "2027-05-10", signed: "2026-05-10", product: "yearly")
         expectTurn(life, at: "2026-05-10", from: Self.inTerm, to: Self.unseen)
@@ -135,7 +135,7 @@ import TideoverLives
         expectTurn(life, at: "2027-05-10", from: Self.unseen, to: Self.unconfirmed)
     }
 
-    @Test func `a cancellation date of an old receipt that is an upgrade refunds nothing`() {
+    @Test func `a cancellation date of an upgrade in an old receipt is not a refund`() {
         var life = StandingTests.monthly()
         life.revoke("1", at: "2026-05-10")
         #expect(life.told("2026-05-10") == Self.refunded)
@@ -161,7 +161,7 @@ import TideoverLives
         #expect(life.standing(Self.end).productId == "basic")
     }
 
-    @Test func `what an announced renewal follows is what the last outlook renews into`() {
+    @Test func `an announced renewal follows the product of the last outlook`() {
         var life = StandingTests.monthly()
         life.outlook(end: Self.end, signed: "2026-05-20", into: "basic")
         life.term(
@@ -178,7 +178,7 @@ import TideoverLives
         expectTurn(life, at: "2026-07-01", from: Self.unseen, to: Self.inTerm)
     }
 
-    @Test func `a purchase dated ahead says nothing of the time before it`() {
+    @Test func `a future purchase has no effect before its date`() {
         var life = StandingTests.monthly()
         life.outlook(end: Self.end, signed: "2026-05-10", renews: false)
         life.term(
@@ -193,7 +193,7 @@ import TideoverLives
 
     // MARK: Revocation
 
-    @Test func `a bare word for revoked hides no renewal told of later`() {
+    @Test func `a bare revoked state hides no later reported renewal`() {
         var life = StandingTests.monthly()
         life.condition(.revoked, end: Self.end, signed: "2026-05-12")
         life.outlook(end: "2026-06-20", signed: "2026-05-20")
@@ -211,7 +211,7 @@ import TideoverLives
         )
     }
 
-    @Test func `a reversal undoes a bare word for revoked too`() {
+    @Test func `a reversal also cancels a bare revoked state`() {
         var life = StandingTests.monthly()
         life.condition(.revoked, end: Self.end, signed: "2026-05-12")
         life.reverse("1", at: "2026-05-20")
@@ -223,7 +223,7 @@ import TideoverLives
         )
     }
 
-    @Test func `a read after the refund counts an hour after the last word that carried it`() {
+    @Test func `a read without the refund counts an hour after the last one with it`() {
         var life = StandingTests.monthly()
         life.revoke("1", at: "2026-05-09")
         life.revoke("1", at: "2026-05-09", signed: "2026-05-09T03:00:00Z")
@@ -234,7 +234,7 @@ import TideoverLives
         expectTurn(life, at: "2026-05-09T04:00:00Z", from: Self.refunded, to: Self.inTerm)
     }
 
-    @Test func `a relay's word does not undo the store's refund`() {
+    @Test func `a relay's fact does not reverse the store's refund`() {
         var life = StandingTests.monthly()
         life.revoke("1", at: "2026-05-09")
         life.term(
@@ -258,7 +258,7 @@ import TideoverLives
         #expect(life.standing("2026-05-22").accessUntil == Self.end)
     }
 
-    @Test func `a renewal seen after the refund of the old term is not hidden by it`() {
+    @Test func `a renewal seen after the old term's refund stays visible`() {
         var life = StandingTests.monthly()
         life.revoke("1", at: "2026-05-09")
         life.term("2", from: "2026-05-20", to: "2026-06-20", origin: .purchase)
@@ -267,7 +267,7 @@ import TideoverLives
 
     // MARK: Grace
 
-    @Test func `the store upholds grace only by a word not older than auto-renew being off`() {
+    @Test func `the store extends grace only by a state not older than auto-renew off`() {
         let off: Instant = "2026-06-06"
         for (upheld, expected) in [(off, Self.inGrace), (off.justBefore, Self.cancelled)] {
             var life = StandingTests.failing()
@@ -277,7 +277,7 @@ import TideoverLives
         }
     }
 
-    @Test func `auto-renew off in a grace still announced ends with it or with expired`() {
+    @Test func `auto-renew off in an announced grace ends with it or with expired`() {
         var life = StandingTests.failing()
         life.outlook(end: Self.end, signed: "2026-06-05", renews: false, grace: Self.grace)
         life.condition(.grace, end: Self.end, signed: "2026-06-05")
@@ -296,7 +296,7 @@ import TideoverLives
         #expect(life.standing("2026-06-20").accessUntil == "2026-06-12")
     }
 
-    @Test func `words said again do not move when access ended`() {
+    @Test func `repeated facts do not move the end of access`() {
         var life = StandingTests.failing()
         for signed: Instant in ["2026-06-05", "2026-06-10", "2026-06-20"] {
             life.outlook(end: Self.end, signed: signed, renews: false, grace: Self.grace)
@@ -305,14 +305,14 @@ import TideoverLives
         #expect(life.standing("2026-07-01").accessUntil == "2026-06-05")
     }
 
-    @Test func `grace the store ends early stands while it renews`() {
+    @Test func `grace that the store ends early continues while it renews`() {
         var life = StandingTests.failing()
         life.condition(.retry, notice: .graceExpired, end: Self.end, signed: "2026-06-10")
         expectTurn(life, at: "2026-06-10", from: Self.inGrace, to: Self.inGrace)
         expectTurn(life, at: Self.grace, from: Self.inGrace, to: Self.inRetry)
     }
 
-    @Test func `grace without a date and with auto-renew off stands for its three days`() {
+    @Test func `grace without a date and with auto-renew off lasts three days`() {
         var life = StandingTests.monthly()
         life.outlook(end: Self.end, signed: Self.end, renews: false)
         life.condition(.grace, notice: .failedToRenewInGrace, end: Self.end, signed: Self.end)
@@ -321,7 +321,7 @@ import TideoverLives
         expectTurn(life, at: "2026-06-04", from: unstated, to: Self.cancelled)
     }
 
-    @Test func `a grace date that persists after a recovery is not the next failure's`() {
+    @Test func `a grace date left over from a recovery does not apply to the next failure`() {
         var life = StandingTests.failing()
         life.term("2", from: Self.end, to: "2026-07-01", signed: "2026-06-09")
         life.outlook(end: "2026-07-01", signed: "2026-06-09", grace: Self.grace)
@@ -333,7 +333,7 @@ import TideoverLives
         expectTurn(life, at: "2026-07-04", from: unstated, to: Self.inRetry)
     }
 
-    @Test func `a failure once stated stands though a later outlook omits it`() {
+    @Test func `a stated failure stays though a later outlook omits it`() {
         var life = StandingTests.monthly()
         life.outlook(end: Self.end, signed: Self.end, retrying: true)
         life.outlook(end: Self.end, signed: "2026-06-03")
@@ -341,7 +341,7 @@ import TideoverLives
         expectTurn(life, at: "2026-06-03", from: Self.inRetry, to: Self.inRetry)
     }
 
-    @Test func `a newer state word replaces expired`() {
+    @Test func `a newer state replaces expired`() {
         var life = StandingTests.monthly()
         life.condition(.expired, end: Self.end, signed: Self.end)
         life.condition(.retry, end: Self.end, signed: "2026-06-03")
@@ -353,14 +353,14 @@ import TideoverLives
         )
     }
 
-    @Test func `the store's word for active does not outlast a past end`() {
+    @Test func `an active state does not extend a past end`() {
         var life = StandingTests.monthly()
         life.condition(.active, end: Self.end, signed: "2026-06-01T10:00:00Z")
         expectTurn(life, at: Self.end, from: Self.inTerm, to: Self.due)
         expectTurn(life, at: "2026-06-02", from: Self.due, to: Self.unconfirmed)
     }
 
-    @Test func `a price increase without consent renews until the store says expired`() {
+    @Test func `a price increase without consent renews until the store reports expired`() {
         var life = StandingTests.monthly()
         expectTurn(life, at: "2026-06-01T01:00:00Z", from: Self.due, to: Self.due)
         life.outlook(
@@ -386,7 +386,7 @@ import TideoverLives
     // MARK: Observations and their term
 
     @Test(arguments: [true, false])
-    func `an outlook of an earlier term says nothing of a renewal known by its transaction`(
+    func `an outlook of an earlier term does not apply to a renewal's transaction`(
         signedAgain: Bool
     ) {
         var life = StandingTests.monthly()
@@ -401,7 +401,7 @@ import TideoverLives
         expectTurn(life, at: "2026-07-02", from: Self.due, to: Self.unconfirmed)
     }
 
-    @Test func `a resubscription known by its transaction only has no outlook`() {
+    @Test func `a resubscription known only by its transaction has no outlook`() {
         var life = StandingTests.monthly()
         life.outlook(end: Self.end, signed: "2026-05-20", renews: false)
         life.condition(.expired, notice: .expired, end: Self.end, signed: Self.end)
@@ -413,7 +413,7 @@ import TideoverLives
         expectTurn(life, at: "2026-09-02", from: Self.due, to: Self.unconfirmed)
     }
 
-    @Test func `the store's old word for grace says nothing of an unseen term's failure`() {
+    @Test func `an old grace state does not apply to an unseen term's failure`() {
         var life = StandingTests.failing()
         life.outlook(
             end: "2026-07-01",
@@ -427,13 +427,13 @@ import TideoverLives
         expectTurn(life, at: "2026-07-17", from: Self.inGrace, to: Self.inRetry)
     }
 
-    @Test func `an ending of a term we have not seen ends it`() {
+    @Test func `the end of an unseen term ends it`() {
         var life = StandingTests.failing()
         life.outlook(end: "2026-07-01", signed: "2026-07-01", renews: false, lapse: .cancelled)
         expectTurn(life, at: "2026-07-01", from: Self.inRetry, to: Self.cancelled)
     }
 
-    @Test func `an outlook that names the end an extension moved tells of nothing`() {
+    @Test func `an outlook that names an extended end reports no new renewal`() {
         var life = StandingTests.monthly()
         life.term("1", from: "2026-05-01", to: "2026-06-15", signed: "2026-05-20")
         expectTurn(life, at: Self.end, from: Self.inTerm, to: Self.inTerm)
@@ -441,7 +441,7 @@ import TideoverLives
         expectTurn(life, at: "2026-06-16", from: Self.due, to: Self.unconfirmed)
     }
 
-    @Test func `an outlook said again after a newer term began tells of one beyond it`() {
+    @Test func `an outlook repeated after a newer term reports a renewal beyond it`() {
         var life = StandingTests.monthly()
         life.outlook(end: "2026-07-05", signed: "2026-05-20")
         life.term("2", from: Self.end, to: "2026-06-08")
@@ -450,14 +450,14 @@ import TideoverLives
         #expect(life.told("2026-06-20") == Self.unseen)
     }
 
-    @Test func `hearing of the old term late does not set its renewal aside`() {
+    @Test func `a late fact about the old term does not set its renewal aside`() {
         var life = Life()
         life.outlook(end: "2026-07-01", signed: Self.end)
         life.term("1", from: "2026-05-01", to: Self.end, signed: "2026-06-10", origin: .purchase)
         #expect(life.told("2026-06-15") == Self.unseen)
     }
 
-    @Test func `of several ends within the tolerance the nearest is meant`() {
+    @Test func `the nearest of several ends within the tolerance applies`() {
         for (named, expected) in [(200, nil), (500, false)] as [(Int64, Bool?)] {
             var life = Life()
             life.term("1", from: "2026-05-01", to: Self.end, upgraded: true, origin: .purchase)
@@ -467,7 +467,7 @@ import TideoverLives
         }
     }
 
-    @Test func `an outlook may miss the end by a second and no more`() {
+    @Test func `an outlook can differ from the end by at most a second`() {
         for (off, expected) in [(-1001, nil), (-1000, false), (1000, false), (1001, nil)]
             as [(Int64, Bool?)]
         {
@@ -495,7 +495,7 @@ import TideoverLives
         #expect(life.told(Self.end) == Self.due)
     }
 
-    @Test func `a relay's later term governs only where the store's does not run`() {
+    @Test func `a relay's later term applies only outside of the store's terms`() {
         var life = StandingTests.monthly()
         life.term("2", from: "2026-05-20", to: "2026-06-20", rank: .relayed)
         expectTurn(life, at: "2026-05-20", from: Self.inTerm, to: Self.inTerm)
@@ -536,7 +536,7 @@ import TideoverLives
         expectTurn(life, at: undone, from: Self.refunded, to: Self.inTerm)
     }
 
-    @Test func `the fastest plain term sets the pace`() {
+    @Test func `the shortest plain term sets the pace`() {
         var life = Life(environment: .sandbox)
         let start: Instant = "2026-05-01"
         life.term("1", from: start, to: start + .minutes(5))
@@ -575,12 +575,12 @@ import TideoverLives
         #expect(unspoken["basics"]?.standing.told == Self.due)
     }
 
-    @Test func `a product that never unlocked it is never`() {
+    @Test func `a product that never unlocked the entitlement gives never`() {
         let snapshot = SnapshotTests.history([StandingTests.monthly()]).snapshot(at: "2026-05-10")
         #expect(snapshot["basics"]?.standing.told == "never notEntitled in-term confirmed")
     }
 
-    @Test func `Xcode's zero is no period id`() {
+    @Test func `Xcode's zero is not a period id`() {
         var life = Life(environment: .xcode)
         for (id, start): (String, Instant) in [("0", "2026-05-01"), ("1", "2026-06-01")] {
             let term = Term(
@@ -596,7 +596,7 @@ import TideoverLives
         #expect(life.standing("2026-06-10").accessUntil == "2026-07-01")
     }
 
-    @Test func `what one purchase only presumes another may confirm`() throws {
+    @Test func `another purchase can confirm what one only presumes`() throws {
         var other = Life("2000")
         other.term("9", from: "2026-05-20", to: "2026-06-01T12:00:00Z", origin: .purchase)
         other.outlook(
@@ -609,7 +609,7 @@ import TideoverLives
         #expect(try SnapshotTests.premium(both, at: "2026-05-21").accessUntil == Self.grace)
     }
 
-    @Test func `a lineage that changes hands answers each customer for their own time`() {
+    @Test func `a transferred lineage answers each customer for their own time`() {
         var life = Life()
         life.term("1", from: "2026-05-01", to: Self.end, token: "anna")
         life.outlook(end: Self.end, signed: "2026-05-01")
@@ -635,7 +635,7 @@ import TideoverLives
         #expect(premium(ben, "2026-05-10")?.nextChange == Self.end)
     }
 
-    @Test func `the newest word on whom a term names decides its owner, heard in any order`() {
+    @Test func `the newest owner fact of a term decides, in any order`() {
         var life = Life()
         life.term("1", from: "2026-05-01", to: Self.end, signed: "2026-05-01", token: "ben")
         life.term("1", from: "2026-05-01", to: Self.end, signed: "2026-05-03", token: "anna")
@@ -646,7 +646,7 @@ import TideoverLives
         }
     }
 
-    @Test func `a family member's failure holds the member and asks nothing`() {
+    @Test func `a family member's failure gives hold without advice`() {
         var family = Life("3000", ownership: .familyShared)
         family.facts = StandingTests.failing().facts.map { fact in
             var fact = fact
@@ -664,7 +664,7 @@ import TideoverLives
 
     // MARK: One-time purchases
 
-    @Test func `a lifetime that is refunded ends, and a reversal brings it back for ever`() {
+    @Test func `a refunded lifetime ends, and a reversal restores it for ever`() {
         var life = Life()
         life.term("1", "lifetime", from: "2026-05-01", to: nil, plan: .nonConsumable)
         let key = TermKey("t:t1")
@@ -677,7 +677,7 @@ import TideoverLives
         #expect(life.standing("2026-05-23").accessUntil == nil)
     }
 
-    @Test func `a non-renewing purchase without a length lasts no time`() {
+    @Test func `a non-renewing purchase without a length has no duration`() {
         var life = Life()
         life.catalogue.products["pass"]?.period = nil
         life.term("1", "pass", from: "2026-05-01", to: nil, plan: .nonRenewing)
@@ -686,7 +686,7 @@ import TideoverLives
 
     // MARK: Dates at the ends of the range
 
-    @Test func `no date from outside traps`() {
+    @Test func `no date from outside causes a trap`() {
         let dates: [Instant] = [
             .distantPast, Instant.writable.lowerBound, "2026-05-01", "2026-06-01",
             Instant.writable.upperBound, .distantFuture,

@@ -23,7 +23,7 @@ import TideoverLives
         return life
     }
 
-    @Test func `a receipt made after the leeway ends the subscription as of its making`() {
+    @Test func `a receipt made after the leeway ends the subscription at its date`() {
         let life = Self.listed(made: "2026-06-10")
         #expect(life.told("2026-06-01T12:00:00Z") == Self.due)
         #expect(life.told(("2026-06-10" as Instant).justBefore) == Self.unconfirmed)
@@ -31,7 +31,7 @@ import TideoverLives
         #expect(life.standing("2026-06-10").accessUntil == "2026-06-01")
     }
 
-    @Test func `a receipt by itself ends a subscription that nothing else was said of`() {
+    @Test func `a receipt alone ends a subscription without other facts`() {
         var life = Life()
         life.receipt(of: "1", from: "2026-05-01", to: "2026-06-01", made: "2027-02-10")
         #expect(life.told("2026-05-10").hasPrefix("active paid in-term"))
@@ -46,21 +46,20 @@ import TideoverLives
 
     /// A receipt that a device stored reports nothing later than its creation.
     @Test(arguments: ["2026-05-20", "2026-06-01", "2026-06-01T23:59:59Z"] as [Instant])
-    func `a receipt made before the leeway is over ends nothing, whenever it arrives`(made: Instant)
-    {
+    func `a receipt made before the leeway's end ends nothing, whenever received`(made: Instant) {
         let life = Self.listed(made: made, learned: "2026-06-20")
         #expect(life.told("2026-06-01T12:00:00Z") == Self.due)
         #expect(life.told("2026-06-21") == Self.unconfirmed)
     }
 
-    @Test func `a receipt takes away no grace and no hold that the store stated`() {
+    @Test func `a receipt ends neither grace nor hold that the store stated`() {
         var life = StandingTests.failing()
         life.receipt(of: "1", from: "2026-05-01", to: "2026-06-01", made: "2026-06-10")
         #expect(life.told("2026-06-11") == "grace billingIssue in-grace confirmed")
         #expect(life.told("2026-06-20") == "hold billingRetry in-retry confirmed")
     }
 
-    @Test func `what the store says after the receipt counts`() {
+    @Test func `a store fact after the receipt counts`() {
         var renewed = Self.listed(made: "2026-06-10")
         renewed.term("2", from: "2026-06-11", to: "2026-07-11")
         #expect(renewed.told("2026-06-12") == "active paid in-term confirmed")
@@ -77,7 +76,7 @@ import TideoverLives
         #expect(expected.told("2026-06-12") == Self.unconfirmed)
     }
 
-    @Test func `within the grace that the catalogue names a receipt ends nothing`() {
+    @Test func `within the catalogue's grace a receipt ends nothing`() {
         var life = Self.listed(made: "2026-06-10")
         life.catalogue.products["monthly"]?.grace = Period(days: 16)
         #expect(life.told("2026-06-20") == Self.unconfirmed)
@@ -85,7 +84,7 @@ import TideoverLives
         #expect(life.told("2026-06-17") == Self.ended)
     }
 
-    @Test func `the store is asked for as long as it could be trying the payment`() {
+    @Test func `lookups continue while the store could retry the payment`() {
         let life = Self.listed(made: "2026-06-10")
         #expect(life.standing("2026-06-10").asksStore)
         #expect(life.standing("2026-07-31").told == Self.ended)

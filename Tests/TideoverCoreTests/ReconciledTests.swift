@@ -33,7 +33,7 @@ import TideoverLives
         record.history.snapshot(at: instant)["premium"]?.standing.told
     }
 
-    @Test func `never is unknown until a first reconcile, and confirmed from then on`() {
+    @Test func `a never standing is unknown until a first reconcile, then confirmed`() {
         let reconciled: Instant = "2026-05-05"
         let record = record(at: reconciled)
         #expect(told(record, reconciled.justBefore) == "never unknown no-facts unknown")
@@ -48,7 +48,7 @@ import TideoverLives
         #expect(told(self.record(at: nil), reconciled) == "never unknown no-facts unknown")
     }
 
-    @Test func `an explanation says that a device was heard`() throws {
+    @Test func `an explanation contains the device's report`() throws {
         let record = record(at: "2026-05-05")
         let sure = try #require(record.explanation(of: "premium", at: "2026-05-06"))
         #expect(sure.why.count == 2)
@@ -57,7 +57,7 @@ import TideoverLives
         #expect(unsure.why == [Rule.ID.noFacts.sentence])
     }
 
-    @Test func `a purchase answers as before, and a timeline says what is answered`() {
+    @Test func `a purchase keeps its standing, and the timeline equals it`() {
         let record = record([StandingTests.monthly()], at: "2026-05-05")
         #expect(told(record, "2026-05-09") == "active paid in-term confirmed")
         #expect(told(record, "2026-05-10") == "never unknown no-facts confirmed")

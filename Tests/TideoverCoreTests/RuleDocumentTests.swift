@@ -23,7 +23,7 @@ import TideoverLives
             }
             try #require(cells.count == 5, "\(line)")
             let word = cells[0].trimmingCharacters(in: ["`"])
-            let id = try #require(Rule.ID(rawValue: word), "\(word) is no rule")
+            let id = try #require(Rule.ID(rawValue: word), "\(word) is not a rule")
             let table = try #require(
                 ["App Store": Rule.Table.terms, "Google Play": .playItems][cells[1]]
             )
@@ -33,17 +33,17 @@ import TideoverLives
         }
     }
 
-    @Test func `every rule stands in the document, in the order in which it is asked`() throws {
+    @Test func `the document lists every rule in order of evaluation`() throws {
         #expect(try Self.rows().map(\.rule) == Rule.all)
     }
 
-    @Test func `every sentence is the code's`() throws {
+    @Test func `every sentence equals the code's`() throws {
         for row in try Self.rows() {
             #expect(row.sentence == row.rule.sentence, "\(row.rule.id.rawValue)")
         }
     }
 
-    @Test func `every standing is what the rule answers`() throws {
+    @Test func `every standing equals the rule's`() throws {
         let rows = try Self.rows()
         let cases =
             ExplanationTests.termCases.map { ($0, Rule.Table.terms) }

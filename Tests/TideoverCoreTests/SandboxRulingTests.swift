@@ -30,7 +30,7 @@ import TideoverCore
         (.review, "anna", .tester), (.review, "ben", .review),
         (.deny, "anna", .denied), (.deny, "ben", .denied),
     ])
-    func `policy says whom it serves`(
+    func `the policy decides whom the sandbox serves`(
         _ policy: Policy.Sandbox,
         _ customer: String,
         _ expected: SandboxRuling
@@ -39,13 +39,13 @@ import TideoverCore
         #expect(expected.sandboxAnswers == [.tester, .review].contains(expected))
     }
 
-    @Test func `who bought in production reviews nothing, and may still test`() {
+    @Test func `a customer with production purchases is no reviewer and can be a tester`() {
         #expect(ruling(.review, known: true) == .knownCustomer)
         #expect(ruling(.review, for: "anna", known: true) == .tester)
         #expect(ruling(.testers, for: "anna", known: true) == .tester)
     }
 
-    @Test func `production answers where it gives access, and the sandbox only where it does`() {
+    @Test func `production answers if it gives access, and the sandbox only if it does`() {
         for policy in Policy.Sandbox.allCases {
             #expect(ruling(policy, for: "anna", production: true) == .productionServes)
             #expect(ruling(policy, for: "anna", gives: false) == .noPurchase)

@@ -34,7 +34,7 @@ import TideoverLives
         try #require(history(lives).snapshot(at: instant)["premium"])
     }
 
-    @Test func `a customer no purchase was linked to is never, and we say that we do not know`()
+    @Test func `a customer without linked purchases is never, with confidence unknown`()
         throws
     {
         let premium = try Self.premium([], at: "2026-05-01")
@@ -48,7 +48,7 @@ import TideoverLives
         #expect(snapshot.entitlements.map(\.name) == ["archive", "basics", "premium"])
     }
 
-    @Test func `the best of several lineages answers`() throws {
+    @Test func `the best of several lineages gives the standing`() throws {
         var other = Life("2000")
         other.term("9", "yearly", from: "2026-01-01", to: "2027-01-01", origin: .purchase)
         let both = try Self.premium([StandingTests.failing(), other], at: "2026-06-10")
@@ -56,7 +56,7 @@ import TideoverLives
         #expect(both.standing.lineage?.id == "2000")
     }
 
-    @Test func `access until is the end of unbroken confirmed access`() throws {
+    @Test func `accessUntil is the end of unbroken confirmed access`() throws {
         var next = Life("2000")
         next.term("9", from: "2026-06-17", to: "2026-07-17", origin: .purchase)
         next.outlook(end: "2026-07-17", signed: "2026-06-17", renews: false)
@@ -65,12 +65,12 @@ import TideoverLives
         #expect(premium.accessUntil == "2026-07-17")
     }
 
-    @Test func `access until carries no leeway`() throws {
+    @Test func `accessUntil contains no leeway`() throws {
         let premium = try Self.premium([StandingTests.monthly()], at: "2026-05-10")
         #expect(premium.accessUntil == "2026-06-01")
     }
 
-    @Test func `the next change walks through a failing life`() throws {
+    @Test func `the next change follows each step of a failing life`() throws {
         let life = StandingTests.failing()
         var instant: Instant = "2026-05-10"
         var walked: [String] = []
@@ -84,7 +84,7 @@ import TideoverLives
         #expect(walked == ["2026-06-01 grace", "2026-06-17 hold", "2026-07-31 expired"])
     }
 
-    @Test func `a product change takes the old entitlement with it`() throws {
+    @Test func `a product change ends the old entitlement`() throws {
         var life = Life()
         life.term("1", "yearly", from: "2025-05-01", to: "2026-05-01", origin: .purchase)
         life.term("2", "basic", from: "2026-05-01", to: "2026-06-01")
@@ -132,7 +132,7 @@ import TideoverLives
         }
     }
 
-    @Test func `a former owner keeps the past and not the present`() throws {
+    @Test func `a former owner keeps past access, not present access`() throws {
         var life = Life()
         life.term("1", from: "2026-05-01", to: "2026-06-01", token: "anna")
         life.term("2", from: "2026-06-01", to: "2026-07-01", token: "ben")
@@ -150,18 +150,18 @@ import TideoverLives
         #expect(anna.snapshot(at: "2026-05-10")["premium"]?.nextChange == "2026-06-01")
     }
 
-    @Test func `customer ids that are UUIDs compare without case, and zeros are nobody`() {
+    @Test func `UUID customer ids compare without case, and zeros are no customer`() {
         let upper = CustomerID("7E3FB20B-4CDB-47CC-936D-99D65F608138")
         #expect(upper == CustomerID("7e3fb20b-4cdb-47cc-936d-99d65f608138"))
         #expect(CustomerID("00000000-0000-0000-0000-000000000000") == nil)
         #expect(CustomerID("") == nil)
         #expect(CustomerID("Anna") != CustomerID("anna"))
-        #expect(CustomerID("caf\u{E9}") != CustomerID("cafe\u{301}"), "ids are compared by bytes")
+        #expect(CustomerID("caf\u{E9}") != CustomerID("cafe\u{301}"), "ids differ by their bytes")
     }
 
     // MARK: Prompt
 
-    @Test func `grace asks softly, hold asks hard, and neither speaks out of place`() {
+    @Test func `grace has a soft prompt, hold a hard one, and other states none`() {
         let history = Self.history([StandingTests.failing()])
         #expect(history.snapshot(at: "2026-05-10").prompt == nil)
         let soft = history.snapshot(at: "2026-06-10").prompt
@@ -176,7 +176,7 @@ import TideoverLives
         #expect(history.snapshot(at: "2026-08-10").prompt == nil)
     }
 
-    @Test func `family members are never asked to pay`() {
+    @Test func `family members are never prompted to pay`() {
         var family = Life("3000", ownership: .familyShared)
         family.facts = StandingTests.failing().facts.map { fact in
             var fact = fact
@@ -190,7 +190,7 @@ import TideoverLives
 
     // MARK: Trial
 
-    @Test func `a trial counts its days and turns urgent in the last one`() throws {
+    @Test func `a trial counts its days and is urgent in the last one`() throws {
         var life = Life()
         life.term(
             "1",
@@ -215,7 +215,7 @@ import TideoverLives
 
     // MARK: JSON
 
-    @Test func `the answer has every member that the interface names`() throws {
+    @Test func `the answer has every member of the interface`() throws {
         let snapshot = Self.history([StandingTests.failing()]).snapshot(at: "2026-06-10")
         var writer = JSONWriter()
         writer.object { snapshot.writeAnswer(to: &$0) }

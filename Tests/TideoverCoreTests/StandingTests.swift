@@ -30,18 +30,18 @@ import TideoverLives
         return life
     }
 
-    @Test func `nothing known is never, and we say that we do not know`() {
+    @Test func `without facts the standing is never, with confidence unknown`() {
         #expect(Life().told("2026-05-01") == "never unknown no-facts unknown")
     }
 
-    @Test func `an outlook without any term grants nothing and asks`() {
+    @Test func `an outlook without a term grants nothing and causes a lookup`() {
         var life = Life()
         life.outlook(end: "2026-06-01", signed: "2026-05-01")
         #expect(life.told("2026-05-10") == "never unlinked unlinked unknown")
         #expect(life.standing("2026-05-10").asksStore)
     }
 
-    @Test func `a term counts from its first to its last millisecond`() {
+    @Test func `a term includes its first and its last millisecond`() {
         let life = Self.monthly()
         let start: Instant = "2026-05-01"
         let end: Instant = "2026-06-01"
@@ -60,7 +60,7 @@ import TideoverLives
         #expect(life.told(end) == "expired cancelled ended confirmed")
     }
 
-    @Test func `a silent renewal has a day of leeway and then is unconfirmed`() {
+    @Test func `a silent renewal has a day of leeway, then is unconfirmed`() {
         let life = Self.monthly()
         let end: Instant = "2026-06-01"
         let over = end + .hours(24)
@@ -90,7 +90,7 @@ import TideoverLives
         #expect(life.told(grace) == "hold billingRetry in-retry confirmed")
     }
 
-    @Test func `billing retry holds for sixty days in total, grace included`() {
+    @Test func `a hold in billing retry lasts sixty days in total, grace included`() {
         let life = Self.failing()
         let end: Instant = "2026-06-01"
         let over = end + .days(60)
@@ -98,7 +98,7 @@ import TideoverLives
         #expect(life.told(over) == "expired billingError ended confirmed")
     }
 
-    @Test func `a failure without grace holds at once`() {
+    @Test func `a failure without grace causes a hold at once`() {
         var life = Self.monthly()
         life.outlook(end: "2026-06-01", signed: "2026-06-01", retrying: true)
         life.condition(.retry, notice: .failedToRenew, end: "2026-06-01", signed: "2026-06-01")
@@ -113,7 +113,7 @@ import TideoverLives
         #expect(life.told(over) == "hold billingRetry in-retry confirmed")
     }
 
-    @Test func `grace without a date is assumed for three days and then is retry`() {
+    @Test func `grace without a date is presumed for three days, then retry`() {
         var life = Self.monthly()
         life.outlook(end: "2026-06-01", signed: "2026-06-01", retrying: false)
         life.condition(.grace, end: "2026-06-01", signed: "2026-06-01")
@@ -122,7 +122,7 @@ import TideoverLives
         #expect(life.told(over) == "hold billingRetry in-retry confirmed")
     }
 
-    @Test func `a later outlook that omits the grace date does not erase it`() {
+    @Test func `a later outlook without the grace date does not erase it`() {
         var life = Self.failing()
         life.outlook(end: "2026-06-01", signed: "2026-06-03", retrying: true)
         #expect(life.told("2026-06-10") == "grace billingIssue in-grace confirmed")
@@ -156,7 +156,7 @@ import TideoverLives
         #expect(life.standing(cancelled).accessUntil == cancelled)
     }
 
-    @Test func `auto-renew off with grace still upheld by the store keeps access`() {
+    @Test func `auto-renew off keeps access while the store still reports grace`() {
         var life = Self.failing()
         life.outlook(
             end: "2026-06-01",
@@ -170,7 +170,7 @@ import TideoverLives
         #expect(life.told("2026-06-17") == "expired cancelled ended-stated confirmed")
     }
 
-    @Test func `an older word for grace does not outlive auto-renew being switched off`() {
+    @Test func `an older grace state ends when auto-renew is switched off`() {
         var life = Self.failing()
         life.outlook(
             end: "2026-06-01",
@@ -192,7 +192,7 @@ import TideoverLives
         #expect(life.told("2026-06-20") == "expired cancelled ended confirmed")
     }
 
-    @Test func `the store's word for expired has no leeway and waits for the end of the term`() {
+    @Test func `an expired state has no leeway and applies at the end of the term`() {
         var life = Self.monthly()
         life.condition(.expired, end: "2026-06-01", signed: "2026-05-20")
         let end: Instant = "2026-06-01"
@@ -200,7 +200,7 @@ import TideoverLives
         #expect(life.told(end) == "expired ended ended-stated confirmed")
     }
 
-    @Test func `expired said later does not erase the grace lived through`() {
+    @Test func `a later expired state does not remove the past grace`() {
         var life = Self.failing()
         life.condition(.expired, notice: .expired, end: "2026-06-01", signed: "2026-07-31")
         #expect(life.told("2026-06-10") == "grace billingIssue in-grace confirmed")
@@ -212,7 +212,7 @@ import TideoverLives
         (.priceIncrease, "priceIncrease"), (.productUnavailable, "productUnavailable"),
         (.other, "ended"), (.unrecognised("9"), "cancelled"),
     ])
-    func `the expiration intent names why it ended`(lapse: Outlook.Lapse, reason: String) {
+    func `the expiration intent is the reason for the end`(lapse: Outlook.Lapse, reason: String) {
         var life = Self.monthly()
         life.outlook(end: "2026-06-01", signed: "2026-06-01", renews: false, lapse: lapse)
         #expect(life.standing("2026-06-02").reason.rawValue == reason)
@@ -220,7 +220,7 @@ import TideoverLives
 
     // MARK: Refunds
 
-    @Test func `a refund ends access from its date and its reversal brings it back`() {
+    @Test func `a refund ends access from its date, and its reversal restores it`() {
         var life = Self.monthly()
         life.term("1", from: "2026-05-01", to: "2026-06-01", signed: "2026-05-10", revoked: true)
         life.revoke("1", at: "2026-05-09", signed: "2026-05-10")
@@ -234,7 +234,7 @@ import TideoverLives
         #expect(life.standing(reversed).accessUntil == "2026-06-01")
     }
 
-    @Test func `a stale read right after a refund does not give access back`() {
+    @Test func `a stale read soon after a refund does not restore access`() {
         var life = Self.monthly()
         life.revoke("1", at: "2026-05-09")
         life.term("1", from: "2026-05-01", to: "2026-06-01", signed: "2026-05-09T00:00:05Z")
@@ -245,7 +245,7 @@ import TideoverLives
         #expect(life.told(read.justBefore) == "expired refunded revoked confirmed")
     }
 
-    @Test func `old revoked content signed again after the reversal does not revoke again`() {
+    @Test func `old revoked content signed after the reversal does not revoke again`() {
         var life = Self.monthly()
         life.revoke("1", at: "2026-05-09")
         life.reverse("1", at: "2026-05-12")
@@ -255,7 +255,7 @@ import TideoverLives
         #expect(life.told("2026-05-14") == "expired refunded revoked confirmed")
     }
 
-    @Test func `a refund of the next term leaves the running one alone`() {
+    @Test func `a refund of the next term keeps the running one`() {
         var life = Self.monthly()
         life.term("2", from: "2026-06-01", to: "2026-07-01", signed: "2026-05-31T17:00:00Z")
         life.revoke("2", at: "2026-05-31T20:00:00Z")
@@ -263,14 +263,14 @@ import TideoverLives
         #expect(life.told("2026-06-01") == "expired refunded revoked confirmed")
     }
 
-    @Test func `the store's bare word for revoked counts from when it was said`() {
+    @Test func `a bare revoked state counts from its assertion`() {
         var life = Self.monthly()
         life.condition(.revoked, end: "2026-06-01", signed: "2026-05-12")
         #expect(life.told("2026-05-11") == "active paid in-term confirmed")
         #expect(life.told("2026-05-12") == "expired revoked revoked confirmed")
     }
 
-    @Test func `a renewal told of later wins over the revocation of the old term`() {
+    @Test func `a later reported renewal outranks the revocation of the old term`() {
         var life = Self.monthly()
         life.revoke("1", at: "2026-05-09")
         life.outlook(end: "2026-06-20", signed: "2026-05-20")
@@ -280,7 +280,7 @@ import TideoverLives
 
     // MARK: Recovery
 
-    @Test func `a recovery in grace keeps the cycle and does not erase the billing issue`() {
+    @Test func `a recovery in grace keeps the cycle and the billing issue`() {
         var life = Self.failing()
         life.term("2", from: "2026-06-01", to: "2026-07-01", signed: "2026-06-09")
         life.outlook(end: "2026-07-01", signed: "2026-06-09")
@@ -290,7 +290,7 @@ import TideoverLives
         #expect(life.told("2026-06-30") == "active paid in-term confirmed")
     }
 
-    @Test func `a recovery in grace that is signed again late counts no later than grace`() {
+    @Test func `a recovery in grace signed again late counts within grace`() {
         var life = Self.failing()
         life.term("2", from: "2026-06-01", to: "2026-07-01", signed: "2026-06-25")
         let grace: Instant = "2026-06-17"
@@ -298,7 +298,7 @@ import TideoverLives
         #expect(life.told(grace) == "active paid in-term confirmed")
     }
 
-    @Test func `a recovery in retry starts at its purchase date however late we hear`() {
+    @Test func `a recovery in retry starts at its purchase date, however late received`() {
         var life = Self.failing()
         life.term("2", from: "2026-06-20", to: "2026-07-20", signed: "2026-07-10")
         let recovered: Instant = "2026-06-20"
@@ -306,7 +306,7 @@ import TideoverLives
         #expect(life.told(recovered) == "active paid in-term confirmed")
     }
 
-    @Test func `a failure announced after the renewal it speaks of raises nothing`() {
+    @Test func `a failure announced after its renewal causes no issue`() {
         var life = Self.monthly()
         life.term("2", from: "2026-06-01", to: "2026-07-01", signed: "2026-05-31T20:00:00Z")
         life.condition(
@@ -321,7 +321,7 @@ import TideoverLives
 
     // MARK: Observations of unseen terms
 
-    @Test func `an outlook ahead of its lost transaction keeps access, presumed`() {
+    @Test func `an outlook with a lost transaction keeps access, presumed`() {
         var life = Self.monthly()
         life.outlook(end: "2026-07-01", signed: "2026-06-01")
         #expect(life.told("2026-05-31") == "active paid in-term confirmed")
@@ -330,7 +330,7 @@ import TideoverLives
         #expect(life.told("2026-07-01T01:00:00Z") == "expired unconfirmed unconfirmed unknown")
     }
 
-    @Test func `a failure of a term we have not seen counts its grace`() {
+    @Test func `a failure of an unseen term has its grace`() {
         var life = Self.monthly()
         life.outlook(
             end: "2026-07-01",
@@ -342,7 +342,7 @@ import TideoverLives
         #expect(life.told("2026-07-20") == "hold billingRetry in-retry confirmed")
     }
 
-    @Test func `an outlook of a chain long left is set aside`() {
+    @Test func `an outlook of an abandoned chain is set aside`() {
         var life = Self.monthly()
         life.outlook(end: "2026-06-20", signed: "2026-05-20")
         life.term("2", "yearly", from: "2026-06-02", to: "2027-06-02", origin: .purchase)
@@ -350,7 +350,7 @@ import TideoverLives
         #expect(life.told("2027-06-03") == "expired cancelled ended confirmed")
     }
 
-    @Test func `a renewal announced early with the one between unseen was paid throughout`() {
+    @Test func `a renewal announced early counts as paid though the one between is unseen`() {
         var life = Self.monthly()
         life.term("3", from: "2026-07-01", to: "2026-08-01", signed: "2026-06-30T17:00:00Z")
         #expect(life.told("2026-06-30T18:00:00Z") == "active paid renewed-unseen presumed")
@@ -359,7 +359,7 @@ import TideoverLives
 
     // MARK: Upgrades
 
-    @Test func `an upgrade whose successor we have not seen keeps access, presumed`() {
+    @Test func `an upgrade with an unseen successor keeps access, presumed`() {
         var life = Self.monthly()
         life.term(
             "1",
@@ -394,7 +394,7 @@ import TideoverLives
         #expect(life.told(end + retry + .seconds(1)) == "expired billingError ended confirmed")
     }
 
-    @Test func `a share given in the middle of a period tells no pace`() {
+    @Test func `a share that starts within a period does not set the pace`() {
         var life = Life(environment: .sandbox, ownership: .familyShared)
         life.term("1", from: "2026-05-31", to: "2026-06-01", origin: .purchase)
         #expect(life.history.pace == .real)
@@ -402,7 +402,7 @@ import TideoverLives
         #expect(life.history.pace == Pace(actual: .minutes(5), nominal: .days(30)))
     }
 
-    @Test func `production lives in real time whatever a term's length`() {
+    @Test func `production runs in real time, whatever a term's length`() {
         var life = Life()
         life.term("1", from: "2026-05-01", to: "2026-05-02")
         #expect(life.history.pace == .real)
@@ -410,7 +410,7 @@ import TideoverLives
 
     // MARK: Trust
 
-    @Test func `a relay fills in and never overrules`() {
+    @Test func `a relay fills gaps and never overrules the store`() {
         var life = Life()
         life.term("1", from: "2026-05-01", to: "2026-06-01", rank: .relayed)
         #expect(life.told("2026-05-10") == "active paid in-term presumed")
@@ -419,7 +419,7 @@ import TideoverLives
         #expect(life.told("2026-05-10") == "active paid in-term confirmed")
     }
 
-    @Test func `an unknown word changes nothing`() {
+    @Test func `an unknown value changes nothing`() {
         var life = Self.monthly()
         let before = life.standing("2026-05-10")
         life.say(
@@ -430,7 +430,7 @@ import TideoverLives
         #expect(life.standing("2026-05-10") == before)
     }
 
-    @Test func `an unknown status does not displace the word before it`() {
+    @Test func `an unknown status does not replace the known one before it`() {
         var life = Self.monthly()
         life.condition(.expired, end: "2026-06-01", signed: "2026-05-20")
         life.condition(.unrecognised("9"), end: "2026-06-01", signed: "2026-05-25")
@@ -439,14 +439,14 @@ import TideoverLives
 
     // MARK: Other purchases
 
-    @Test func `a lifetime lasts for ever unless it is refunded`() {
+    @Test func `a lifetime purchase lasts for ever unless it is refunded`() {
         var life = Life()
         life.term("1", "lifetime", from: "2026-05-01", to: nil, plan: .nonConsumable)
         #expect(life.told("2066-05-01") == "active lifetime in-term confirmed")
         #expect(life.standing("2066-05-01").accessUntil == nil)
     }
 
-    @Test func `a non-renewing purchase lasts as long as the catalogue says`() {
+    @Test func `a non-renewing purchase lasts as long as the catalogue states`() {
         var life = Life()
         life.term("1", "pass", from: "2026-05-01", to: nil, plan: .nonRenewing)
         let end: Instant = "2026-05-31"

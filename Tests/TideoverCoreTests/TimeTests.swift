@@ -15,7 +15,7 @@ import TideoverLives
         #expect(Instant(rfc3339: text) == instant)
     }
 
-    @Test func `offsets and fractions are read, days that do not exist are not`() {
+    @Test func `offsets and fractions are read, and invalid days are not`() {
         #expect(Instant(rfc3339: "2026-05-06T12:00:00+02:00") == "2026-05-06T10:00:00Z")
         #expect(Instant(rfc3339: "2026-05-06T10:00:00.1Z") == "2026-05-06T10:00:00.100Z")
         #expect(Instant(rfc3339: "2026-05-06T10:00:00.1239Z") == "2026-05-06T10:00:00.123Z")
@@ -28,7 +28,7 @@ import TideoverLives
         }
     }
 
-    @Test func `beyond the years that can be written the nearest one is written`() {
+    @Test func `beyond the supported years the nearest one is written`() {
         #expect(Instant.distantFuture.rfc3339 == "9999-12-31T23:59:59.999Z")
         #expect(Instant.distantPast.rfc3339 == "0000-01-01T00:00:00.000Z")
     }
@@ -46,7 +46,7 @@ import TideoverLives
         ("2026-05-01", "P3D", "2026-05-04"), ("2026-05-01", "P2W", "2026-05-15"),
         ("2026-05-31", "P1Y6M", "2027-11-30"),
     ])
-    func `a calendar period keeps the day where the month has it`(
+    func `a calendar period keeps the day if the month has it`(
         start: String,
         period: String,
         end: String
@@ -64,7 +64,7 @@ import TideoverLives
         }
     }
 
-    @Test func `lengths are read as configuration writes them`() {
+    @Test func `lengths are read in the notation of the configuration`() {
         #expect(Milliseconds(text: "24h") == .hours(24))
         #expect(Milliseconds(text: "3d") == .days(3))
         #expect(Milliseconds(text: "500ms") == Milliseconds(500))

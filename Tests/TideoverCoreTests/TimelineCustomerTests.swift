@@ -69,7 +69,7 @@ import TideoverLives
         return (failed, bought)
     }
 
-    @Test func `a purchase elsewhere during hold brings the customer back`() {
+    @Test func `a purchase in another lineage during hold recovers the customer`() {
         let (failed, bought) = Self.boughtAnew()
         let record = Self.record(failed, bought)
         #expect(
@@ -92,7 +92,7 @@ import TideoverLives
         #expect(failed.told(until: "2026-09-01").issues.map(\.outcome.word) == ["expired in hold"])
     }
 
-    @Test func `a purchase of something else brings nobody back`() {
+    @Test func `a purchase of another entitlement recovers no customer`() {
         var (failed, bought) = Self.boughtAnew()
         bought.facts = []
         bought.pay("9", "basic", from: "2026-06-14", to: "2026-07-14", origin: .purchase)
@@ -102,7 +102,7 @@ import TideoverLives
         #expect(CustomerTimeline(Self.record(failed, bought), until: "2026-07-01").issues == [])
     }
 
-    @Test func `what the family shares brings nobody back from an issue of one's own`() {
+    @Test func `a family share does not recover the customer's own issue`() {
         let (failed, bought) = Self.boughtAnew()
         let issues = CustomerTimeline(
             Self.record(failed, bought.shared),
@@ -111,7 +111,7 @@ import TideoverLives
         #expect(issues.map(\.outcome) == [.open(.hold)])
     }
 
-    @Test func `nothing is cleaned up while another purchase gives access`() {
+    @Test func `no cleanup is due while another purchase gives access`() {
         var first = TimelineStoryTests.converted()
         first.lapse("2026-06-04", at: "2026-06-04", .cancelled)
         var second = Life("2000")
@@ -126,7 +126,7 @@ import TideoverLives
         )
     }
 
-    @Test func `of two entitlements only the one that is lost is cleaned up`() {
+    @Test func `only the lost one of two entitlements is cleaned up`() {
         var yearly = Life("1000")
         yearly.pay("1", "yearly", from: "2025-06-04", to: "2026-06-04", origin: .purchase)
         yearly.lapse("2026-06-04", at: "2026-06-04", .cancelled)
@@ -138,7 +138,7 @@ import TideoverLives
         #expect(told.timeline(of: "premium").transitions.allSatisfy { $0.kind != .cleanupDue })
     }
 
-    @Test func `each owner has the part of the story that was theirs`() {
+    @Test func `each owner has the events of their own time`() {
         var life = TimelineStoryTests.converted()
         life.fail("2026-06-04")
         life.pay("3", from: "2026-06-14", to: "2026-07-14")
@@ -176,7 +176,7 @@ import TideoverLives
         #expect(Self.spans(Self.record(sandbox), until: "2026-07-01") == [])
     }
 
-    @Test func `spans of many customers are what snapshots say, and tile the time`() async {
+    @Test func `spans of many customers equal their snapshots and leave no gaps`() async {
         for seed in TimelinePropertyTests.seeds.prefix(20) {
             await Task.yield()
             var random = SeededRandom(seed: seed)
@@ -204,7 +204,7 @@ import TideoverLives
 
     // MARK: Past knowledge
 
-    @Test func `as it was known then, a recovery that came late had not happened`() {
+    @Test func `a late recovery is absent from an earlier view`() {
         var life = TimelineStoryTests.converted()
         life.fail("2026-06-04")
         life.pay("3", from: "2026-06-14", to: "2026-07-14")
@@ -222,8 +222,7 @@ import TideoverLives
         #expect(now.last?.learnedAt == "2026-06-20")
     }
 
-    @Test func `each span is decided by the policy then in effect, as far as it was known`() throws
-    {
+    @Test func `each span uses the policy then in effect, as far as known`() throws {
         var life = TimelineStoryTests.converted()
         life.fail("2026-06-04")
         let kept = Policy(billingRetry: .keep(.days(40)))
@@ -268,7 +267,7 @@ import TideoverLives
 
     // MARK: Corrections
 
-    @Test func `a late recovery takes back the expiry that was sent, and is sent itself`() {
+    @Test func `a late recovery corrects the expiry that was sent and is sent itself`() {
         var life = TimelineStoryTests.converted()
         life.fail("2026-06-04")
         let sent = life.told(until: "2026-08-10").transitions
@@ -305,7 +304,7 @@ import TideoverLives
         return record(life)
     }
 
-    @Test func `what was told too early is taken back, and told again in its time`() throws {
+    @Test func `an event sent too early is corrected and sent again at its time`() throws {
         let early = CustomerTimeline(Self.refunded(reversalIsHeard: false), until: "2026-06-05")
             .news(since: [String]()).unsent
         let cleanup = try #require(early.first { $0.kind == "cleanup_due" })
@@ -320,7 +319,7 @@ import TideoverLives
         #expect(again.at == "2026-08-03")
     }
 
-    @Test func `a clock that is set back by an hour takes nothing back`() {
+    @Test func `a clock set back by an hour corrects nothing`() {
         let record = Self.refunded(reversalIsHeard: false)
         let told = CustomerTimeline(record, until: "2026-06-04T00:30:00Z")
             .news(since: [String]()).unsent
@@ -331,7 +330,7 @@ import TideoverLives
         #expect(news.unsent == [])
     }
 
-    @Test func `an event that is true again is sent again under a number`() throws {
+    @Test func `an event that becomes true again is sent with a number`() throws {
         let life = TimelineStoryTests.converted()
         let told = life.told(until: "2026-05-10").transitions
         let first = try #require(told.first)

@@ -28,7 +28,7 @@ import TideoverLives
         return life
     }
 
-    @Test func `a trial has its reminder, its end, and a moment to ask the store`() {
+    @Test func `a trial has a reminder, an end and a lookup of the store`() {
         let leeway: Instant = "2026-05-04T14:24:00Z"
         #expect(
             Self.deadlines(Self.trial(), after: "2026-05-01") == [
@@ -39,7 +39,7 @@ import TideoverLives
         #expect(Self.deadlines(Self.trial(), after: "2026-05-02").first == "2026-05-04 expiry")
     }
 
-    @Test func `grace has its reminder and its end, and retry ends after sixty days`() {
+    @Test func `grace has a reminder and an end, and retry ends after sixty days`() {
         var life = TimelineStoryTests.converted()
         life.fail("2026-06-04", grace: "2026-06-20")
         #expect(
@@ -50,7 +50,7 @@ import TideoverLives
         )
     }
 
-    @Test func `what policy keeps has an end of its own`() {
+    @Test func `access kept by policy has an end of its own`() {
         var life = TimelineStoryTests.converted()
         life.policy = Policy(billingRetry: .keep(.days(7)))
         life.fail("2026-06-04", grace: "2026-06-20")
@@ -77,7 +77,7 @@ import TideoverLives
         #expect(Self.deadlines(life, after: "2026-05-11") == ["2026-06-04 cleanup"])
     }
 
-    @Test func `reminders run at the pace of the sandbox`() {
+    @Test func `reminders scale with the pace of the sandbox`() {
         var life = Life(environment: .sandbox)
         let start: Instant = "2026-05-01T10:00:00Z"
         let end = start + .minutes(3)
@@ -85,7 +85,7 @@ import TideoverLives
         #expect(Self.deadlines(life, after: start).first == "2026-05-01 10:01:00 trial_ending")
     }
 
-    @Test func `what is shorter than its reminder has none, and the family has none`() {
+    @Test func `a span shorter than its reminder has none, and a family share has none`() {
         var short = Life()
         short.pay(
             "1",
@@ -120,7 +120,7 @@ import TideoverLives
         #expect(moved.map(\.id) != first.map(\.id))
     }
 
-    @Test func `each falls due once, and none is missed while time goes by`() async {
+    @Test func `each deadline falls due once, and none is missed as time passes`() async {
         for seed in TimelinePropertyTests.seeds.prefix(20) {
             await Task.yield()
             var random = SeededRandom(seed: seed)
@@ -143,7 +143,7 @@ import TideoverLives
         }
     }
 
-    @Test func `what happens by itself has a deadline at its instant`() {
+    @Test func `each change by time alone has a deadline at its instant`() {
         var life = TimelineStoryTests.converted()
         life.fail("2026-06-04", grace: "2026-06-20")
         for instant: Instant in ["2026-05-01", "2026-05-10", "2026-06-05", "2026-06-21"] {
@@ -181,7 +181,7 @@ import TideoverLives
         return all(life, after: "2026-04-01").filter { $0.kind == .acknowledge }.map(\.at)
     }
 
-    @Test func `a purchase on Google Play has three days to be acknowledged`() {
+    @Test func `a Google Play purchase has three days for its acknowledgement`() {
         let month = PlayItem(
             productId: "monthly",
             expiresAt: "2026-06-01",
@@ -220,7 +220,7 @@ import TideoverLives
         return try JSONDocument(writer.bytes).root.members.map(\.key)
     }
 
-    @Test func `spans, events and deadlines have their members`() throws {
+    @Test func `spans, events and deadlines have their documented members`() throws {
         var life = TimelineStoryTests.converted()
         life.fail("2026-06-04", grace: "2026-06-20")
         let told = life.told(until: "2026-06-10")
@@ -254,7 +254,7 @@ import TideoverLives
         #expect(try Self.members { correction.write(to: &$0) } == ["id", "kind", "undone"])
     }
 
-    @Test func `what is expected begins where what was lived ends`() {
+    @Test func `the expected spans begin where the past ones end`() {
         var life = TimelineStoryTests.converted()
         life.fail("2026-06-04", grace: "2026-06-20")
         let timeline = life.told(until: "2026-06-10").timeline(of: "premium")
@@ -268,7 +268,7 @@ import TideoverLives
         #expect(timeline.expected.map(\.until) == ["2026-06-20", "2026-08-03", nil])
     }
 
-    @Test func `ids are the same on every machine and in every version`() {
+    @Test func `ids are the same on each machine and in each version`() {
         let told = TimelineStoryTests.converted().told(until: "2026-06-01").transitions
         #expect(
             told.map(\.id) == [

@@ -26,7 +26,7 @@ import TideoverLives
         return life
     }
 
-    @Test func `a trial is paid for, fails, and is mended in grace`() {
+    @Test func `a trial converts, fails to pay and recovers in grace`() {
         var life = Self.failing()
         life.read(.active, until: "2026-07-08", at: "2026-06-09T12:00:00Z", order: "GPA.1..1")
         life.read(.active, until: "2026-08-08", at: "2026-07-08", order: "GPA.1..2")
@@ -54,7 +54,7 @@ import TideoverLives
 
     /// Google may state another expiry then, such as the end of a silent grace or of the hold.
     @Test(arguments: ["2026-06-08", "2026-06-09", "2026-06-10", "2026-07-10"] as [Instant])
-    func `what is read once it is over moves no failure that was told of`(expiry: Instant) {
+    func `a read after the end does not move a reported failure`(expiry: Instant) {
         var life = Self.failing()
         life.read(.onHold, until: "2026-06-10", at: "2026-06-10", order: "GPA.1..0")
         let told = life.events(until: "2026-06-20")
@@ -73,7 +73,7 @@ import TideoverLives
         #expect(later.dropFirst().allSatisfy { $0.contains(" cleanup_due ") })
     }
 
-    @Test func `an account hold is mended, and the cycle begins anew`() {
+    @Test func `a recovery from account hold begins a new cycle`() {
         var life = Self.failing()
         life.read(.onHold, until: "2026-06-10", at: "2026-06-10", order: "GPA.1..0")
         life.read(.active, until: "2026-07-20", at: "2026-06-20", order: "GPA.1..1")
@@ -86,7 +86,7 @@ import TideoverLives
         )
     }
 
-    @Test func `a hold that nobody mends ends when the store says so`() {
+    @Test func `an unrecovered hold ends when the store reports it`() {
         var life = Self.failing()
         life.read(.onHold, until: "2026-06-10", at: "2026-06-10", order: "GPA.1..0")
         life.read(
@@ -104,7 +104,7 @@ import TideoverLives
         )
     }
 
-    @Test func `an expiry moved to the end of a hold recovers nothing`() throws {
+    @Test func `an expiry moved to the end of a hold is not a recovery`() throws {
         var life = Self.failing()
         life.read(.onHold, until: "2026-06-10", at: "2026-06-10", order: "GPA.1..0")
         for asked: Instant in ["2026-07-10", "2026-08-01"] {
@@ -129,7 +129,7 @@ import TideoverLives
         #expect((row.recovered, row.unrecovered) == (0, 1))
     }
 
-    @Test func `a pause is no billing issue`() {
+    @Test func `a pause is not a billing issue`() {
         var life = Self.converted()
         life.read(
             .paused,
@@ -152,7 +152,7 @@ import TideoverLives
         #expect(life.told(until: "2026-08-01").issues == [])
     }
 
-    @Test func `a resumption whose payment fails is a billing issue`() {
+    @Test func `a failed payment at a resumption is a billing issue`() {
         var life = Self.converted()
         life.read(
             .paused,
@@ -171,7 +171,7 @@ import TideoverLives
         )
     }
 
-    @Test func `renewal switched off and on, then off until the end`() {
+    @Test func `renewal is switched off and on, then off until the end`() {
         var life = Self.converted()
         life.read(.cancelled, until: "2026-06-08", at: "2026-05-20", order: "GPA.1..0")
         life.read(.active, until: "2026-06-08", at: "2026-05-21", order: "GPA.1..0")
@@ -204,14 +204,14 @@ import TideoverLives
         )
     }
 
-    @Test func `silence past the expiry is no event, and a late read tells what was`() {
+    @Test func `silence past the expiry causes no event, and a late read adds the events`() {
         var life = Self.converted()
         #expect(life.events(until: "2026-08-01").count == 2)
         life.read(.active, until: "2026-08-08", at: "2026-07-10", order: "GPA.1..1")
         #expect(life.events(until: "2026-08-01").last == "2026-07-08 renewed play")
     }
 
-    @Test func `what is paid for ahead is never cancelled, and can be topped up`() {
+    @Test func `a prepaid plan is never cancelled and can be topped up`() {
         var life = Life.play()
         let plan = PlayItem.Plan.prepaid(extendableFrom: nil)
         life.read(.active, until: "2026-06-01", at: "2026-05-02", plan: plan, order: "GPA.1")
@@ -247,7 +247,7 @@ import TideoverLives
         #expect(told.allSatisfy { !$0.contains("expired") })
     }
 
-    @Test func `what is sold together has one story that concerns all of it`() {
+    @Test func `a bundle has one timeline that concerns all of its products`() {
         var life = Life.play()
         func read(until expiry: Instant, _ order: String, at asked: Instant) {
             let items = ["play", "play.extra"].map { product in
@@ -281,7 +281,7 @@ import TideoverLives
         #expect(told.timeline(of: "archive").spans.map(\.access) == [true])
     }
 
-    @Test func `what Google Play ends by itself has its deadlines`() {
+    @Test func `an end by Google Play has its deadline`() {
         func deadlines(_ life: Life, after instant: Instant) -> [String] {
             life.told(until: instant).deadlines(
                 after: instant,
@@ -324,7 +324,7 @@ import TideoverLives
         #expect(told.first?.learnedAt == "2026-05-01T00:00:05Z")
     }
 
-    @Test func `a grant begins and ends, costs nothing and concerns what was granted`() {
+    @Test func `a grant begins and ends, costs nothing and concerns its entitlement`() {
         var life = Life("g", store: .tideover)
         life.grant(from: "2026-05-01", to: "2026-05-08", said: "2026-05-01T09:00:00Z")
         let told = life.told(until: "2026-06-01").timeline(of: "premium").transitions

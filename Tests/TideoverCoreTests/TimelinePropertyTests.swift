@@ -29,7 +29,7 @@ import TideoverLives
         return spans + events + issues
     }
 
-    @Test func `spans tile the time and say what standing says from first to last millisecond`()
+    @Test func `spans cover the time without gaps and equal the standing at both ends`()
         async
     {
         for (seed, generated) in Self.lives() {
@@ -38,7 +38,7 @@ import TideoverLives
         }
     }
 
-    @Test func `a story with holes is a story too`() async {
+    @Test func `a timeline with lost facts keeps its properties`() async {
         for seed in ConvergenceTests.lossSeeds.prefix(10) {
             await Task.yield()
             var random = SeededRandom(seed: seed)
@@ -81,7 +81,7 @@ import TideoverLives
         return life
     }
 
-    @Test func `whatever Google Play says, in whatever order, makes one story`() async {
+    @Test func `any order of Google Play facts gives one valid timeline`() async {
         for seed in Self.seeds {
             await Task.yield()
             var random = SeededRandom(seed: seed)
@@ -130,14 +130,14 @@ import TideoverLives
         }
     }
 
-    @Test func `an id is given once, and events are in order`() async {
+    @Test func `each id is unique, and events are in order`() async {
         for (seed, generated) in Self.lives() {
             await Task.yield()
             Self.expectEvents(of: generated.life, "seed \(seed)")
         }
     }
 
-    @Test func `whenever access comes or goes an event says so`() async {
+    @Test func `each change of access has an event`() async {
         for (seed, generated) in Self.lives() {
             await Task.yield()
             let told = generated.life.told(until: Self.late)
@@ -151,7 +151,7 @@ import TideoverLives
         }
     }
 
-    @Test func `a story told later begins with the one told earlier`() async {
+    @Test func `a later timeline begins with the earlier one`() async {
         for (seed, generated) in Self.lives() {
             await Task.yield()
             var random = SeededRandom(seed: seed)
@@ -216,8 +216,7 @@ import TideoverLives
         return Set(standing.map { String($0.prefix(32)) })
     }
 
-    @Test func `what was sent and not taken back is what happened, however late facts come`() async
-    {
+    @Test func `sent and uncorrected events equal the timeline, however late facts arrive`() async {
         for (seed, generated) in Self.lives() {
             await Task.yield()
             var random = SeededRandom(seed: seed)
@@ -233,7 +232,7 @@ import TideoverLives
         }
     }
 
-    @Test func `what is heard as it is said is never taken back`() async {
+    @Test func `an event of facts received in time is never corrected`() async {
         for (seed, generated) in Self.lives() {
             await Task.yield()
             #expect(Self.sent(of: generated.life).undone == [], "seed \(seed)")

@@ -19,7 +19,7 @@ import TideoverLives
         return life
     }
 
-    @Test func `a trial is paid for, a payment fails and is mended in grace: the cycle is kept`() {
+    @Test func `a trial converts, a payment fails and recovers in grace, and the cycle stays`() {
         var life = Self.converted()
         life.fail("2026-06-04", grace: "2026-06-20")
         life.pay("3", from: "2026-06-04", to: "2026-07-04", signed: "2026-06-10T12:00:00Z")
@@ -41,7 +41,7 @@ import TideoverLives
         )
     }
 
-    @Test func `a payment mended in hold begins a new cycle`() {
+    @Test func `a recovery in hold begins a new cycle`() {
         var life = Self.converted()
         life.fail("2026-06-04", grace: "2026-06-20")
         life.outlook(
@@ -75,7 +75,7 @@ import TideoverLives
         #expect(issue.map(\.moneyAtRisk?.text) == ["9.99 USD"])
     }
 
-    @Test func `sixty days of retry end in expiry without a word`() {
+    @Test func `sixty days of retry end in expiry without a notification`() {
         var life = Self.converted()
         life.fail("2026-06-04")
         #expect(
@@ -118,7 +118,7 @@ import TideoverLives
         )
     }
 
-    @Test func `renewal switched on again in time keeps the issue one`() {
+    @Test func `a renewal re-enabled in time keeps one issue`() {
         var life = Self.converted()
         life.fail("2026-06-04", grace: "2026-06-20")
         life.outlook(
@@ -143,7 +143,7 @@ import TideoverLives
         #expect(life.told(until: "2026-07-01").issues.count == 1)
     }
 
-    @Test func `a cancelled trial ends as one`() {
+    @Test func `a cancelled trial has trial events to its end`() {
         var life = Life()
         life.pay(
             "1",
@@ -166,7 +166,7 @@ import TideoverLives
         )
     }
 
-    @Test func `a trial whose payment failed is converted when it is mended`() {
+    @Test func `a trial with a failed payment converts when it recovers`() {
         var life = Life()
         life.pay(
             "1",
@@ -189,7 +189,7 @@ import TideoverLives
         #expect(life.told(until: "2026-06-01").issues.map(\.isTrial) == [true])
     }
 
-    @Test func `a refund is taken back thirteen days later`() {
+    @Test func `a refund is reversed thirteen days later`() {
         var life = Self.converted()
         life.revoke("2", at: "2026-05-10")
         life.condition(.revoked, end: "2026-06-04", signed: "2026-05-10")
@@ -209,7 +209,7 @@ import TideoverLives
         )
     }
 
-    @Test func `what was made with a refunded month stays until the month is over`() {
+    @Test func `content of a refunded month is kept until the month ends`() {
         var life = Self.converted()
         life.revoke("2", at: "2026-05-10")
         #expect(
@@ -220,7 +220,7 @@ import TideoverLives
         )
     }
 
-    @Test func `a refund of a month long past leaves the present alone`() {
+    @Test func `a refund of an old month does not affect the present`() {
         var life = Self.converted()
         life.pay("3", from: "2026-06-04", to: "2026-07-04")
         life.revoke("2", at: "2026-06-10")
@@ -231,7 +231,7 @@ import TideoverLives
         )
     }
 
-    @Test func `a part given back is a part of the price`() {
+    @Test func `a partial refund has a part of the price`() {
         var life = Self.converted()
         life.say(
             .revocation(
@@ -250,7 +250,7 @@ import TideoverLives
         )
     }
 
-    @Test func `a renewal announced seven hours early begins when it begins`() {
+    @Test func `a renewal announced seven hours early begins at its start`() {
         var life = Self.converted()
         life.pay("3", from: "2026-06-04", to: "2026-07-04", signed: "2026-06-03T17:00:00Z")
         let announced = life.told(until: "2026-06-03T20:00:00Z")
@@ -261,7 +261,7 @@ import TideoverLives
         #expect(begun.last?.learnedAt == "2026-06-03T17:00:00Z")
     }
 
-    @Test func `an upgrade announced seven hours early changes the product when it begins`() {
+    @Test func `an upgrade announced seven hours early changes the product at its start`() {
         var life = Self.converted()
         life.pay(
             "3",
@@ -302,7 +302,7 @@ import TideoverLives
         )
     }
 
-    @Test func `coming back two months later is a new beginning`() {
+    @Test func `a purchase two months after a lapse is a new start`() {
         var life = Self.converted()
         life.outlook(end: "2026-06-04", signed: "2026-05-20", renews: false)
         life.lapse("2026-06-04", at: "2026-06-04", .cancelled)
@@ -324,7 +324,7 @@ import TideoverLives
         )
     }
 
-    @Test func `a purchase in the same lineage during retry is no recovery of the payment`() {
+    @Test func `a purchase in the same lineage during retry is not a recovery`() {
         var life = Self.converted()
         life.fail("2026-06-04")
         life.pay(
@@ -343,7 +343,7 @@ import TideoverLives
         )
     }
 
-    @Test func `a family member's failing and coming back is told without money or issue`() {
+    @Test func `a family member's failure and recovery have no money and no issue`() {
         var life = Self.converted()
         life.fail("2026-06-04")
         life.pay("3", from: "2026-06-14", to: "2026-07-14")
@@ -358,7 +358,7 @@ import TideoverLives
         #expect(life.told(until: "2026-07-01").issues.count == 1)
     }
 
-    @Test func `policy that keeps access in retry does not make it grace`() {
+    @Test func `access kept in retry by policy is not grace`() {
         var life = Self.converted()
         life.policy = Policy(billingRetry: .keep(.days(30)))
         life.fail("2026-06-04", grace: "2026-06-20")
@@ -378,7 +378,7 @@ import TideoverLives
         )
     }
 
-    @Test func `a month of three minutes has the same story`() {
+    @Test func `a month of three minutes has the same events`() {
         var life = Life(environment: .sandbox)
         let start: Instant = "2026-05-01T10:00:00Z"
         let month = Milliseconds.minutes(3)
@@ -401,7 +401,7 @@ import TideoverLives
         #expect(lost.last?.at == end + retry)
     }
 
-    @Test func `a silent end loses sight of a subscription and says nothing`() {
+    @Test func `a silent end causes no event`() {
         let life = Self.converted()
         #expect(life.events(until: "2026-08-01").count == 2)
         #expect(
@@ -415,7 +415,7 @@ import TideoverLives
         #expect(later.events(until: "2026-08-01").last == "2026-07-04 renewed monthly 9.99 USD")
     }
 
-    @Test func `a lifetime is started, and a refund keeps what was made for thirty days`() {
+    @Test func `a lifetime purchase starts, and a refund keeps content for thirty days`() {
         var life = Life()
         life.term(
             "1",
@@ -439,7 +439,7 @@ import TideoverLives
         )
     }
 
-    @Test func `consumables have no story but their refunds`() {
+    @Test func `consumables have no events except refunds`() {
         var life = Life()
         life.term("1", "coins", from: "2026-05-01", to: nil, plan: .consumable, origin: .purchase)
         #expect(life.events(until: "2026-07-01") == [])

@@ -42,7 +42,7 @@ import TideoverLives
     ]
 
     @Test(arguments: lives)
-    func `one that runs is unknown, names the product, and advises to buy nothing`(
+    func `a running unknown product has confidence unknown and advises no purchase`(
         product: String,
         life: Life
     ) throws {
@@ -60,7 +60,7 @@ import TideoverLives
     }
 
     @Test(arguments: lives)
-    func `the policy can have it unlock everything, or what it names`(
+    func `the policy can let it unlock every entitlement or the named ones`(
         product: String,
         life: Life
     ) throws {
@@ -76,7 +76,7 @@ import TideoverLives
         #expect(try !standing([life], of: "archive", policy: some).access)
     }
 
-    @Test func `a policy gives nothing for one that has ended, or is used up`() throws {
+    @Test func `a policy grants nothing for one that ended or is consumed`() throws {
         let open = Policy(unknownProduct: .allowAll)
         let ended = Self.subscription(until: "2026-05-05")
         var known = ended
@@ -87,8 +87,7 @@ import TideoverLives
         #expect(try standing([coins], policy: open).told == "never notEntitled ended confirmed")
     }
 
-    @Test func `it is better than what ended or unlocks nothing, and worse than what runs`() throws
-    {
+    @Test func `it ranks above ended products and below running ones`() throws {
         var ended = Life("4000")
         ended.term("1", from: "2026-03-01", to: "2026-04-01")
         ended.condition(.expired, end: "2026-04-01", signed: "2026-04-01T00:01:00Z")
@@ -103,14 +102,14 @@ import TideoverLives
         )
     }
 
-    @Test func `a change to it does not tell the customer that it ended`() throws {
+    @Test func `a change to an unknown product gives never, not expired`() throws {
         var life = Life()
         life.term("1", from: "2026-04-01", to: "2026-05-01")
         life.term("2", "gold", from: "2026-05-01", to: "2026-06-01")
         #expect(try standing([life]).told == "never unknownProduct in-term unknown")
     }
 
-    @Test func `the policy is written and read back`() throws {
+    @Test func `the policy survives its JSON form`() throws {
         for choice in [Policy.UnknownProduct.deny, .allowAll, .allow(["a", "b"])] {
             let policy = Policy(unknownProduct: choice)
             var writer = JSONWriter()

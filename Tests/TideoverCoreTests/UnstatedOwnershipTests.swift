@@ -51,7 +51,7 @@ import TideoverLives
         )
     }
 
-    @Test func `a receipt of what a family shares is no purchase of the customer's own`() throws {
+    @Test func `a receipt of a family share is not a purchase of the customer`() throws {
         for record in [
             record(Self.shared(), Self.receipt()), record(Self.receipt(), Self.shared()),
         ] {
@@ -73,7 +73,7 @@ import TideoverLives
         }
     }
 
-    @Test func `a renewal info beside what a family shares speaks of that`() throws {
+    @Test func `a renewal info with a family share applies to the share`() throws {
         var shared = Life(ownership: .familyShared)
         shared.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase)
         var info = Life()
@@ -90,7 +90,7 @@ import TideoverLives
         #expect(snapshot.prompt == nil)
     }
 
-    @Test func `a receipt alone, and one of what was bought, is the customer's`() {
+    @Test func `a receipt alone, or beside a purchase, is the customer's own`() {
         #expect(
             record(Self.receipt()).history.holdings.map(\.history.lineage.ownership)
                 == [.purchased]
@@ -101,7 +101,7 @@ import TideoverLives
         #expect(both == [.purchased, .familyShared])
     }
 
-    @Test func `before the store said so, it was answered as the customer's`() {
+    @Test func `before the store reports a family share the purchase counts as the customer's`() {
         var shared = Self.shared()
         for position in shared.facts.indices { shared.facts[position].learnedAt = "2026-05-25" }
         let known = record(Self.receipt(), shared).asKnown(at: "2026-05-24")

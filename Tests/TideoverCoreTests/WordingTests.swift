@@ -22,13 +22,13 @@ import TideoverLives
         .expired(price: nil), .expiredShared, .pending, .unconfirmed, .chargedTwice,
     ]
 
-    @Test func `the table has one row for each key, and each screen its own`() {
+    @Test func `the table has one row for each key, and each screen has its own`() {
         #expect(Phrase.all.map(\.key) == Phrase.Key.allCases)
         #expect(Self.screens.map(\.key) == Phrase.Key.allCases)
     }
 
     @Test(arguments: screens)
-    func `a screen hands over exactly the arguments that the table lists, of their types`(
+    func `a screen has exactly the arguments of the table, with their types`(
         screen: Screen
     ) {
         let phrase = Phrase[screen.key]
@@ -37,7 +37,7 @@ import TideoverLives
     }
 
     @Test(arguments: Phrase.all)
-    func `a template names only arguments of its row`(phrase: Phrase) {
+    func `a template contains only arguments of its row`(phrase: Phrase) {
         let names = [phrase.title, phrase.message].flatMap { template in
             template.matches(of: /\{([A-Za-z]+)\}/).map { String($0.output.1) }
         }
@@ -50,7 +50,7 @@ import TideoverLives
     }
 
     @Test(arguments: screens)
-    func `nothing is left open in the words`(screen: Screen) {
+    func `no placeholder is left in the words`(screen: Screen) {
         let wording = Wording(screen)
         for text in [wording.title, wording.message, wording.label ?? "Go"] {
             #expect(!text.isEmpty)
@@ -59,12 +59,12 @@ import TideoverLives
         }
     }
 
-    @Test func `only who is locked out is told that their data is kept`() {
+    @Test func `only a locked out customer reads that their data is kept`() {
         let speaking = Phrase.all.filter { "\($0.title) \($0.message)".contains("data") }
         #expect(speaking.map(\.key) == [.hold])
     }
 
-    @Test func `only own payments are asked for`() {
+    @Test func `only a customer's own payments are requested`() {
         for phrase in Phrase.all where phrase.key.rawValue.hasSuffix(".shared") {
             #expect(phrase.label == nil)
             #expect(!phrase.message.contains("payment method"))
@@ -80,7 +80,7 @@ import TideoverLives
             ),
         ] as [(Screen, String)]
     )
-    func `a trial is offered for its length`(screen: Screen, title: String) {
+    func `a trial is offered with its length`(screen: Screen, title: String) {
         #expect(Wording(screen).title == title)
     }
 
@@ -91,12 +91,12 @@ import TideoverLives
             (Period(years: 1, months: 6), "9.99 USD per 1 year and 6 months"), (nil, "9.99 USD"),
         ] as [(Period?, String)]
     )
-    func `a price says how often it is charged`(period: Period?, text: String) {
+    func `a price contains its period`(period: Period?, text: String) {
         let price = Price(amount: Money(milliunits: 9990, currency: "USD"), period: period)
         #expect(Wording(.expired(price: price)).message == "You can have it back for \(text).")
     }
 
-    @Test func `an amount that looks like an argument stays as it is`() {
+    @Test func `an amount that looks like an argument is not replaced`() {
         let odd = Price(amount: Money(milliunits: 1000, currency: "{price}"))
         #expect(Wording(.expired(price: odd)).message == "You can have it back for 1.00 {price}.")
     }
@@ -120,7 +120,7 @@ import TideoverLives
         return life
     }
 
-    @Test func `a trial runs, then ends soon, each from both sides of its last day`() throws {
+    @Test func `a trial runs, then ends soon, tested on both sides of its last day`() throws {
         let cancelBy: Instant = "2026-05-03"
         for renews in [true, nil] {
             let life = trial(renews: renews)
@@ -135,7 +135,7 @@ import TideoverLives
         #expect(try key(cancelled, at: Self.end) == .expired)
     }
 
-    @Test func `a running trial names its days and the price that follows`() throws {
+    @Test func `a running trial contains its days and the following price`() throws {
         var life = trial(renews: true)
         life.priceRenewal(AdviceTests.eightEuros)
         let wording = try #require(try AdviceTests.guidance([life], at: "2026-05-01").wording)
@@ -148,7 +148,7 @@ import TideoverLives
         #expect(days == .number(3))
     }
 
-    @Test func `the words follow a failing payment to its end`() throws {
+    @Test func `the words change with a failing payment to its end`() throws {
         let life = StandingTests.failing()
         for (instant, before, after): (Instant, Phrase.Key?, Phrase.Key?) in [
             ("2026-06-01", nil, .grace), ("2026-06-17", .grace, .hold),
@@ -164,14 +164,14 @@ import TideoverLives
         }
     }
 
-    @Test func `silence of the store is said where access is lost, not before`() throws {
+    @Test func `the store's silence is mentioned when access is lost, not before`() throws {
         let due: Instant = "2026-06-01"
         let over = due + .hours(24)
         #expect(try key(StandingTests.monthly(), at: over.justBefore) == nil)
         #expect(try key(StandingTests.monthly(), at: over) == .unconfirmed)
     }
 
-    @Test func `a trial is offered to who never had the entitlement and can have one`() throws {
+    @Test func `a trial is offered to a customer who never had the entitlement`() throws {
         var life = Life()
         life.term("1", "basic", from: "2026-05-01", to: "2026-06-01", origin: .purchase)
         let wording = try #require(try AdviceTests.guidance([life], at: "2026-05-10").wording)

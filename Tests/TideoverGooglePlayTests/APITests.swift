@@ -146,7 +146,7 @@ struct APIRequestTests {
     private static let root = "/androidpublisher/v3/applications/com.example.cards/"
 
     @Test(arguments: cases)
-    func `every question is sent as documented`(question: Case) async throws {
+    func `every request is sent as documented`(question: Case) async throws {
         let fake = FakePlay(.json("{}"))
         try await question.ask(fake.api())
         let request = try #require(await fake.store.requests.first)
@@ -160,7 +160,7 @@ struct APIRequestTests {
     }
 
     @Test(.enabled(if: Vectors.present, "Google's discovery document is not beside the project"))
-    func `methods, paths and parameters are those of the discovery document`() async throws {
+    func `methods, paths and parameters equal those of the discovery document`() async throws {
         let resources = try #require(try Vectors.androidPublisher()["resources"])
         for question in Self.cases {
             var names = question.id.split(separator: ".").map(String.init)
@@ -184,7 +184,7 @@ struct APIRequestTests {
         }
     }
 
-    @Test func `what the store is known to refuse is not asked`() async {
+    @Test func `a request that the store always refuses is not sent`() async {
         let fake = FakePlay(.json("{}"))
         let api = fake.api()
         let early = FakePlay.now - .days(30)
@@ -336,7 +336,7 @@ struct APIFailureTests {
     ]
 
     @Test(arguments: cases)
-    func `every answer that is no success is told apart`(answer: Case) async throws {
+    func `each failed answer has its own reason`(answer: Case) async throws {
         let fake = FakePlay(answer.response)
         let found = try #require(
             await failure { _ = try await fake.api().subscription("secret-token") }
@@ -348,7 +348,7 @@ struct APIFailureTests {
         #expect(!found.sentence.contains("ya29"))
     }
 
-    @Test func `no answer in time is a store that cannot be reached`() async {
+    @Test func `a timeout is reported as an unreachable store`() async {
         struct TimedOut: Error {}
         let fake = FakePlay(failing: TimedOut())
         let found = await failure { _ = try await fake.api().subscription("t") }
@@ -372,7 +372,7 @@ struct APIFailureTests {
         #expect(found?.retryAt == expected)
     }
 
-    @Test func `an answer tells when it was asked by the store's clock`() async throws {
+    @Test func `an answer is dated by the store's clock`() async throws {
         let date: Headers = ["Date": "Wed, 06 May 2026 10:00:07 GMT"]
         let fake = FakePlay(.json("{}", headers: date))
         let ticks = Ticks(from: FakePlay.now, by: .seconds(2))
@@ -402,7 +402,7 @@ struct APIPagingTests {
         return (orders, isComplete)
     }
 
-    @Test func `pages are walked to the last`() async throws {
+    @Test func `all pages are read`() async throws {
         let fake = FakePlay(page("1", next: "a"), page("2", next: "b"), page("3", next: nil))
         let (orders, isComplete) = try await walk(fake)
         #expect(orders == ["1", "2", "3"])
@@ -411,7 +411,7 @@ struct APIPagingTests {
         #expect(places == [nil, "a", "b"])
     }
 
-    @Test func `a walk ends at its bound, and at a page that leads back to itself`() async throws {
+    @Test func `reading ends at the page limit and at a repeated page token`() async throws {
         let (orders, isComplete) = try await walk(
             FakePlay(page("1", next: "a"), page("2", next: "b")),
             atMost: 2
@@ -422,7 +422,7 @@ struct APIPagingTests {
         #expect(endless?.code == "endless-pages")
     }
 
-    @Test func `nothing voided is an empty answer`() async throws {
+    @Test func `an answer without voided purchases is read as an empty list`() async throws {
         let (orders, isComplete) = try await walk(FakePlay(.json("{}")))
         #expect(orders.isEmpty)
         #expect(isComplete)

@@ -5,7 +5,7 @@ import TideoverHTTP
 import TideoverJSON
 
 struct AccessTests {
-    @Test func `a token is asked for with an assertion of the service account`() async throws {
+    @Test func `a token is requested with an assertion of the service account`() async throws {
         let fake = FakePlay(.json("{}"))
         let token = try await fake.access().token()
         #expect(token.text == "ya29.x")
@@ -45,7 +45,7 @@ struct AccessTests {
         #expect(await fake.google.requests.count == 3)
     }
 
-    @Test func `a token that the store turned down is not used again`() async throws {
+    @Test func `a rejected token is not used again`() async throws {
         let fake = FakePlay(.json("{}", status: 401), .json("{}"))
         let api = fake.api()
         let found = await failure { _ = try await api.subscription("t") }
@@ -54,7 +54,7 @@ struct AccessTests {
         #expect(await fake.google.requests.count == 2)
     }
 
-    @Test func `all who wait for one token get it`() async throws {
+    @Test func `all waiting callers receive the same token`() async throws {
         let gate = Gate()
         let google = FakeAPI(FakePlay.token)
         let access = PlayAccess(
@@ -84,7 +84,7 @@ struct AccessTests {
         (.json(#"{"access_token":"a","expires_in":0}"#), true, "expires_in"),
         (.json(#"{"access_token":"a","expires_in":5,"token_type":"MAC"}"#), true, "token_type"),
     ])
-    func `why there is no token is told`(
+    func `a missing token is reported with its reason`(
         response: Response,
         isRetryable: Bool,
         words: String
@@ -136,7 +136,7 @@ struct ServiceAccountTests {
             ),
         ] as [(String, PlayRefusal)]
     )
-    func `what is no key of a service account is refused by name`(
+    func `an invalid service account key is refused with the field's name`(
         text: String,
         expected: PlayRefusal
     ) {

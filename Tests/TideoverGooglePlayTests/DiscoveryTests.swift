@@ -61,7 +61,7 @@ struct DiscoveryTests {
         )
     }
 
-    @Test func `of what is sold by subscription the plans are read, and no price and no text`()
+    @Test func `only the plans of a subscription product are read, not prices and texts`()
         throws
     {
         let unread = try unread("Subscription") { node throws(PlayRefusal) in
@@ -78,7 +78,7 @@ struct DiscoveryTests {
         )
     }
 
-    @Test func `known words are all of Google's`() throws {
+    @Test func `the known values are all of Google's`() throws {
         typealias Subscription = SubscriptionPurchaseV2
         let lists: [(String, String, [String])] = [
             ("SubscriptionPurchaseV2", "subscriptionState", words(Subscription.State.self)),
@@ -123,7 +123,7 @@ struct DiscoveryTests {
     }
 
     /// Members whose presence is their meaning, which the field comparison therefore omits.
-    @Test func `alternatives are all of Google's`() throws {
+    @Test func `the known alternatives are all of Google's`() throws {
         let schemas = try #require(try Vectors.androidPublisher()["schemas"])
         func names(_ schema: String) throws -> Set<String> {
             Set(try #require(schemas[schema]?["properties"]).members.map(\.key))

@@ -17,7 +17,7 @@ import TideoverLives
         "lifetime": Product(entitlements: ["premium"], kind: .nonConsumable),
     ])
 
-    @Test func `a date that its offset moves out of the years that can be written is refused`() {
+    @Test func `a date that its offset moves beyond the supported years is refused`() {
         for time in ["0000-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"] {
             let answer = FakeStore.subscription(item: ["expiryTime": .string(time)])
             #expect(throws: PlayRefusal.self) { try FakeStore.read(answer) }
@@ -30,7 +30,7 @@ import TideoverLives
             ("9223372036854775807", 0), ("-9223372036854775808", 0), ("9223372036854776", 0),
         ] as [(String, JSONValue)]
     )
-    func `an amount beyond what can be counted is refused`(units: String, nanos: JSONValue) {
+    func `an amount beyond the range of integers is refused`(units: String, nanos: JSONValue) {
         let price: JSONValue = ["currencyCode": "USD", "units": .string(units), "nanos": nanos]
         let answer = FakeStore.subscription(
             item: ["autoRenewingPlan": ["autoRenewEnabled": true, "recurringPrice": price]]
@@ -38,7 +38,7 @@ import TideoverLives
         #expect(throws: PlayRefusal.self) { try FakeStore.read(answer) }
     }
 
-    @Test func `the greatest amount that can be counted is derivable`() throws {
+    @Test func `the largest amount can be derived`() throws {
         let price: JSONValue = [
             "currencyCode": "USD", "units": "9223372036854775", "nanos": 807_000_000,
         ]
@@ -50,7 +50,7 @@ import TideoverLives
         #expect(Derivations.faults(of: facts, Self.catalogue) == [])
     }
 
-    @Test func `a token replaced by another and never read with a product is derivable`() throws {
+    @Test func `a token that was replaced before it was read can be derived`() throws {
         let token = PlayToken("#token")
         let ended = try FakeStore.read(
             [:],

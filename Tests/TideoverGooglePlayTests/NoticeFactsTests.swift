@@ -27,7 +27,7 @@ struct NoticeFactsTests {
     ]
 
     @Test(arguments: kinds)
-    func `each type comes to its kind, and an unknown one to nothing`(
+    func `each type has its kind, and an unknown type has none`(
         number: Int64,
         kind: PlayNotice.Kind?
     ) throws {
@@ -65,7 +65,7 @@ struct NoticeFactsTests {
                 Int64, PlayNotice.Kind?
             )]
     )
-    func `each type of one-time purchases comes to its kind`(
+    func `each type of one-time purchase has its kind`(
         number: Int64,
         kind: PlayNotice.Kind?
     ) throws {
@@ -83,7 +83,7 @@ struct NoticeFactsTests {
         #expect(known == [notice].compactMap(\.self))
     }
 
-    @Test func `a voided purchase is asked about by what it was`() throws {
+    @Test func `a voided purchase is looked up by its product type`() throws {
         func voided(_ product: Int64, _ refund: Int64) throws -> PlayNotification {
             try read(
                 "voidedPurchaseNotification",
@@ -110,7 +110,7 @@ struct NoticeFactsTests {
         #expect(assertions(try voided(2, 9)) == [.unrecognised(word)])
     }
 
-    @Test func `tests, reviews and unknown kinds ask nothing and state nothing`() throws {
+    @Test func `tests, reviews and unknown kinds cause no lookup and no facts`() throws {
         let others: [(String, JSONObject)] = [
             ("testNotification", ["version": "1.0"]),
             ("pendingRefundReviewNotification", ["orderId": "GPA.1", "refundReason": 7]),
@@ -124,7 +124,7 @@ struct NoticeFactsTests {
         }
     }
 
-    @Test func `what is for another app, or says not when or what, is refused`() throws {
+    @Test func `a notification for another app, or without a date or subject, is refused`() throws {
         let other = try FakeStore.notification("testNotification", [:], package: "x.y")
         #expect(throws: PlayRefusal.wrongPackage(expected: "com.example.cards", found: "x.y")) {
             try FakeStore.reader.read(other)
@@ -141,7 +141,7 @@ struct NoticeFactsTests {
         }
     }
 
-    @Test func `all deliveries of a message share a key, and no two notifications do`() throws {
+    @Test func `all deliveries of a message have one key, and two notifications never do`() throws {
         let bought: JSONObject = ["notificationType": 4, "purchaseToken": "token"]
         let one = try read("subscriptionNotification", bought)
         #expect(one.dedupeKey(messageId: "5") == "pubsub:5")
@@ -153,7 +153,7 @@ struct NoticeFactsTests {
         #expect(!one.dedupeKey(messageId: nil).isEmpty)
     }
 
-    @Test func `where no production is served, a purchase is taken for a tester's`() throws {
+    @Test func `an app without production records a sandbox or simulated purchase`() throws {
         let bought: JSONObject = ["notificationType": 4, "purchaseToken": "token"]
         let notification = try FakeStore.notification("subscriptionNotification", bought)
         let sandbox = FakeStore.reader(in: [.sandbox])
@@ -163,7 +163,7 @@ struct NoticeFactsTests {
         #expect(try FakeStore.reader.read(notification).presumed.environment == .production)
     }
 
-    @Test func `a notification is told where its token belongs`() throws {
+    @Test func `a notification is recorded under the lineage of its token`() throws {
         let lineage = Lineage(store: .googlePlay, environment: .sandbox, id: "#oldest")
         let notification = try read(
             "subscriptionNotification",

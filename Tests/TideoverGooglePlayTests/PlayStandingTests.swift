@@ -125,7 +125,7 @@ struct PlayStandingTests {
     ]
 
     @Test(arguments: cases)
-    func `the answer that a notification prompts decides`(example: Case) throws {
+    func `the answer to a lookup decides over its notification`(example: Case) throws {
         let read = FakeStore.facts(
             try FakeStore.read(example.answer, at: Self.asked),
             at: Self.asked + .seconds(1)
@@ -151,7 +151,7 @@ struct PlayStandingTests {
         (19, "active paid in-term presumed"), (20, "active paid in-term presumed"),
         (22, "active paid in-term presumed"), (99, "active paid in-term presumed"),
     ])
-    func `without credentials a type does what is documented, presumed`(
+    func `without credentials a type has its documented effect, presumed`(
         type: Int64,
         expected: String
     ) throws {
@@ -166,12 +166,12 @@ struct PlayStandingTests {
         #expect(answer(facts, at: Self.heard).hasPrefix("never"))
     }
 
-    @Test func `a purchase that is presumed lasts for the catalogue's period`() throws {
+    @Test func `a presumed purchase lasts for the catalogue's period`() throws {
         let facts = try presumed(4, at: FakeStore.start)
         #expect(standing(facts, at: Self.heard).accessUntil == FakeStore.end)
     }
 
-    @Test func `a read told later corrects what was presumed`() throws {
+    @Test func `a later read corrects a presumed standing`() throws {
         let noticed = try presumed(13, at: Self.heard)
         let asked = Self.heard + .hours(1)
         let read = FakeStore.facts(
@@ -181,7 +181,7 @@ struct PlayStandingTests {
         #expect(answer(noticed + read, at: asked + .days(1)) == Self.active)
     }
 
-    @Test func `a lifetime is bought, consumed, pending and taken back`() throws {
+    @Test func `a lifetime purchase can be pending, consumed and refunded`() throws {
         func lifetime(_ changes: JSONObject, offer: JSONObject = [:]) throws -> String {
             let product = FakeStore.product(changes, offer: offer)
             let reading = try FakeStore.read(product, .product, at: Self.heard)

@@ -16,7 +16,7 @@ struct ProductFactsTests {
         return read
     }
 
-    @Test func `a one-time purchase says everything that the answer does`() throws {
+    @Test func `a one-time purchase contains every field of the answer`() throws {
         let read = try purchase(
             ["obfuscatedExternalAccountId": "u_42"],
             offer: [
@@ -52,12 +52,12 @@ struct ProductFactsTests {
             ("GIFTED", .unrecognised("GIFTED")),
         ] as [(String, PlayPurchase.State)]
     )
-    func `every state is the store's`(word: String, expected: PlayPurchase.State) throws {
+    func `every state is known`(word: String, expected: PlayPurchase.State) throws {
         let context: JSONValue = ["purchaseState": .string(word)]
         #expect(try purchase(["purchaseStateContext": context]).state == expected)
     }
 
-    @Test func `what was used up and what a tester bought are told`() throws {
+    @Test func `consumed purchases and purchases of testers are marked`() throws {
         let used = try purchase(offer: ["consumptionState": "CONSUMPTION_STATE_CONSUMED"])
         #expect(used.items.map(\.isConsumed) == [true])
         let test = FakeStore.product(["testPurchaseContext": ["fopType": "TEST"]])
@@ -86,7 +86,7 @@ struct ProductFactsTests {
         return FakeStore.facts(reading, at: FakeStore.end)
     }
 
-    @Test func `a voided order is told as of when it was voided, whenever it is read`() throws {
+    @Test func `a voided order is dated by when it was voided, not by the read`() throws {
         let date = Instant(millisecondsSince1970: 1_778_061_600_000)
         let facts = try voided()
         let order = PlayVoidedOrder(
@@ -100,7 +100,7 @@ struct ProductFactsTests {
         #expect(facts.map(\.rank) == [.store])
     }
 
-    @Test func `a quantity makes it a part, and a word unknown is kept`() throws {
+    @Test func `a refunded quantity makes a partial refund, and an unknown value is kept`() throws {
         let facts = try voided(["voidedQuantity": 1, "voidedReason": 99])
         guard case .playVoidedOrder(let order)? = facts.first?.assertion else { return }
         #expect(order.isPartial)
@@ -109,14 +109,14 @@ struct ProductFactsTests {
         #expect(facts.last?.assertion == .unrecognised(word))
     }
 
-    @Test func `an order is told where its token belongs`() throws {
+    @Test func `an order is recorded under the lineage of its token`() throws {
         let lineage = Lineage(store: .googlePlay, environment: .sandbox, id: "#oldest")
         let facts = try voided(chains: PlayChains([PlayToken("#token"): lineage]))
         #expect(facts.map(\.lineage) == [lineage])
     }
 
     @Test(arguments: ["purchaseToken", "voidedTimeMillis"])
-    func `an order that says not what or when is refused`(name: String) {
+    func `an order without subject or date is refused`(name: String) {
         #expect(throws: PlayRefusal.missingMember("voidedPurchases.\(name)")) {
             try voided([name: nil])
         }

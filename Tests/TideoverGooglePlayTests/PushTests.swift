@@ -28,7 +28,7 @@ struct PushTokenTests {
         }
     }
 
-    @Test func `a token that says what is expected is believed`() throws {
+    @Test func `a token with the expected claims is accepted`() throws {
         let token = try expectation.token(claiming: claims(), at: now)
         #expect(token.email == "p@p.example")
         #expect(token.issuedAt == now)
@@ -54,17 +54,18 @@ struct PushTokenTests {
             (["iat": 1_778_061_660], nil), (["iat": 1_778_061_661], .fromTheFuture),
         ] as [(JSONObject, PushRefusal?)]
     )
-    func `each claim is held to what is expected`(changes: JSONObject, expected: PushRefusal?) {
+    func `each claim is compared with the expected one`(changes: JSONObject, expected: PushRefusal?)
+    {
         #expect(refusal(claims(changes)) == expected)
     }
 
-    @Test func `a payload that is no object is malformed`() {
+    @Test func `a payload that is not an object is malformed`() {
         #expect(refusal(Array("[]".utf8)) == .malformed)
         #expect(refusal(Array(#"{"aud":1,"aud":2}"#.utf8)) == .malformed)
         #expect(refusal([]) == .malformed)
     }
 
-    @Test func `codes are one each, and no sentence shows what a token says`() {
+    @Test func `each refusal has its own code, and no message contains text of the token`() {
         #expect(Set(PushRefusal.allCases.map(\.code)).count == PushRefusal.allCases.count)
         for refusal in PushRefusal.allCases { #expect(refusal.sentence.hasSuffix(".")) }
     }
@@ -85,11 +86,11 @@ struct PushKeyTests {
         return cache
     }
 
-    @Test func `an empty cache fetches`() {
+    @Test func `an empty cache fetches the keys`() {
         #expect(PushKeyCache().advice(on: "a", at: Self.start) == .fetch)
     }
 
-    @Test func `a key is used for as long as its answer is good`() throws {
+    @Test func `a key is used until its answer expires`() throws {
         let cache = try cache(answer("a", headers: ["Cache-Control": "public, max-age=19845"]))
         let end = Self.start + .seconds(19845)
         #expect(cache.advice(on: "a", at: Self.start) == .use(["kid": "a", "kty": "RSA"]))
@@ -100,15 +101,14 @@ struct PushKeyTests {
         #expect(cache.advice(on: "a", at: Self.start - Milliseconds(1)) == .fetch)
     }
 
-    @Test func `an unknown key is asked for once in five minutes`() throws {
+    @Test func `an unknown key causes one fetch in five minutes`() throws {
         let cache = try cache(answer("a"))
         #expect(cache.advice(on: "b", at: Self.start) == .unknown)
         #expect(cache.advice(on: "b", at: Self.start + .seconds(299)) == .unknown)
         #expect(cache.advice(on: "b", at: Self.start + .seconds(300)) == .fetch)
     }
 
-    @Test func `after a failure nothing is fetched for a moment, and known keys stay good`() throws
-    {
+    @Test func `after a failure fetching pauses, and known keys stay valid`() throws {
         var cache = try cache(answer("a"))
         let later = Self.start + .minutes(10)
         cache.noteFailure(at: later)
@@ -117,7 +117,7 @@ struct PushKeyTests {
         #expect(cache.advice(on: "b", at: later + .seconds(10)) == .fetch)
     }
 
-    @Test func `new keys take the place of all others`() throws {
+    @Test func `new keys replace all others`() throws {
         var cache = try cache(answer("a"))
         try cache.take(answer("b"), at: Self.start + .minutes(5))
         #expect(cache.advice(on: "a", at: Self.start + .minutes(6)) == .unknown)
@@ -134,7 +134,7 @@ struct PushKeyTests {
             (["Cache-Control": "max-age=-5"], 3600),
         ] as [(Headers, Int64)]
     )
-    func `how long keys are good is what their answer says, within bounds`(
+    func `the lifetime of keys comes from their answer, within bounds`(
         headers: Headers,
         seconds: Int64
     ) {
@@ -142,7 +142,7 @@ struct PushKeyTests {
     }
 
     @Test(arguments: ["", "{}", #"{"keys":[]}"#, #"{"keys":{}}"#, #"{"keys":[{"kty":"RSA"}]}"#])
-    func `an answer without keys takes nothing away`(body: String) throws {
+    func `an answer without keys removes none`(body: String) throws {
         var cache = try cache(answer("a"))
         #expect(throws: PlayRefusal.self) {
             try cache.take(Response(body: Array(body.utf8)), at: Self.start)
@@ -164,7 +164,7 @@ struct PushKeyTests {
         #expect(requests.map(\.path) == ["/oauth2/v3/certs"])
     }
 
-    @Test func `all who wait for one fetch get its keys`() async throws {
+    @Test func `all waiting callers receive the keys of one fetch`() async throws {
         let gate = Gate()
         let api = FakeAPI(answer("a"))
         let keys = PushKeys(clock: { Self.start }) { request in
@@ -179,7 +179,7 @@ struct PushKeyTests {
         #expect(await api.requests.count == 1)
     }
 
-    @Test func `a failure is told as what it is, and not repeated at once`() async throws {
+    @Test func `a failure is reported with its kind and not retried at once`() async throws {
         let api = FakeAPI(Response(status: 503))
         let keys = PushKeys(clock: { Self.start }, handler: api.handler)
         for _ in 0..<2 {
@@ -227,13 +227,13 @@ struct PushGuardTests {
         }
     }
 
-    @Test func `a push with a good token is admitted`() async throws {
+    @Test func `a push with a valid token is accepted`() async throws {
         let header = #"{"alg":"RS256","kid":"k","typ":"JWT"}"#
         #expect(await refusal(["Authorization": "Bearer \(token(header))"]) == nil)
         #expect(await refusal(["authorization": "bearer \(token(header))"]) == nil)
     }
 
-    @Test func `whatever does not hold is a refusal of its own`() async {
+    @Test func `each failed check has its own refusal`() async {
         let good = token(#"{"alg":"RS256","kid":"k"}"#)
         let cases: [(Headers, PushRefusal)] = [
             ([:], .noToken), (["Authorization": "Basic x"], .noToken),

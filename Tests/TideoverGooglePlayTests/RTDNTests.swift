@@ -40,7 +40,7 @@ struct RTDNTests {
         #expect(notice.subscriptionId == nil)
     }
 
-    @Test func `the instant is a number or a text of one`() throws {
+    @Test func `the instant is a number or a string with a number`() throws {
         let number = try notification(#"{"eventTimeMillis":1503349566168,"testNotification":{}}"#)
         let text = try notification(#"{"eventTimeMillis":"1503349566168","testNotification":{}}"#)
         #expect(number == text)
@@ -53,7 +53,7 @@ struct RTDNTests {
     }
 
     /// The numbers of the reference, with those that it skips.
-    @Test func `the types of subscriptions are those of the reference`() {
+    @Test func `the types of subscriptions equal those of the reference`() {
         let known = DeveloperNotification.SubscriptionType.allCases.map(\.rawValue)
         #expect(known == Array(1...13) + [17, 18, 19, 20, 22])
         for number in [0, 14, 15, 16, 21, 23, -1] as [Int64] {
@@ -112,7 +112,7 @@ struct RTDNTests {
         #expect(read.announcement == "subscription 99")
     }
 
-    @Test func `an unknown kind is no content, and is named`() throws {
+    @Test func `an unknown kind is reported by its name`() throws {
         let read = try notification(#"{"version":"1.1","barterNotification":{"x":1}}"#)
         #expect(read.content == nil)
         #expect(read.unknownMembers == ["barterNotification"])
@@ -130,7 +130,7 @@ struct RTDNTests {
         (#"{"subscriptionNotification":{"notificationType":4.5}}"#, "notificationType"),
         (#"{"subscriptionNotification":{"purchaseToken":5}}"#, "purchaseToken"),
     ])
-    func `a field of the wrong type is refused by name`(json: String, field: String) {
+    func `a field of the wrong type is refused by its name`(json: String, field: String) {
         let path = "notification.subscriptionNotification.\(field)"
         #expect(refusal(of: json) == .malformed(field: path))
     }
@@ -175,7 +175,7 @@ struct PubSubTests {
         #expect(try message.notification().content == .test(version: nil))
     }
 
-    @Test func `the other spelling of the id is as good`() throws {
+    @Test func `the other spelling of the message id is accepted`() throws {
         let message = try PubSubMessage(body(#""data":"\#(Self.encoded)","message_id":"5""#))
         #expect(message.messageId == "5")
     }
@@ -205,7 +205,7 @@ struct PubSubTests {
         #expect(try PubSubMessage(bare).messageId == nil)
     }
 
-    @Test func `what is no message is refused by name`() {
+    @Test func `an invalid message is refused with the field's name`() {
         let id = #""messageId":"5""#
         let cases: [(Request, PlayRefusal)] = [
             (body(id), .missingMember("message.data")),
@@ -223,7 +223,7 @@ struct PubSubTests {
     }
 
     @Test(arguments: ["", "{", #"{"a":1,"a":2}"#, "\u{FEFF}{}", "{} {}", #"{"a":1,}"#])
-    func `what is no strict JSON is refused, outside and inside`(text: String) {
+    func `invalid JSON is refused, in the envelope and in the message`(text: String) {
         let outer = refusal(of: Request(method: "POST", path: "/", body: Array(text.utf8)))
         let data = Base64.encodeString(Array(text.utf8), .standard)
         let inner = refusal(of: body(#""data":"\#(data)","messageId":"5""#))

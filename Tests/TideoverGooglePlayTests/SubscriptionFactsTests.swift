@@ -20,7 +20,7 @@ struct SubscriptionFactsTests {
         try #require(try subscription(item: changes).items.first)
     }
 
-    @Test func `a read says everything that the answer does`() throws {
+    @Test func `a read contains every field of the answer`() throws {
         let asked = FakeStore.start + .days(1)
         let reading = try FakeStore.read(FakeStore.subscription())
         let learned = FakeStore.start + .days(2)
@@ -68,7 +68,7 @@ struct SubscriptionFactsTests {
             ("ASLEEP", .unrecognised("SUBSCRIPTION_STATE_ASLEEP")),
         ] as [(String, PlaySubscription.State)]
     )
-    func `every state is the store's`(word: String, expected: PlaySubscription.State) throws {
+    func `every state is known`(word: String, expected: PlaySubscription.State) throws {
         let changes: JSONObject = ["subscriptionState": .string("SUBSCRIPTION_STATE_\(word)")]
         #expect(try subscription(changes).state == expected)
         let reading = try FakeStore.read(FakeStore.subscription(changes))
@@ -98,7 +98,7 @@ struct SubscriptionFactsTests {
             ),
         ] as [(JSONObject, PlayItem.Plan)]
     )
-    func `every kind of plan is told apart`(changes: JSONObject, plan: PlayItem.Plan) throws {
+    func `each kind of plan is distinguished`(changes: JSONObject, plan: PlayItem.Plan) throws {
         #expect(try item(changes).plan == plan)
     }
 
@@ -109,7 +109,7 @@ struct SubscriptionFactsTests {
         }
     }
 
-    @Test func `instalments tell what is left and whether they end`() throws {
+    @Test func `instalments contain the payments left and whether they end`() throws {
         let committed = try item([
             "autoRenewingPlan": [
                 "autoRenewEnabled": true,
@@ -133,7 +133,7 @@ struct SubscriptionFactsTests {
             (["loyalty": [:]], .unrecognised("loyalty")), ([:], nil),
         ] as [(JSONObject, PlayItem.Phase?)]
     )
-    func `every phase of an offer is told apart`(
+    func `each phase of an offer is distinguished`(
         phase: JSONObject,
         expected: PlayItem.Phase?
     ) throws {
@@ -149,7 +149,7 @@ struct SubscriptionFactsTests {
             (["regulatoryCancellation": [:]], .unrecognised("regulatoryCancellation")),
         ] as [(JSONObject, PlaySubscription.Cancellation)]
     )
-    func `who ended it is told`(
+    func `a cancellation names who cancelled`(
         context: JSONObject,
         expected: PlaySubscription.Cancellation
     ) throws {
@@ -173,7 +173,7 @@ struct SubscriptionFactsTests {
             ("BARTER", "OUTSTANDING", .unrecognised("BARTER")),
         ] as [(String, String, PlayItem.PriceChange.State)]
     )
-    func `a change of price waits for the customer only where it must`(
+    func `only an increase that needs consent waits for the customer`(
         mode: String,
         state: String,
         expected: PlayItem.PriceChange.State
@@ -200,7 +200,7 @@ struct SubscriptionFactsTests {
             ("MOOT", .unrecognised("MOOT")),
         ] as [(String, PlayItem.PriceChange.State)]
     )
-    func `a step up of the price waits for consent until its deadline`(
+    func `a price step-up waits for consent until its deadline`(
         state: String,
         expected: PlayItem.PriceChange.State
     ) throws {
@@ -213,7 +213,7 @@ struct SubscriptionFactsTests {
         #expect(change?.consentBy == FakeStore.at("2026-06-30T00:00:00Z"))
     }
 
-    @Test func `a pause, a later replacement and a removal are told`() throws {
+    @Test func `a pause, a deferred replacement and a removal are read`() throws {
         let paused = try subscription([
             "subscriptionState": "SUBSCRIPTION_STATE_PAUSED",
             "pausedStateContext": ["autoResumeTime": "2026-07-01T00:00:00Z"],
@@ -226,8 +226,7 @@ struct SubscriptionFactsTests {
         #expect(try item(["deferredItemRemoval": nil]).isRemovedAtExpiry == false)
     }
 
-    @Test func `the older name of an order counts where there is one product and no newer`() throws
-    {
+    @Test func `the older order field counts for one product without the newer field`() throws {
         let changes: JSONObject = ["latestOrderId": "GPA.7"]
         let older = try subscription(changes, item: ["latestSuccessfulOrderId": nil])
         #expect(older.items.first?.orderId == "GPA.7")
@@ -239,7 +238,7 @@ struct SubscriptionFactsTests {
         ("ACTIVE", "GPA.7"), ("PAUSED", "GPA.7"), ("IN_GRACE_PERIOD", nil), ("ON_HOLD", nil),
         ("CANCELED", nil), ("EXPIRED", nil),
     ])
-    func `the older name of an order does not count where it may be one that was declined`(
+    func `the older order field is ignored where its order may be declined`(
         state: String,
         order: String?
     ) throws {
@@ -255,7 +254,7 @@ struct SubscriptionFactsTests {
 
     // MARK: Owner
 
-    @Test func `the account that the app named is the owner`() throws {
+    @Test func `the account id that the app set is the owner`() throws {
         let named = try subscription([
             "externalAccountIdentifiers": [
                 "externalAccountId": "google", "obfuscatedExternalAccountId": "u_42",
@@ -266,7 +265,7 @@ struct SubscriptionFactsTests {
         #expect(try subscription().accountId == nil)
     }
 
-    @Test func `who comes back from outside of the app is who they were`() throws {
+    @Test func `a purchase outside of the app keeps the previous owner`() throws {
         let returned = try subscription([
             "outOfAppPurchaseContext": [
                 "expiredPurchaseToken": "old",
@@ -279,8 +278,7 @@ struct SubscriptionFactsTests {
 
     // MARK: Environments
 
-    @Test func `what a tester buys is the sandbox's, and a simulated store's is simulated`() throws
-    {
+    @Test func `a tester's purchase is sandbox, and a simulated store's is simulated`() throws {
         let test = FakeStore.subscription(["testPurchase": [:]])
         #expect(try FakeStore.read(test).environment == .sandbox)
         #expect(try FakeStore.read(FakeStore.subscription()).environment == .production)
@@ -294,7 +292,7 @@ struct SubscriptionFactsTests {
         }
     }
 
-    @Test func `a token joins the lineage of the one that it replaces`() throws {
+    @Test func `a token joins the lineage of the token it replaces`() throws {
         let answer = FakeStore.subscription(["linkedPurchaseToken": "old"])
         let unknown = try FakeStore.read(answer)
         #expect(unknown.lineages.map(\.id) == ["#old"])
@@ -311,7 +309,7 @@ struct SubscriptionFactsTests {
         ("ACTIVE", true), ("EXPIRED", true), ("PENDING", false),
         ("PENDING_PURCHASE_CANCELED", false), ("ASLEEP", false),
     ])
-    func `a token known elsewhere is told there that it was replaced, once that was paid for`(
+    func `a replaced token in another lineage is ended once the new one is paid`(
         state: String,
         isTold: Bool
     ) throws {
@@ -334,7 +332,7 @@ struct SubscriptionFactsTests {
 
     // MARK: Stored form
 
-    @Test func `what is kept is read again to the same facts`() async throws {
+    @Test func `stored evidence is read again to the same facts`() async throws {
         let body = JSONValue.object(FakeStore.subscription()).encoded()
         let fake = FakePlay(.json(String(decoding: body, as: UTF8.self)))
         let answer = try await fake.api().subscription("token")
@@ -349,7 +347,7 @@ struct SubscriptionFactsTests {
         )
     }
 
-    @Test func `what is kept of another app is refused`() throws {
+    @Test func `stored evidence of another app is refused`() throws {
         let text =
             #"{"googlePlay":"subscription","packageName":"x.y","purchaseToken":"t","#
             + #""askedAt":"2026-05-01T00:00:00Z","answeredAt":"2026-05-01T00:00:00Z","answer":{}}"#

@@ -118,7 +118,7 @@ private let ofIPv6: [Example] = [
 
 @Suite struct AddressGuardTests {
     @Test(arguments: ofIPv4 + ofIPv6)
-    func `each address has its use, and only those of the public internet pass`(
+    func `each address has a use, and only public internet addresses pass`(
         example: Example
     ) throws {
         let address = try #require(example.address)
@@ -142,7 +142,7 @@ private let ofIPv6: [Example] = [
         ("fd00::/8", "fd12::1", true), ("fd00::/8", "fc12::1", false),
         ("0.0.0.0/0", "169.254.169.254", true), ("0.0.0.0/0", "::1", false),
     ])
-    func `an allowed network passes, and nothing beside it`(
+    func `an allowed network passes, and its neighbours do not`(
         network: String,
         address: String,
         passes: Bool

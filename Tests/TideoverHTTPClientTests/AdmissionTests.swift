@@ -11,7 +11,7 @@ import TideoverHTTPClient
         return Admission(limits)
     }
 
-    @Test func `so many start, so many wait, and the next is refused`() {
+    @Test func `requests beyond the running and waiting limits are refused`() {
         var admission = admission(2, perOrigin: 2, waiting: 2)
         let verdicts = (1...5).map { admission.arrived($0, origin: "a\($0)", deadline: now) }
         #expect(verdicts == [.start, .start, .wait, .wait, .refuse(waiting: 2)])
@@ -22,7 +22,7 @@ import TideoverHTTPClient
         #expect(admission.runningCount == 2)
     }
 
-    @Test func `an origin with all that it may have lets others pass`() {
+    @Test func `an origin at its limit lets other origins pass`() {
         var admission = admission(3, perOrigin: 1, waiting: 9)
         #expect(admission.arrived(1, origin: "slow", deadline: now) == .start)
         #expect(admission.arrived(2, origin: "slow", deadline: now) == .wait)
@@ -34,7 +34,7 @@ import TideoverHTTPClient
         #expect(admission.next() == 2)
     }
 
-    @Test func `those that wait run out of time or withdraw`() {
+    @Test func `waiting requests expire or are withdrawn`() {
         var admission = admission(1, perOrigin: 1, waiting: 9)
         #expect(admission.nextDeadline == nil)
         for id in 1...4 {

@@ -16,7 +16,7 @@ import TideoverHTTPClient
         return reader
     }
 
-    @Test func `an answer is put together`() {
+    @Test func `a response is assembled from lines and chunks`() {
         let lines = ["HTTP/1.1 200 OK", "A:  1 \t", "b:", "A: 2", ""]
         let answer = read(lines, ["one ", "two"]).answer
         #expect(answer?.status == 200)
@@ -25,7 +25,7 @@ import TideoverHTTPClient
         #expect(answer.map { String(decoding: $0.body, as: UTF8.self) } == "one two")
     }
 
-    @Test func `what only announces is forgotten, and trailers are ignored`() {
+    @Test func `informational responses and trailers are ignored`() {
         let early = ["HTTP/1.1 103 Early Hints", "Link: x", ""]
         let answer = read(early + ["HTTP/1.1 204 ", "A: 1", "", "Trailer: x"]).answer
         #expect(answer == Response(status: 204, headers: ["A": "1"]))
@@ -39,13 +39,13 @@ import TideoverHTTPClient
         ["HTTP/1.1 200 OK", "HTTP/1.1 201 Created", ""], ["A: 1", ""], [""],
         ["HTTP/1.1 099 Low", ""],
     ])
-    func `what is no head is refused`(lines: [String]) {
+    func `a malformed head is refused`(lines: [String]) {
         let reader = read(lines)
         #expect(reader.fault == .malformed)
         #expect(reader.answer == nil)
     }
 
-    @Test func `a head may have so many bytes and fields, and no more`() {
+    @Test func `a head within the byte and field limits is accepted`() {
         let lines = ["HTTP/1.1 200 OK", "A: 1", "B: 2", ""]
         let bytes = 17 + 6 + 6 + 2
         #expect(read(lines) { $0.headBytes = bytes }.answer != nil)
@@ -54,12 +54,12 @@ import TideoverHTTPClient
         #expect(read(lines) { $0.headFields = 1 }.fault == .headTooLarge)
     }
 
-    @Test func `announcements without end are too large a head`() {
+    @Test func `endless informational responses are refused as too large a head`() {
         let lines = Array(repeating: ["HTTP/1.1 100 Continue", ""], count: 10_000).flatMap(\.self)
         #expect(read(lines).fault == .headTooLarge)
     }
 
-    @Test func `a body may have so many bytes, and no more`() {
+    @Test func `a body of at most the limit is accepted`() {
         let head = ["HTTP/1.1 200 OK", ""]
         #expect(read(head, ["12", "345"]) { $0.bodyBytes = 5 }.answer?.body.count == 5)
         #expect(read(head, ["12", "345"]) { $0.bodyBytes = 4 }.fault == .bodyTooLarge)

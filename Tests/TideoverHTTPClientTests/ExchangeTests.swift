@@ -19,7 +19,7 @@ import TideoverLocks
         )
     }
 
-    @Test func `a handler asks under its base`() async throws {
+    @Test func `a handler sends requests under its base URL`() async throws {
         try await withServer(handler: echo) { server in
             let ask = try client().handler(under: destination(server.url("/prefix/")))
             let request = Request(
@@ -40,7 +40,7 @@ import TideoverLocks
     }
 
     @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
-    func `a body arrives whole and with no kind but its own`(method: String) async throws {
+    func `a body arrives whole and without an added content type`(method: String) async throws {
         try await withServer(handler: echo) { server in
             let client = try client()
             let there = try destination(server.url("/hook?x=1"), .any) { $0.bodyBytes = 1 << 20 }
@@ -65,7 +65,7 @@ import TideoverLocks
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `a redirect is an answer, and nobody goes there`(status: Int) async throws {
+    func `a redirect is returned and not followed`(status: Int) async throws {
         let asked = Locked(0)
         let handler: Handler = { _ in
             asked.withLock { $0 += 1 }
@@ -79,7 +79,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `a body up to the limit comes in, and one byte more does not`() async throws {
+    @Test func `a body at the limit is received, and one byte more is refused`() async throws {
         let handler: Handler = { request in
             Response(body: [UInt8](repeating: 7, count: Int(request.path.dropFirst()) ?? 0))
         }
@@ -102,7 +102,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `connections are used again`() async throws {
+    @Test func `connections are reused`() async throws {
         try await withServer(handler: echo) { server in
             let client = try client()
             for _ in 0..<20 { _ = try await client.send(to: destination(server.url())) }
@@ -110,7 +110,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `a hundred at once are all answered, over few connections`() async throws {
+    @Test func `a hundred concurrent requests share few connections`() async throws {
         let handler: Handler = { request in
             try await Task.sleep(for: .milliseconds(20))
             return Response(body: Array(request.path.utf8))
@@ -130,7 +130,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `a client that goes away ends its thread while others go on`() async throws {
+    @Test func `a released client ends its thread while others continue`() async throws {
         try await withServer(handler: echo) { server in
             let other = try client()
             for _ in 0..<20 { _ = try await client().send(to: destination(server.url())) }
@@ -138,7 +138,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `a malformed request never goes out`() async throws {
+    @Test func `a malformed request is not sent`() async throws {
         try await withServer(handler: echo) { server in
             let client = try client()
             let there = try destination(server.url())

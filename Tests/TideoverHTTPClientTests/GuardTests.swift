@@ -13,7 +13,7 @@ import TideoverHTTPClient
         "[0:0:0:0:0:ffff:7f00:0001]", "[64:ff9b::7f00:1]", "[64:ff9b:1::7f00:1]",
         "[2002:7f00:1::1]", "[::ffff:0:7f00:1]",
     ])
-    func `no spelling of this machine gets through`(host: String) async throws {
+    func `no spelling of a loopback address passes`(host: String) async throws {
         let peer = try RawPeer { [ok] peer in
             peer.readHead()
             peer.write(ok)
@@ -41,7 +41,7 @@ import TideoverHTTPClient
         ("255.255.255.255", .broadcast), ("[fd00:ec2::254]", .uniqueLocal),
         ("[fe80::1]", .linkLocal), ("[fec0::1]", .siteLocal),
     ])
-    func `what is refused is told, and at once`(host: String, use: AddressUse) async throws {
+    func `a refused address is reported at once`(host: String, use: AddressUse) async throws {
         let there = try destination("http://\(host)/", .publicOnly(allow: []))
         let bare = host.filter { !"[]".contains($0) }
         let address = try #require(IPAddress(bare))
@@ -50,7 +50,7 @@ import TideoverHTTPClient
         }
     }
 
-    @Test func `an allowed network gets through`() async throws {
+    @Test func `a request to an allowed network succeeds`() async throws {
         let peer = try RawPeer { [ok] peer in
             peer.readHead()
             peer.write(ok)
@@ -63,7 +63,7 @@ import TideoverHTTPClient
         }
     }
 
-    @Test func `a kept connection is no way around the guard`() async throws {
+    @Test func `a reused connection does not bypass the guard`() async throws {
         let peer = try RawPeer { [ok] peer in
             while !peer.readHead().isEmpty { peer.write(ok) }
         }
@@ -79,7 +79,7 @@ import TideoverHTTPClient
         }
     }
 
-    @Test func `behind a proxy nothing is guarded, so nothing guarded is sent`() async throws {
+    @Test func `a guarded request through a proxy is refused`() async throws {
         let client = try HTTPClient(userAgent: "tideover/test", proxy: .environment)
         let there = try destination("http://127.0.0.1:1/", .publicOnly(allow: []))
         await #expect(throws: HTTPClientError.unguardable) { try await client.send(to: there) }

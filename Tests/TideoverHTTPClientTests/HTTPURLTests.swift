@@ -30,7 +30,7 @@ import TideoverHTTPClient
         ("http://:p@a/", .credentials),
         ("http://a/#b", .fragment),
     ])
-    func `what no request can go to is refused`(text: String, reason: HTTPURLError) {
+    func `an unusable URL is refused`(text: String, reason: HTTPURLError) {
         #expect(throws: reason) { try HTTPURL(text) }
     }
 
@@ -42,14 +42,14 @@ import TideoverHTTPClient
         ("http://a/p?key=1", "/v1", "http://a:80/p/v1?key=1"),
         ("http://a/p", "/u%2F42", "http://a:80/p/u%2F42"),
     ])
-    func `a path goes under the base`(base: String, path: String, whole: String) throws {
+    func `a path is appended to the base`(base: String, path: String, whole: String) throws {
         #expect(try HTTPURL(base).appending(path: path)?.text == whole)
     }
 
     @Test(arguments: [
         "", "v1", "/a/../b", "/..", "/%2e%2E/x", "/a/./b", "/a b", "/a?b", "/a#b", "/%zz",
     ])
-    func `a path that leads elsewhere is refused`(path: String) throws {
+    func `a path outside of the base is refused`(path: String) throws {
         #expect(try HTTPURL("http://a/p").appending(path: path) == nil)
     }
 
@@ -59,7 +59,7 @@ import TideoverHTTPClient
         #expect(url?.text == "http://a:80/p/x?k=v&a%20b=1%262&c=")
     }
 
-    @Test func `printing shows neither path nor query`() throws {
+    @Test func `the description contains neither path nor query`() throws {
         let url = try HTTPURL("https://hooks.example.com/secret-path?token=secret")
         let destination = Destination(url, addresses: .any)
         var dumped = ""

@@ -19,7 +19,7 @@ import TideoverHTTPServer
         )
     }
 
-    @Test func `requests reach it by its path, and nobody but its user may open it`() async throws {
+    @Test func `requests reach the socket by path, and only its user can open it`() async throws {
         let server = try LocalHTTPServer(socket: path) { request in
             await Task.yield()
             return Response(body: Array(request.path.utf8) + request.body)
@@ -43,7 +43,7 @@ import TideoverHTTPServer
         await server.stop(within: .zero)
     }
 
-    @Test func `a file that is no socket is left alone`() throws {
+    @Test func `a file that is not a socket is left alone`() throws {
         try Data("x".utf8).write(to: URL(filePath: path))
         #expect(throws: HTTPServerError.self) {
             try LocalHTTPServer(socket: path) { _ in Response(status: 204) }

@@ -3,7 +3,7 @@ import Testing
 import TideoverHTTPClient
 
 @Suite struct SystemRootsTests {
-    @Test func `roots are a file with something in it, or a folder with some file`() throws {
+    @Test func `system roots are a non-empty file or a folder with files`() throws {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "tideover-roots-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -20,7 +20,7 @@ import TideoverHTTPClient
         #expect(!SystemRoots(file: nil, folder: file.path).arePresent)
     }
 
-    @Test func `libcurl tells where it looks`() throws {
+    @Test func `libcurl reports where it looks for roots`() throws {
         let roots = try #require(SystemRoots())
         #expect(roots.file?.hasPrefix("/") == true || roots.folder?.hasPrefix("/") == true)
     }

@@ -14,7 +14,7 @@ struct TLSTests {
         try HTTPClient(userAgent: "tideover/test", roots: roots)
     }
 
-    @Test func `a certificate that nobody vouches for is refused`() async throws {
+    @Test func `an untrusted certificate is refused`() async throws {
         let peer = try SecurePeer(name: "IP:127.0.0.1")
         defer { peer.stop() }
         // 18 is OpenSSL's X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT.
@@ -24,7 +24,7 @@ struct TLSTests {
         }
     }
 
-    @Test func `a certificate of a trusted root is believed`() async throws {
+    @Test func `a certificate under a trusted root is accepted`() async throws {
         let peer = try SecurePeer(name: "IP:127.0.0.1")
         defer { peer.stop() }
         let client = try client(.pem(peer.certificate))

@@ -22,7 +22,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `a head that does not come is out of time`() async throws {
+    @Test func `a missing head times out`() async throws {
         let peer = try RawPeer { peer in
             peer.readHead()
             peer.write("HTTP/1.1 200 OK\r\nContent-")
@@ -33,7 +33,7 @@ import TideoverLocks
         #expect(took >= .milliseconds(950) && took < .seconds(50))
     }
 
-    @Test func `a body that drips is out of time however often it drips`() async throws {
+    @Test func `a slow body times out however often bytes arrive`() async throws {
         let peer = try RawPeer { peer in
             peer.readHead()
             peer.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
@@ -47,7 +47,7 @@ import TideoverLocks
         #expect(took >= .milliseconds(950) && took < .seconds(50))
     }
 
-    @Test func `keys that are never agreed on are out of time`() async throws {
+    @Test func `an unfinished TLS handshake times out`() async throws {
         let peer = try RawPeer { _ = $0.waitForEnd() }
         let (error, _) = try await ask(peer.url(scheme: "https")) {
             $0.connect = .seconds(1)
@@ -55,7 +55,7 @@ import TideoverLocks
         #expect(error == .timedOut(.securing))
     }
 
-    @Test func `a connection that is never taken is out of time`() async throws {
+    @Test func `an unanswered connection attempt times out`() async throws {
         // The queue has no capacity: further connections get no response.
         let (socket, port) = try RawPeer.listen(backlog: 0)
         defer { close(socket) }
@@ -82,7 +82,7 @@ import TideoverLocks
         return socket
     }
 
-    @Test func `a port where nobody listens takes no connection`() async throws {
+    @Test func `a closed port refuses the connection`() async throws {
         let (socket, port) = try RawPeer.listen(backlog: 1)
         close(socket)
         let (error, _) = try await ask("http://127.0.0.1:\(port)/")
@@ -101,7 +101,7 @@ import TideoverLocks
         "HTTP/1.1 99\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: abc\r\n\r\n",
     ])
-    func `what is not HTTP is a malformed answer`(bytes: String) async throws {
+    func `a response that is not HTTP is a malformed answer`(bytes: String) async throws {
         let peer = try RawPeer { peer in
             peer.readHead()
             peer.write(bytes)
@@ -115,7 +115,7 @@ import TideoverLocks
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", .receiving),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", .receiving),
     ])
-    func `an answer that breaks off is no answer`(
+    func `a truncated response is an error`(
         bytes: String,
         phase: ExchangePhase
     ) async throws {
@@ -144,7 +144,7 @@ import TideoverLocks
         #expect(try await ask(peer.url()).error == .headTooLarge)
     }
 
-    @Test func `a body without a length may not be larger either`() async throws {
+    @Test func `a body without a length is bounded too`() async throws {
         let peer = try RawPeer { peer in
             peer.readHead()
             peer.write("HTTP/1.1 200 OK\r\n\r\n")
@@ -153,7 +153,7 @@ import TideoverLocks
         #expect(try await ask(peer.url()).error == .bodyTooLarge(limit: 64 * 1024))
     }
 
-    @Test func `a kept connection that was closed meanwhile is not noticed`() async throws {
+    @Test func `a reused connection that the server closed causes no error`() async throws {
         let peer = try RawPeer { peer in
             peer.readHead()
             peer.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
@@ -166,7 +166,7 @@ import TideoverLocks
 
     // MARK: - Cancelling
 
-    @Test func `cancelling ends an exchange at once, for both sides`() async throws {
+    @Test func `cancelling ends an exchange at once on both sides`() async throws {
         let ended = Locked(false)
         let peer = try RawPeer { peer in
             peer.readHead()
@@ -184,7 +184,7 @@ import TideoverLocks
         #expect(await eventually { ended.withLock { $0 } })
     }
 
-    @Test func `who is cancelled already asks nobody`() async throws {
+    @Test func `a cancelled task sends no request`() async throws {
         let peer = try RawPeer { _ = $0.waitForEnd() }
         let client = try client()
         let there = try destination(peer.url())
@@ -196,7 +196,7 @@ import TideoverLocks
         #expect(peer.connections == 0)
     }
 
-    @Test func `many that are cancelled at any moment all end`() async throws {
+    @Test func `requests cancelled at any moment all end`() async throws {
         let peer = try RawPeer { peer in
             while !peer.readHead().isEmpty {
                 peer.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
@@ -219,7 +219,7 @@ import TideoverLocks
 
     // MARK: - Bounds
 
-    @Test func `those beyond the bounds wait or are refused`() async throws {
+    @Test func `requests beyond the limits wait or are refused`() async throws {
         let peer = try RawPeer { _ = $0.waitForEnd() }
         let client = try client {
             $0.exchangesPerOrigin = 1
@@ -250,7 +250,7 @@ import TideoverLocks
         #expect(peer.connections == 1)
     }
 
-    @Test func `who waits too long is out of time`() async throws {
+    @Test func `a request that waits too long times out`() async throws {
         let peer = try RawPeer { _ = $0.waitForEnd() }
         let client = try client { $0.exchanges = 1 }
         let there = try destination(peer.url())

@@ -7,7 +7,7 @@ import TideoverHTTPServer
     @Test(arguments: [
         (ConnectionPhase.Kind.idle, 60), (.head, 10), (.body, 15), (.replying, 60), (.joining, 5),
     ])
-    func `each wait has its limit`(kind: ConnectionPhase.Kind, seconds: Int) {
+    func `each phase has its time limit`(kind: ConnectionPhase.Kind, seconds: Int) {
         let phase = ConnectionPhase(kind, at: Self.start)
         let limit = Self.start + .seconds(seconds)
         #expect(!phase.isOverdue(at: limit, HTTPServerLimits()))
@@ -15,7 +15,7 @@ import TideoverHTTPServer
     }
 
     @Test(arguments: [ConnectionPhase.Kind.answering, .closing])
-    func `a handler's time is its own`(kind: ConnectionPhase.Kind) {
+    func `a handler has no time limit`(kind: ConnectionPhase.Kind) {
         let phase = ConnectionPhase(kind, at: Self.start)
         #expect(!phase.isOverdue(at: Self.start + .seconds(1_000_000), HTTPServerLimits()))
     }
@@ -24,7 +24,7 @@ import TideoverHTTPServer
         (ConnectionPhase.Kind.idle, 100 as Int?), (.head, 1_000), (.body, 1_000), (.joining, nil),
         (.answering, nil), (.replying, nil), (.closing, nil),
     ])
-    func `a full server closes what waits for a client, after a moment`(
+    func `a full server closes connections that wait for a client, after a moment`(
         kind: ConnectionPhase.Kind,
         milliseconds: Int?
     ) {
@@ -40,7 +40,7 @@ import TideoverHTTPServer
         )
     }
 
-    @Test func `refused clients are closed before idle ones, idle before slow, old before young`() {
+    @Test func `refused clients are closed first, then idle, then slow, the oldest first`() {
         let later = Self.start + .seconds(5)
         let phases = [
             ConnectionPhase(.idle, at: Self.start), ConnectionPhase(.idle, at: later),

@@ -6,7 +6,7 @@ import TideoverHTTPServer
 @Suite struct ExchangeCourseTests {
     private let answer = Response.text("done")
 
-    @Test func `a handler that finishes at once is answered by the I/O thread`() {
+    @Test func `the I/O thread sends the response of a handler that finishes at once`() {
         var course = ExchangeCourse()
         #expect(course.requestArrived() == .startHandler)
         #expect(course.finish(answer) == .leaveToStart)
@@ -14,7 +14,7 @@ import TideoverHTTPServer
         #expect(course.stage == .settled)
     }
 
-    @Test func `a handler that suspends is answered by whoever finishes it`() {
+    @Test func `the response of a suspended handler is sent where it finishes`() {
         var course = ExchangeCourse()
         #expect(course.requestArrived() == .startHandler)
         #expect(course.startReturned() == .suspend)
@@ -32,7 +32,7 @@ import TideoverHTTPServer
         #expect(course.finish(answer) == .drop)
     }
 
-    @Test func `giving up during the start closes when the start returns`() {
+    @Test func `an abort during the start closes when the start returns`() {
         var course = ExchangeCourse()
         #expect(course.requestArrived() == .startHandler)
         #expect(course.giveUp() == .leaveToStart)
@@ -40,7 +40,7 @@ import TideoverHTTPServer
         #expect(course.startReturned() == .close)
     }
 
-    @Test func `giving up a finished handler closes when the start returns`() {
+    @Test func `an abort after the handler finished closes when the start returns`() {
         var course = ExchangeCourse()
         #expect(course.requestArrived() == .startHandler)
         #expect(course.finish(answer) == .leaveToStart)
@@ -48,7 +48,7 @@ import TideoverHTTPServer
         #expect(course.startReturned() == .close)
     }
 
-    @Test func `an exchange that is over starts no handler`() {
+    @Test func `a settled exchange starts no handler`() {
         var course = ExchangeCourse()
         course.settle()
         #expect(course.requestArrived() == .close)
@@ -57,7 +57,7 @@ import TideoverHTTPServer
 
     /// In any order of events, at most one response is sent. The connection is resumed exactly as
     /// often as it was suspended, or is still suspended.
-    @Test func `no order of events answers twice or resumes what is not suspended`() {
+    @Test func `no order of events sends two responses or resumes twice`() {
         for path in 0..<4096 {
             var course = ExchangeCourse()
             var (sent, suspended) = (0, 0)

@@ -4,7 +4,7 @@ import TideoverHTTPServer
 
 /// The messages for a server that does not start.
 @Suite struct HTTPServerErrorTests {
-    @Test func `an error says what is wrong where`() throws {
+    @Test func `an error names the problem and its place`() throws {
         let address = try #require(ListenAddress("[::1]:80"))
         let sentences: [HTTPServerError: String] = [
             .addressInUse(address): "[::1]:80 is in use already",

@@ -8,7 +8,7 @@ import TideoverLocks
     // MARK: Clients that disconnect
 
     @Test(arguments: [false, true])
-    func `a client that goes away cancels its handler`(byReset: Bool) async throws {
+    func `a disconnected client cancels its handler`(byReset: Bool) async throws {
         let gate = Gate()
         let handler: Handler = { request in
             if request.path == "/wait" { try await gate.pass() }
@@ -56,7 +56,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `clients that break off anywhere leave nothing behind`() async throws {
+    @Test func `clients that disconnect at any point leave no connections open`() async throws {
         let payload = Payload()
         weak let trace = payload
         try await withPayload(payload) { server in
@@ -124,7 +124,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `a head that trickles in is cut off at its deadline`() async throws {
+    @Test func `a slow head is cut off at its deadline`() async throws {
         let limits = limits { $0.head = .milliseconds(400) }
         let (time, response) = try await endurance(limits) { client in
             for byte in "GET / HTTP/1.1\r\nHost: x\r\nX-A: ".utf8 {
@@ -138,7 +138,7 @@ import TideoverLocks
         #expect(response == nil || response?.status == 408)
     }
 
-    @Test func `a head that stops is answered with 408`() async throws {
+    @Test func `a head that stops arriving is answered with 408`() async throws {
         let limits = limits { $0.head = .milliseconds(300) }
         let (time, response) = try await endurance(limits) { client in
             try client.send("GET / HTTP/1.1\r\nHo")
@@ -160,7 +160,7 @@ import TideoverLocks
         #expect(response?.problem == "request-too-slow")
     }
 
-    @Test func `a body that trickles in is cut off at its deadline`() async throws {
+    @Test func `a slow body is cut off at its deadline`() async throws {
         let limits = limits { $0.body = .milliseconds(400) }
         let (time, response) = try await endurance(limits) { client in
             try client.request("POST /", ["Content-Length: 1000"])
@@ -175,7 +175,7 @@ import TideoverLocks
         #expect(response == nil || response?.status == 408)
     }
 
-    @Test func `a silent connection is closed when it has idled long enough`() async throws {
+    @Test func `an idle connection is closed at its limit`() async throws {
         let limits = limits { $0.idle = .milliseconds(300) }
         for asksFirst in [false, true] {
             let (time, _) = try await endurance(limits) { client in
@@ -190,7 +190,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `a client that does not read its answer is cut off`() async throws {
+    @Test func `a client that does not read its response is cut off`() async throws {
         let limits = limits { $0.reply = .milliseconds(300) }
         let body = [UInt8](repeating: 7, count: 32 << 20)
         try await withServer(limits, handler: { _ in Response(body: body) }) { server in
@@ -206,7 +206,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `a handler may take longer than any deadline of the client`() async throws {
+    @Test func `a handler can run longer than every client deadline`() async throws {
         let deadline = Duration.seconds(1)
         let limits = limits {
             $0.head = deadline
@@ -260,7 +260,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `clients that say nothing keep nobody out, however many they are`() async throws {
+    @Test func `silent clients never keep other clients out`() async throws {
         let limits = limits { $0.connections = 4 }
         try await withServer(limits, handler: echo) { server in
             try await onThread { [port = server.port] in
@@ -278,7 +278,7 @@ import TideoverLocks
     @Test(arguments: [
         "GET / HTTP/1.1\r\nHo", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n",
     ])
-    func `a request that does not get on is closed for a new one`(part: String) async throws {
+    func `a stalled request is closed for a new one`(part: String) async throws {
         let limits = limits {
             $0.connections = 2
             ($0.head, $0.body) = (.seconds(600), .seconds(600))
@@ -345,7 +345,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `whoever was refused gives way to others of the same address`() async throws {
+    @Test func `a refused client is closed first for others of its address`() async throws {
         let limits = limits { $0.connectionsPerAddress = 3 }
         let handler: Handler = { request in
             request.path == "/forged" ? Response(status: 401) : try await echo(request)
@@ -376,7 +376,9 @@ import TideoverLocks
         }
     }
 
-    @Test func `a closed connection makes room, and shared addresses need none`() async throws {
+    @Test func `a closed connection frees its place, and shared networks are unlimited`()
+        async throws
+    {
         let counted = limits { $0.connectionsPerAddress = 1 }
         try await withServer(counted, handler: echo) { server in
             for _ in 0..<20 {
@@ -410,7 +412,7 @@ import TideoverLocks
         ("192.0.2.1", "192.0.2.1/32"), ("2001:db8:1:2::3", "2001:db8:1:2::/64"),
         ("10.1.2.3", nil), ("127.0.0.1", nil), ("::1", nil),
     ])
-    func `a client of IPv6 is a network of 64 bits, and a proxy is nobody`(
+    func `an IPv6 client is a network of 64 bits, and a shared network is not limited`(
         address: String,
         client: String?
     ) throws {
@@ -424,7 +426,7 @@ import TideoverLocks
 
     // MARK: Starting
 
-    @Test func `a port in use is an error that names it`() async throws {
+    @Test func `a port in use is an error with its number`() async throws {
         let server = try HTTPServer(port: 0, handler: echo)
         #expect(throws: HTTPServerError.addressInUse(server.address)) {
             try HTTPServer(port: server.port, handler: echo)
@@ -432,7 +434,7 @@ import TideoverLocks
         await server.stop()
     }
 
-    @Test func `what is no address of this machine is an error`() {
+    @Test func `an address of another machine is an error`() {
         #expect(throws: HTTPServerError.notAnAddress("localhost")) {
             try HTTPServer(address: "localhost", port: 0, handler: echo)
         }
@@ -468,7 +470,7 @@ import TideoverLocks
 
     // MARK: Stopping
 
-    @Test func `stopping lets running exchanges finish and takes no new ones`() async throws {
+    @Test func `stopping finishes running exchanges and accepts no new ones`() async throws {
         let gate = Gate()
         let server = try serverOnAPortOfItsOwn { request in
             try await gate.pass()
@@ -501,7 +503,7 @@ import TideoverLocks
         return false
     }
 
-    @Test func `a handler that runs past the bound is cancelled and answers 503`() async throws {
+    @Test func `a handler beyond the bound is cancelled and answers 503`() async throws {
         let gate = Gate()
         var limits = HTTPServerLimits()
         // On a busy machine the cancelled task may be scheduled late.
@@ -521,7 +523,7 @@ import TideoverLocks
         #expect(gate.cancelled == 1)
     }
 
-    @Test func `a handler that ignores its cancellation cannot keep the server`() async throws {
+    @Test func `a handler that ignores its cancellation does not stop the shutdown`() async throws {
         let isReleased = Locked(false)
         let server = try HTTPServer(port: 0) { request in
             while !isReleased.withLock({ $0 }) { await Task.yield() }
@@ -540,7 +542,7 @@ import TideoverLocks
         #expect(try await isEnded.value)
     }
 
-    @Test func `idle connections do not hold up the stop`() async throws {
+    @Test func `idle connections do not delay the stop`() async throws {
         let server = try HTTPServer(port: 0, handler: echo)
         let isEnded = onThreadLater { [port = server.port] in
             let client = try Client(port)
@@ -555,7 +557,7 @@ import TideoverLocks
         #expect(try await isEnded.value)
     }
 
-    @Test func `the port is free again at once, and stopping twice is harmless`() async throws {
+    @Test func `the port is free at once, and stopping twice is harmless`() async throws {
         let first = try serverOnAPortOfItsOwn(echo)
         let port = first.port
         for _ in 0..<3 {
@@ -591,14 +593,14 @@ import TideoverLocks
         #expect(await refuses(server.port))
     }
 
-    @Test func `a server that nobody refers to any more stops`() async throws {
+    @Test func `a server without references stops`() async throws {
         var server: HTTPServer? = try serverOnAPortOfItsOwn(echo)
         let port = try #require(server?.port)
         server = nil
         #expect(await refuses(port))
     }
 
-    @Test func `stopping amid traffic loses no process`() async throws {
+    @Test func `stopping under load does not crash`() async throws {
         for round in 0..<10 {
             var limits = HTTPServerLimits()
             limits.connectionsPerAddress = 0

@@ -16,7 +16,7 @@ import TideoverHTTPServer
             (now: .max, most: .max, raised: .max, connections: 1_024),
         ] as [(now: UInt, most: UInt, raised: UInt, connections: Int)]
     )
-    func `connections leave files to the rest of the process`(
+    func `connections leave enough file descriptors to the process`(
         now: UInt,
         most: UInt,
         raised: UInt,

@@ -44,7 +44,7 @@ import TideoverHTTPServer
 
     // MARK: Bodies
 
-    @Test func `a body may be as long as the limit`() async throws {
+    @Test func `a body at the limit is accepted`() async throws {
         let head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: \(limit)\r\n\r\n"
         let body = String(repeating: "b", count: limit)
         let (response, isClosed) = try await answer(to: head + body)
@@ -52,7 +52,7 @@ import TideoverHTTPServer
         #expect(!isClosed)
     }
 
-    @Test func `a body one byte longer is refused, and the client gets to read why`() async throws {
+    @Test func `a body one byte longer is refused, and the client can read why`() async throws {
         let head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: \(limit + 1)\r\n\r\n"
         let body = String(repeating: "b", count: limit + 1)
         let (response, isClosed) = try await answer(to: head + body, handler: Self.unwanted)
@@ -61,7 +61,7 @@ import TideoverHTTPServer
         #expect(isClosed)
     }
 
-    @Test func `a body is refused by its announced length, before it comes`() async throws {
+    @Test func `a body is refused by its announced length before it arrives`() async throws {
         for fields in [
             ["Content-Length: 999999999"], ["Content-Length: 300000", "Expect: 100-continue"],
         ] {
@@ -71,7 +71,8 @@ import TideoverHTTPServer
         }
     }
 
-    @Test func `a chunked body may be as long as the limit, and no byte longer`() async throws {
+    @Test func `a chunked body at the limit is accepted, and a longer one is refused`() async throws
+    {
         let head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
         let chunk = "1000\r\n" + String(repeating: "b", count: 4096) + "\r\n"
         let whole = head + String(repeating: chunk, count: limit / 4096)
@@ -86,7 +87,7 @@ import TideoverHTTPServer
     @Test(arguments: [
         "2\r\nhi\r\n0\r\n\r\n", "2;\nhi\r\n0\r\n\r\n", "2\nhi\n0\n\n", "2\r\nhi\r\n0\r\nA: b\n\n",
     ])
-    func `nothing behind a chunked body is taken for another request`(
+    func `bytes after a chunked body are not read as another request`(
         chunks: String
     ) async throws {
         try await withServer(handler: measure) { server in
@@ -118,7 +119,7 @@ import TideoverHTTPServer
         }
     }
 
-    @Test func `what follows the announced length is the next request`() async throws {
+    @Test func `bytes after the announced length are the next request`() async throws {
         try await withServer(handler: measure) { server in
             try await onThread { [port = server.port] in
                 let client = try Client(port)
@@ -137,7 +138,7 @@ import TideoverHTTPServer
     /// response twice. This is harmless: the first head closes the connection, so clients ignore
     /// the rest. The handler is not called, and no later bytes are read as a request.
     @Test(arguments: ["Content-Length: 2 ", "Content-Length: 2\t", "Content-Length:  2 "])
-    func `a length with white space behind it smuggles nothing`(field: String) async throws {
+    func `trailing white space in a length does not smuggle a request`(field: String) async throws {
         try await withServer(handler: Self.unwanted) { server in
             try await onThread { [port = server.port] in
                 let client = try Client(port)
@@ -164,7 +165,7 @@ import TideoverHTTPServer
         #expect(isClosed)
     }
 
-    @Test func `the encoding identity is none`() async throws {
+    @Test func `the encoding identity is accepted`() async throws {
         let (response, _) = try await answer(
             to: "POST / HTTP/1.1\r\nHost: x\r\nContent-Encoding: Identity\r\n"
                 + "Content-Length: 2\r\n\r\nhi"
@@ -180,7 +181,7 @@ import TideoverHTTPServer
         return "GET / HTTP/1.1\r\nHost: x\r\nX-A: \(padding)\r\n\r\n"
     }
 
-    @Test func `a head may be as long as the limit, and no byte longer`() async throws {
+    @Test func `a head at the limit is accepted, and one byte more is refused`() async throws {
         let (exact, _) = try await answer(to: head(ofBytes: 16 * 1024))
         #expect(exact?.status == 200)
         let (longer, isClosed) = try await answer(
@@ -212,7 +213,7 @@ import TideoverHTTPServer
         #expect(isClosed)
     }
 
-    @Test func `there may be 64 fields, and not one more`() async throws {
+    @Test func `64 fields are accepted, and 65 are refused`() async throws {
         func request(fields: Int) -> String {
             let lines = (1..<fields).map { "X-\($0): a\r\n" }.joined()
             return "GET / HTTP/1.1\r\nHost: x\r\n\(lines)\r\n"
@@ -229,7 +230,7 @@ import TideoverHTTPServer
         }
     }
 
-    @Test func `a query may have many items`() async throws {
+    @Test func `a query with many items is accepted`() async throws {
         let items = String(repeating: "a&", count: 8_000)
         let handler: Handler = { request in .text("\(request.query.count)") }
         let (response, _) = try await answer(
@@ -243,7 +244,7 @@ import TideoverHTTPServer
         "GET /%zz", "GET /%C3", "GET /?a=%", "GET /?%FF=1", "GET *", "GET a", "OPTIONS *",
         "GET /a#b", "GET /é", "CONNECT example.com:443",
     ])
-    func `a malformed target is refused, and the connection goes on`(line: String) async throws {
+    func `a malformed target is refused, and the connection stays open`(line: String) async throws {
         let (response, isClosed) = try await answer(
             to: "\(line) HTTP/1.1\r\nHost: x\r\n\r\n",
             handler: Self.unwanted
@@ -309,7 +310,7 @@ import TideoverHTTPServer
     }
 
     @Test(arguments: ["GARBAGE\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0\r\n", " \r\n"])
-    func `what is no request line at all is closed or refused`(bytes: String) async throws {
+    func `a malformed request line is closed or refused`(bytes: String) async throws {
         let (response, isClosed) = try await answer(to: bytes, handler: Self.unwanted)
         #expect(response == nil || response?.status == 400)
         #expect(isClosed)

@@ -32,16 +32,16 @@ import TideoverHTTPServer
     }
 
     @Test(arguments: ["", "-1", "+1", "1.0", "1e3", "0x1", "1,1", "1 1", "99999999999999999999"])
-    func `a length is one plain number`(length: String) {
+    func `a length is one decimal number`(length: String) {
         #expect(slug(body([("Content-Length", length)])) == "malformed-request")
     }
 
-    @Test func `a length beyond the limit is told apart from a malformed one`() {
+    @Test func `a length beyond the limit differs from a malformed one`() {
         #expect(body([("Content-Length", "262144")]) == .success(.length(262_144)))
         #expect(body([("Content-Length", "262145")]) == .failure(.bodyTooLarge(limit: 262_144)))
     }
 
-    @Test func `two framings are one too many`() {
+    @Test func `two framings are refused`() {
         let length = ("Content-Length", "1")
         let chunks = ("Transfer-Encoding", "chunked")
         #expect(slug(body([length, length])) == "malformed-request")
@@ -50,13 +50,13 @@ import TideoverHTTPServer
         #expect(body([chunks, chunks]) == .failure(.transferCoding))
     }
 
-    @Test func `size is judged before form`() {
+    @Test func `the size is checked before the syntax`() {
         #expect(slug(body([("Bad name", "")], bytes: 16_385)) == "head-too-large")
         let many = (0..<64).map { ("X-\($0)", "") }
         #expect(slug(body(many)) == "too-many-fields")
     }
 
-    @Test func `white space after a value is not part of it`() {
+    @Test func `trailing white space is not part of a value`() {
         let head = RequestHead(
             method: "GET",
             target: "/",
@@ -98,13 +98,13 @@ import TideoverHTTPServer
         return layout.ends(afterBytes: end - 1000)
     }
 
-    @Test func `one space, CR and LF, and any white space before a value are exact`() {
+    @Test func `exact separators and any white space before a value are accepted`() {
         #expect(isExact())
         #expect(isExact(white: 0))
         #expect(isExact(white: 40))
     }
 
-    @Test func `anything else between the parts is not`() {
+    @Test func `other separators are refused`() {
         #expect(!isExact(targetGap: 2))
         #expect(!isExact(versionGap: 2))
         #expect(!isExact(firstGap: 1))

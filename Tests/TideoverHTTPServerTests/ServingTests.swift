@@ -5,7 +5,7 @@ import TideoverLocks
 
 /// Tests ordinary exchanges over real sockets.
 @Suite(.timeLimit(.minutes(20))) struct ServingTests {
-    @Test func `a request reaches the handler as it was sent`() async throws {
+    @Test func `a request reaches the handler unchanged`() async throws {
         let seen = Locked<Request?>(nil)
         try await withServer(handler: { request in
             seen.withLock { $0 = request }
@@ -31,7 +31,7 @@ import TideoverLocks
         #expect(request.peer == "127.0.0.1")
     }
 
-    @Test func `a response leaves as the handler made it`() async throws {
+    @Test func `a response is sent as the handler made it`() async throws {
         let handler: Handler = { _ in
             Response(
                 status: 418,
@@ -58,7 +58,7 @@ import TideoverLocks
         #expect(response.text == "tea")
     }
 
-    @Test func `one connection carries many requests, answered on the I/O thread`() async throws {
+    @Test func `one connection serves many requests on the I/O thread`() async throws {
         try await withServer(handler: echo) { server in
             try await onThread { [port = server.port] in
                 let client = try Client(port)
@@ -75,7 +75,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `pipelined requests are answered in order, though one suspends`() async throws {
+    @Test func `pipelined requests are answered in order though one suspends`() async throws {
         let gate = Gate()
         let handler: Handler = { request in
             if request.path == "/2" { try await gate.pass() }
@@ -99,7 +99,7 @@ import TideoverLocks
 
     /// A pipelined request is read only after the previous response was sent. So a client that does
     /// not read occupies one response and the system's buffers, however many requests it sends.
-    @Test func `a client that does not read its answers gets no further ones made`() async throws {
+    @Test func `a client that does not read its responses causes no further ones`() async throws {
         let size = 8 << 20
         let asked = 40
         let answered = Locked(0)
@@ -142,7 +142,7 @@ import TideoverLocks
     }
 
     @Test(arguments: ["OPTIONS", "PATCH", "PROPFIND", "get", "CONNECT"])
-    func `whatever the method, the handler decides`(method: String) async throws {
+    func `the handler decides for every method`(method: String) async throws {
         let handler: Handler = { request in
             #expect(request.method == method)
             throw Problem.methodNotAllowed(allowed: ["GET"])
@@ -158,7 +158,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `a body may come in pieces`() async throws {
+    @Test func `a body can arrive in pieces`() async throws {
         try await withServer(handler: echo) { server in
             try await onThread { [port = server.port] in
                 let client = try Client(port)
@@ -174,7 +174,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `a client that expects it is told to continue`() async throws {
+    @Test func `a client that expects 100 Continue receives it`() async throws {
         try await withServer(handler: echo) { server in
             try await onThread { [port = server.port] in
                 let client = try Client(port)
@@ -186,7 +186,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `a hundred connections wait for slow handlers at once`() async throws {
+    @Test func `a hundred connections can wait for slow handlers at once`() async throws {
         let gate = Gate()
         var limits = HTTPServerLimits()
         limits.connectionsPerAddress = 0
@@ -210,7 +210,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `a megabyte comes back whole`() async throws {
+    @Test func `a body of 1 MiB is echoed whole`() async throws {
         let body = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         try await withServer(handler: { _ in Response(body: body) }) { server in
             let received = try await onThread { [port = server.port] in
@@ -222,7 +222,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `an answer without content has none`() async throws {
+    @Test func `a response without content has no body`() async throws {
         let handler: Handler = { request in
             request.path == "/a" ? Response(status: 204) : .notModified(.weak("t"))
         }
@@ -239,7 +239,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `a thrown error is a 500 problem, and the server goes on`() async throws {
+    @Test func `a thrown error becomes a 500 problem, and the server continues`() async throws {
         struct Secret: Error {}
         let reports = Locked<[String]>([])
         let report: FailureReport = { error, request, id in
@@ -269,7 +269,7 @@ import TideoverLocks
         Response(status: 99), Response(status: 600), Response(headers: ["X-A": "a\r\nX-B: b"]),
         Response(headers: ["X A": "a"]), Response(headers: ["X-A": "a\0b"]),
     ])
-    func `a response that breaks HTTP is a 500 and is reported`(broken: Response) async throws {
+    func `a response that violates HTTP is a 500 and is reported`(broken: Response) async throws {
         let reports = Locked(0)
         let report: FailureReport = { _, _, _ in reports.withLock { $0 += 1 } }
         let handler: Handler = { request in
@@ -292,7 +292,7 @@ import TideoverLocks
         #expect(reports.withLock { $0 } == 2)
     }
 
-    @Test func `a handler can have the connection closed`() async throws {
+    @Test func `a handler can close the connection`() async throws {
         let handler: Handler = { _ in Response(headers: ["Connection": "close"]) }
         try await withServer(handler: handler) { server in
             try await onThread { [port = server.port] in
@@ -304,7 +304,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `HTTP 1 point 0 needs no host and ends with the answer`() async throws {
+    @Test func `HTTP 1 point 0 needs no host, and the response ends the connection`() async throws {
         try await withServer(handler: echo) { server in
             try await onThread { [port = server.port] in
                 let client = try Client(port)

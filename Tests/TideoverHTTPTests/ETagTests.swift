@@ -2,7 +2,7 @@ import Testing
 import TideoverHTTP
 
 @Suite struct ETagTests {
-    @Test func `a tag is written with its quotes`() {
+    @Test func `a tag is written in quotes`() {
         #expect(ETag.weak("17").description == "W/\"17\"")
         #expect(ETag.strong("17").description == "\"17\"")
     }
@@ -23,7 +23,7 @@ import TideoverHTTP
         #expect(!ETag.weak("17").matches(ifNoneMatch: field))
     }
 
-    @Test func `a request holds a tag that any of its lines names`() {
+    @Test func `a request matches a tag in any of its lines`() {
         var request = Request(path: "/")
         #expect(!request.holds(.weak("a")))
         request.headers = ["If-None-Match": "\"b\"", "if-none-match": "W/\"a\""]
@@ -31,7 +31,7 @@ import TideoverHTTP
         #expect(!request.holds(.weak("c")))
     }
 
-    @Test func `not modified carries the tag and no body`() {
+    @Test func `a 304 response has the tag and no body`() {
         let response = Response.notModified(.weak("a"))
         #expect(response.status == 304)
         #expect(response.headers["etag"] == "W/\"a\"")

@@ -12,7 +12,7 @@ import TideoverHTTP
         #expect(headers == ["X-A": "4"])
     }
 
-    @Test func `names of other letters are not the same`() {
+    @Test func `names with other letters are different`() {
         let headers: Headers = ["@a": "1", "[": "2"]
         #expect(headers["`a"] == nil)
         #expect(headers["{"] == nil)

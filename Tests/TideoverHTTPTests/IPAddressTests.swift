@@ -7,7 +7,7 @@ import TideoverHTTP
         ("10.0.0.0/8", "10.0.0.0/8"), ("10.1.2.3", "10.1.2.3/32"), ("0.0.0.0/0", "0.0.0.0/0"),
         ("FD00::/8", "fd00::/8"), ("::1", "::1/128"), ("2001:db8::/33", "2001:db8::/33"),
     ])
-    func `a network is read as operators write it`(text: String, canonical: String) {
+    func `a network is read in the usual notations`(text: String, canonical: String) {
         #expect(IPNetwork(text)?.description == canonical)
     }
 
@@ -16,7 +16,7 @@ import TideoverHTTP
         "10.0.0.1/8", "fd00::1/8", "::/129", "10.0.0.0/08x", "0x0a.0.0.0/8", "010.0.0.0.0/8",
         " 10.0.0.0/8", "localhost", "fe80::1%lo/128", "[::1]/128", "/8",
     ])
-    func `what is no network is refused`(text: String) {
+    func `a malformed network is refused`(text: String) {
         #expect(IPNetwork(text) == nil)
     }
 
@@ -81,7 +81,7 @@ import TideoverHTTP
         ("192.0.2.7", "192.0.2.7/32"), ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
         ("2001:db8:1:2:ffff::", "2001:db8:1:2::/64"), ("::1", "::/64"),
     ])
-    func `a client has an address of IPv4 or 64 bits of IPv6 to itself`(
+    func `a client is one IPv4 address or 64 bits of IPv6`(
         address: String,
         network: String
     ) throws {
@@ -89,7 +89,7 @@ import TideoverHTTP
         #expect(IPNetwork(ofClient: address).description == network)
     }
 
-    @Test func `an address of IPv4 in other clothes can be undressed`() {
+    @Test func `an IPv4-mapped address is unmapped`() {
         #expect(IPAddress("::ffff:192.0.2.7")?.unmapped.description == "192.0.2.7")
         for text in ["192.0.2.7", "::192.0.2.7", "::fffe:192.0.2.7", "2001:db8::1"] {
             #expect(IPAddress(text)?.unmapped == IPAddress(text))
@@ -100,7 +100,7 @@ import TideoverHTTP
         ("127.0.0.1", true), ("127.255.1.2", true), ("128.0.0.1", false), ("::1", true),
         ("::2", false), ("10.0.0.1", false),
     ])
-    func `loopback is the machine itself`(address: String, isLoopback: Bool) throws {
+    func `loopback addresses are recognised`(address: String, isLoopback: Bool) throws {
         let address = try #require(IPAddress(address))
         #expect(IPNetwork.loopback.contains { $0.contains(address) } == isLoopback)
     }

@@ -27,15 +27,15 @@ import TideoverHTTP
         "[::1%lo]:80",
         "localhost:99999999999999999999",
     ])
-    func `anything else is not`(text: String) {
+    func `any other text is refused`(text: String) {
         #expect(ListenAddress(text) == nil)
     }
 
-    @Test func `this machine's own name is its address of IPv4`() {
+    @Test func `localhost is the IPv4 loopback address`() {
         #expect(ListenAddress("localhost:0") == ListenAddress("127.0.0.1:0"))
     }
 
-    @Test func `an address and a port can be told apart from the start`() {
+    @Test func `a listen address can be made from host and port`() {
         #expect(ListenAddress(host: "[::1]", port: 80) == ListenAddress("[::1]:80"))
         #expect(ListenAddress(host: "::1", port: 80) == ListenAddress("[::1]:80"))
         #expect(ListenAddress(host: "[127.0.0.1]", port: 80) == nil)

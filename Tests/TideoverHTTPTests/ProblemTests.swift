@@ -32,13 +32,13 @@ import TideoverLocks
         )
     }
 
-    @Test func `what is absent is not written`() throws {
+    @Test func `absent members are not written`() throws {
         let response = Problem.notFound.response
         #expect(response.headers["retry-after"] == nil)
         #expect(try members(response)["detail"] == nil)
     }
 
-    @Test func `method not allowed says which are`() {
+    @Test func `a 405 response lists the allowed methods`() {
         let response = Problem.methodNotAllowed(allowed: ["GET", "HEAD"]).response
         #expect(response.status == 405)
         #expect(response.headers["Allow"] == "GET, HEAD")
@@ -53,7 +53,7 @@ import TideoverLocks
         }
     }
 
-    @Test func `a thrown problem becomes its answer and is not reported`() async throws {
+    @Test func `a thrown problem becomes the response and is not reported`() async throws {
         let handler = answering({ _ in
             throw Problem.notFound
         })
@@ -69,7 +69,7 @@ import TideoverLocks
         #expect(response.headers["Retry-After"] != nil)
     }
 
-    @Test func `another error becomes a 500 that tells nothing but the request id`() async throws {
+    @Test func `any other error becomes a 500 that contains only the request id`() async throws {
         struct Leak: Error { let password = "hunter2" }
         let reports = Locked<[String]>([])
         let handler = answering(
@@ -92,7 +92,7 @@ import TideoverLocks
         #expect(report.contains("hunter2") && report.hasSuffix(" /x r-1"))
     }
 
-    @Test func `an answer passes through unchanged`() async throws {
+    @Test func `a response passes through unchanged`() async throws {
         let handler = answering({ request in
             .text(request.path, status: 201)
         })
@@ -101,13 +101,13 @@ import TideoverLocks
         #expect(response.body == Array("/x".utf8))
     }
 
-    @Test func `request ids are sixteen hexadecimal digits and unlike each other`() {
+    @Test func `request ids are sixteen hexadecimal digits and all different`() {
         let ids = (0..<100).map { _ in randomRequestID() }
         #expect(Set(ids).count == 100)
         #expect(ids.allSatisfy { $0.utf8.count == 16 && UInt64($0, radix: 16) != nil })
     }
 
-    @Test func `JSON answers say what they are`() throws {
+    @Test func `JSON responses have the JSON content type`() throws {
         let written = Response.json(status: 201, headers: ["ETag": "\"a\""]) { writer in
             writer.field("a", 1)
         }

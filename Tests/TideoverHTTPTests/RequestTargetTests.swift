@@ -23,7 +23,7 @@ import TideoverHTTP
         ("http://example.com/a?b=c", "/a"), ("https://example.com", "/"),
         ("http://example.com?b=c", "/"), ("http://[::1]:80/x/y", "/x/y"),
     ])
-    func `the absolute form is understood`(text: String, path: String) {
+    func `the absolute form is accepted`(text: String, path: String) {
         #expect(RequestTarget(text)?.path == path)
     }
 
@@ -47,7 +47,7 @@ import TideoverHTTP
         "", "v1", "//", "/v1/", "/v1//a", "/.", "/a/..", "/a/%2e%2E/b", "/%2e", "/a%00", "/a%0Ab",
         "/a%7F", "/%", "/%g0", "/%80",
     ])
-    func `tricks with dots, slashes and controls have no segments`(path: String) {
+    func `dot segments, encoded slashes and control characters give no segments`(path: String) {
         #expect(Request(path: path).segments == nil)
     }
 
@@ -58,7 +58,7 @@ import TideoverHTTP
         #expect(request?.queryValue("none") == nil)
     }
 
-    @Test func `encoding and decoding are inverse`() {
+    @Test func `decoding reverses encoding`() {
         let text = "a/b c+d%é\u{0}~-._"
         let encoded = PercentEncoding.encode(text)
         #expect(encoded == "a%2Fb%20c%2Bd%25%C3%A9%00~-._")

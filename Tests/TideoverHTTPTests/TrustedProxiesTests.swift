@@ -14,7 +14,7 @@ import TideoverHTTP
     }
 
     @Test(arguments: ["198.51.100.7", "2001:db8::7", "127.0.0.1", "::1", "192.0.2.2"])
-    func `whoever is no trusted proxy is the client, whatever he says`(peer: String) {
+    func `an untrusted peer is the client, whatever its headers contain`(peer: String) {
         #expect(client(peer) == peer)
         #expect(client(peer, ["203.0.113.9"]) == peer)
         #expect(client(peer, ["10.0.0.1", "203.0.113.9, 10.0.0.1"]) == peer)
@@ -54,26 +54,26 @@ import TideoverHTTP
         [":80"], ["203.0.113.9, evil"], ["evil, 10.0.0.2"], ["203.0.113.9", "evil"],
         ["203.0.113.9;203.0.113.9"], ["for=203.0.113.9"], ["fe80::1%eth0"], ["010.0.0.1"],
     ])
-    func `where the field is missing or malformed the peer is the client`(forwarded: [String]) {
+    func `without a valid field the peer is the client`(forwarded: [String]) {
         #expect(client("10.0.0.1", forwarded) == "10.0.0.1")
     }
 
     /// U+0600 forms one character with the next one, even a comma.
     @Test(arguments: ["\u{0600}", "e\u{0301}", "\u{200D}", "\u{1F1E6}", "\u{0600}\u{0600}"])
-    func `what a client writes cannot swallow what the proxy adds`(hearsay: String) {
+    func `a client's field cannot hide what the proxy adds`(hearsay: String) {
         for comma in [",", ", ", " , "] {
             #expect(client("10.0.0.1", ["\(hearsay)\(comma)203.0.113.9"]) == "203.0.113.9")
         }
         #expect(client("10.0.0.1", [hearsay, "203.0.113.9"]) == "203.0.113.9")
     }
 
-    @Test func `a request that came from no socket has no client`() {
+    @Test func `a request without a socket has no client`() {
         #expect(client(nil) == nil)
         #expect(client(nil, ["203.0.113.9"]) == nil)
         #expect(client("somewhere", ["203.0.113.9"]) == nil)
     }
 
-    @Test func `nobody is trusted unless told`() {
+    @Test func `no proxy is trusted by default`() {
         let request = Request(
             path: "/",
             headers: ["X-Forwarded-For": "203.0.113.9"],
@@ -82,7 +82,7 @@ import TideoverHTTP
         #expect(TrustedProxies().client(of: request)?.description == "127.0.0.1")
     }
 
-    @Test func `a long field costs little and hides nothing`() {
+    @Test func `a long field is parsed cheaply and hides no address`() {
         let hearsay = String(repeating: "::", count: 7_000)
         #expect(client("10.0.0.1", ["\(hearsay), 203.0.113.9"]) == "203.0.113.9")
         #expect(client("10.0.0.1", ["203.0.113.9, \(hearsay)"]) == "10.0.0.1")

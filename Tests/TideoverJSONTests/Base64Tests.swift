@@ -8,7 +8,8 @@ struct Base64Tests {
         ("foob", "Zm9vYg==", "Zm9vYg"), ("fooba", "Zm9vYmE=", "Zm9vYmE"),
         ("foobar", "Zm9vYmFy", "Zm9vYmFy"),
     ])
-    func `the examples of RFC 4648 hold`(plain: String, standard: String, urlSafe: String) {
+    func `the examples of RFC 4648 are reproduced`(plain: String, standard: String, urlSafe: String)
+    {
         #expect(Base64.encodeString(plain.utf8, .standard) == standard)
         #expect(Base64.encodeString(plain.utf8, .urlSafe) == urlSafe)
         #expect(Base64.decode(standard.utf8, .standard) == Array(plain.utf8))
@@ -40,7 +41,7 @@ struct Base64Tests {
         #expect(Base64.decode(text.utf8, .urlSafe) == nil)
     }
 
-    @Test func `of the last characters just those with unused bits zero are accepted`() {
+    @Test func `the last character is accepted only if its unused bits are zero`() {
         let characters = Base64.encode((0..<64).flatMap { [$0 << 2] as [UInt8] }, .urlSafe)
         #expect(!characters.isEmpty)
         let alphabet = Array(
@@ -54,7 +55,7 @@ struct Base64Tests {
         }
     }
 
-    @Test func `each byte that is no character is refused in each place`() {
+    @Test func `each invalid byte is refused at each position`() {
         let alphabet = Set(
             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
         )
@@ -68,7 +69,7 @@ struct Base64Tests {
     }
 
     @Test(arguments: 0..<70)
-    func `bytes of each length come through both alphabets`(length: Int) {
+    func `bytes of each length survive both alphabets`(length: Int) {
         let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 * 151 + length) }
         for alphabet in [Base64.Alphabet.standard, .urlSafe] {
             let text = Base64.encode(bytes, alphabet)
@@ -78,7 +79,7 @@ struct Base64Tests {
         #expect(Base64.encodeString(bytes, .standard) == Data(bytes).base64EncodedString())
     }
 
-    @Test func `slices, strings and sequences without storage are read alike`() {
+    @Test func `slices, strings and sequences without storage are decoded alike`() {
         let text = "xZm9vYmFyx"
         let bytes = Array(text.utf8)
         #expect(Base64.decode(bytes[1..<9], .urlSafe) == Array("foobar".utf8))

@@ -10,14 +10,14 @@ struct ConformanceTests {
         "y_object_duplicated_key.json", "y_object_duplicated_key_and_value.json",
     ]
 
-    @Test func `all vectors are there`() {
+    @Test func `all vectors are present`() {
         #expect(Vectors.names("y_").count == 95)
         #expect(Vectors.names("n_").count == 188)
         #expect(Vectors.names("i_").count == 35)
     }
 
     @Test(arguments: Vectors.names("y_"))
-    func `what every parser must accept is accepted, but for a key used twice`(
+    func `documents that every parser must accept are accepted, except duplicate keys`(
         name: String
     ) throws {
         let refused = refusal(of: try Vectors.bytes(name))
@@ -29,7 +29,7 @@ struct ConformanceTests {
     }
 
     @Test(arguments: Vectors.names("y_"))
-    func `relaxed syntax accepts what strict syntax accepts, with the same meaning`(
+    func `relaxed syntax reads strict documents with the same meaning`(
         name: String
     ) throws {
         let bytes = try Vectors.bytes(name)
@@ -39,7 +39,7 @@ struct ConformanceTests {
     }
 
     @Test(arguments: Vectors.names("y_"), [false, true])
-    func `what is accepted comes through the writer unchanged`(name: String, pretty: Bool) throws {
+    func `accepted documents pass the writer unchanged`(name: String, pretty: Bool) throws {
         guard let document = try? JSONDocument(try Vectors.bytes(name)) else { return }
         let value = JSONValue(document.root)
         let written = try JSONDocument(value.encoded(pretty: pretty))
@@ -47,13 +47,13 @@ struct ConformanceTests {
     }
 
     @Test(arguments: Vectors.names("n_"))
-    func `what every parser must refuse is refused`(name: String) throws {
+    func `documents that every parser must refuse are refused`(name: String) throws {
         let bytes = try Vectors.bytes(name)
         #expect(refusal(of: bytes) != nil)
         #expect(refusal(of: bytes, limits: .local) != nil)
     }
 
-    @Test func `a hundred thousand open brackets are refused for their depth`() throws {
+    @Test func `a hundred thousand opening brackets are refused by the depth limit`() throws {
         let bytes = try Vectors.bytes("n_structure_100000_opening_arrays.json")
         #expect(refusal(of: bytes)?.reason == .tooDeep(limit: 32))
         #expect(refusal(of: bytes)?.offset == 32)
@@ -99,7 +99,7 @@ struct ConformanceTests {
     ]
 
     @Test(arguments: Vectors.names("i_"))
-    func `what is left open has our verdict`(name: String) throws {
+    func `implementation-defined documents get the verdict of our table`(name: String) throws {
         let key = String(name.dropFirst("i_".count).dropLast(".json".count))
         let verdict = try #require(Self.verdicts[key])
         #expect(refusal(of: try Vectors.bytes(name))?.reason == verdict)

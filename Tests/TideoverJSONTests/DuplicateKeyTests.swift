@@ -8,7 +8,7 @@ struct DuplicateKeyTests {
         #"[{"x":{"a":1,"a":2}}]"#, #"{"":1,"":2}"#, #"{"😀":1,"\ud83d\ude00":2}"#,
         #"{"\/":1,"/":2}"#, #"{"a\u0000":1,"\u0061\u0000":2}"#,
     ])
-    func `a key used twice is refused, however it is written`(text: String) {
+    func `a duplicate key is refused, however it is written`(text: String) {
         guard case .duplicateKey = refusal(of: text)?.reason else {
             Issue.record("accepted or refused for another reason")
             return
@@ -19,7 +19,7 @@ struct DuplicateKeyTests {
         #"{"a":1,"A":2}"#, #"{"a":{"a":{"a":1}}}"#, #"[{"a":1},{"a":2}]"#, #"{"a":1,"a ":2}"#,
         #"{"":1,"\u0000":2}"#, #"{"a\u0000":1,"a":2}"#, #"{"a":["a","a"]}"#, #"{"a":"b","b":"a"}"#,
     ])
-    func `keys unlike each other are accepted`(text: String) {
+    func `different keys are accepted`(text: String) {
         #expect(refusal(of: text) == nil)
     }
 
@@ -32,7 +32,7 @@ struct DuplicateKeyTests {
     }
 
     @Test(arguments: [2, 3, 31, 32, 33, 34, 100, 1000])
-    func `the first repetition is found among few keys and many`(count: Int) throws {
+    func `the first duplicate is found among few keys and many`(count: Int) throws {
         for (first, second) in [
             (0, 1), (0, count - 1), (count / 2, count - 1), (count - 2, count - 1),
         ]
@@ -46,13 +46,13 @@ struct DuplicateKeyTests {
         }
     }
 
-    @Test func `of several repetitions the earliest is told`() {
+    @Test func `the earliest of several duplicates is reported`() {
         let keys = (0..<200).map { "k\($0)" } + ["k150", "k3", "k3", "k0"]
         let text = "{" + keys.map { "\"\($0)\":0" }.joined(separator: ",\n") + "}"
         #expect(refusal(of: text)?.reason == .duplicateKey("k150", firstLine: 151))
     }
 
-    @Test func `a hundred thousand keys are read, and one repetition among them is found`() throws {
+    @Test func `one duplicate among a hundred thousand keys is found`() throws {
         let limits = JSONLimits.storeAnswer
         let members = (0..<100_000).map { "\"\($0)\":\($0)" }.joined(separator: ",")
         let document = try JSONDocument("{\(members)}", limits: limits)
@@ -62,7 +62,7 @@ struct DuplicateKeyTests {
         #expect(refused?.reason == .duplicateKey("9", firstLine: 1))
     }
 
-    @Test func `keys whose hashes all collide cost sorting, not a look at each pair`() {
+    @Test func `keys with equal hashes are sorted, not compared pair by pair`() {
         let count = 100_000
         let texts = (0..<count).map { Array("\($0 * 7919 % count)".utf8) }
         var keys = (0..<UInt64(count)).map { 0xABCD_EF01 << 32 | $0 }
@@ -76,7 +76,7 @@ struct DuplicateKeyTests {
         #expect(search.comparisons < 25 * count)
     }
 
-    @Test func `a repetition is found among keys whose hashes all collide`() {
+    @Test func `a duplicate is found among keys with equal hashes`() {
         var texts = (0..<5000).map { Array("\($0)".utf8) }
         texts[4000] = texts[77]
         texts[4500] = texts[76]
@@ -91,7 +91,7 @@ struct DuplicateKeyTests {
         #expect(found?.second == 4000)
     }
 
-    @Test func `keys that share a long beginning are told apart`() {
+    @Test func `keys with a long common prefix are distinguished`() {
         let start = String(repeating: "x", count: 1000)
         let members = (0..<200).map { "\"\(start)\($0)\":0" }.joined(separator: ",")
         #expect(refusal(of: "{\(members)}") == nil)

@@ -26,7 +26,7 @@ struct NodeTests {
         #expect(root["name"]?["name"] == nil)
     }
 
-    @Test func `kinds are told apart, and no accessor answers for another kind`() throws {
+    @Test func `kinds differ, and each accessor reads only its kind`() throws {
         let list = try JSONDocument("[null, true, 1, \"1\", [], {}]").root
         #expect(list.elements.map(\.kind) == [.null, .bool, .number, .string, .array, .object])
         #expect(list.elements.map(\.isNull) == [true, false, false, false, false, false])
@@ -38,7 +38,7 @@ struct NodeTests {
         #expect(list.elements.map { Array($0.members).count } == [0, 0, 0, 0, 0, 0])
     }
 
-    @Test func `elements are walked in order, nested ones skipped`() throws {
+    @Test func `elements are iterated in order, nested ones skipped`() throws {
         let list = try #require(root["key"])
         #expect(
             list.elements.map { String(decoding: $0.source, as: UTF8.self) }
@@ -53,7 +53,7 @@ struct NodeTests {
         #expect(Array(list.members).isEmpty)
     }
 
-    @Test func `members are walked in the order written`() {
+    @Test func `members are iterated in the order written`() {
         #expect(
             root.members.map(\.key)
                 == ["name", "plain", "key", "on", "off", "nothing", "object"]
@@ -65,7 +65,7 @@ struct NodeTests {
         )
     }
 
-    @Test func `a value knows its text, its place and its key`() throws {
+    @Test func `a value has its source text, position and key`() throws {
         let name = try #require(root["name"])
         #expect(String(decoding: name.source, as: UTF8.self) == "\"caf\\u00e9 au lait\"")
         #expect(name.position == (2, 11))
@@ -82,7 +82,7 @@ struct NodeTests {
         #expect(bare.offset == 4)
     }
 
-    @Test func `the bytes of a string are given without quotes and escapes`() {
+    @Test func `the bytes of a string are returned without quotes and escapes`() {
         #expect(root["plain"]?.utf8.map { Array($0) } == Array("tea".utf8))
         #expect(root["name"]?.utf8.map { Array($0) } == Array("café au lait".utf8))
         #expect(root["on"]?.utf8 == nil)
@@ -122,7 +122,7 @@ struct NodeTests {
             ("0.500000000000000166533453693773481063544750213623046875", 0.5000000000000002),
         ] as [(String, Double)]
     )
-    func `a double is the nearest one`(text: String, expected: Double) throws {
+    func `a double is the nearest representable one`(text: String, expected: Double) throws {
         let double = try #require(try JSONDocument(text).root.double)
         #expect(double.bitPattern == expected.bitPattern)
     }
@@ -138,12 +138,12 @@ struct NodeTests {
         #expect(try JSONDocument("0.\(zeros)12e100002").root.int64 == 12)
     }
 
-    @Test func `a node keeps its document alive`() throws {
+    @Test func `a node retains its document`() throws {
         func node() throws -> JSONNode? { try JSONDocument("{\"a\":[\"b\"]}").root["a"]?[0] }
         #expect(try node()?.string == "b")
     }
 
-    @Test func `a document gives back its bytes`() throws {
+    @Test func `a document returns its bytes`() throws {
         #expect(try JSONDocument(" [1 ] ").bytes == Array(" [1 ] ".utf8))
         #expect(try JSONDocument(" [1 ] ").root.source == Array("[1 ]".utf8)[...])
     }

@@ -93,7 +93,7 @@ struct PropertyTests {
         print("TIDEOVER_SEED=\(seed)")
     }
 
-    @Test mutating func `a value comes through writer and reader unchanged`() throws {
+    @Test mutating func `a value survives writing and reading`() throws {
         for _ in 0..<400 {
             let value = documents.value()
             for pretty in [false, true] {
@@ -105,7 +105,7 @@ struct PropertyTests {
         }
     }
 
-    @Test mutating func `damage is refused or makes another document, and never more`() {
+    @Test mutating func `a damaged document is refused or read as another valid document`() {
         for _ in 0..<4000 {
             let bytes = documents.damaged(documents.value().encoded())
             for syntax in [JSONDocument.Syntax.strict, .relaxed] {
@@ -118,7 +118,7 @@ struct PropertyTests {
         }
     }
 
-    @Test mutating func `where a document is refused, the place is in it`() async {
+    @Test mutating func `a refusal has a position within the document`() async {
         for _ in 0..<2000 {
             await Task.yield()
             let bytes = documents.damaged(documents.value().encoded(pretty: true))
@@ -130,7 +130,7 @@ struct PropertyTests {
         }
     }
 
-    @Test mutating func `an integer is exact wherever its point is put`() async throws {
+    @Test mutating func `an integer is exact wherever its decimal point is`() async throws {
         for _ in 0..<2000 {
             await Task.yield()
             let integer = Int64(bitPattern: documents.generator.next() >> documents.below(64))
@@ -147,7 +147,7 @@ struct PropertyTests {
         }
     }
 
-    @Test mutating func `damaged base64 is refused or is the one text of other bytes`() {
+    @Test mutating func `damaged base64 is refused or decodes to other bytes`() {
         for _ in 0..<4000 {
             let bytes = (0..<documents.below(40)).map { _ in UInt8(documents.below(256)) }
             for alphabet in [Base64.Alphabet.standard, .urlSafe] {

@@ -2,7 +2,7 @@ import Testing
 import TideoverJSON
 
 struct RelaxedSyntaxTests {
-    @Test func `a configuration as people write it is read`() throws {
+    @Test func `a configuration with comments and trailing commas is read`() throws {
         let text = """
             // what we listen on
             {
@@ -60,22 +60,22 @@ struct RelaxedSyntaxTests {
         ("{a:'\\d'}", "line 1, column 5: this backslash starts no known escape"),
         ("{a:007}", "line 1, column 4: a number cannot start with 0 before other digits"),
     ])
-    func `a fault is told with its place`(text: String, words: String) {
+    func `a syntax error has its position`(text: String, words: String) {
         #expect(refusal(of: text, syntax: .relaxed)?.description == words)
     }
 
     @Test(arguments: ["+1", ".5", "0x1F", "1.", "Infinity", "NaN", "'a\\\nb'", "{é:1}", "\u{A0}1"])
-    func `the rest of JSON5 is not part of it`(text: String) {
+    func `other JSON5 syntax is refused`(text: String) {
         #expect(refusal(of: text, syntax: .relaxed) != nil)
     }
 
-    @Test func `a quote of the other kind is text`() throws {
+    @Test func `the other quote character is plain text within a string`() throws {
         #expect(try value(of: "'a\"b'", syntax: .relaxed) == "a\"b")
         #expect(try value(of: "\"a'b\"", syntax: .relaxed) == "a'b")
         #expect(try value(of: "\"\\'\"", syntax: .relaxed) == "'")
     }
 
-    @Test func `limits hold here too`() {
+    @Test func `the limits apply to relaxed syntax too`() {
         #expect(refusal(of: nested(33), syntax: .relaxed)?.reason == .tooDeep(limit: 32))
         let comments = String(repeating: "/**/", count: 65_536)
         #expect(

@@ -78,7 +78,7 @@ struct StrictSyntaxTests {
     ]
 
     @Test(arguments: faults)
-    func `each fault has its reason and place`(fault: Fault) {
+    func `each syntax error has its reason and position`(fault: Fault) {
         let refused = refusal(of: fault.text)
         #expect(refused?.reason == fault.reason)
         #expect(refused?.offset == fault.offset)
@@ -93,7 +93,7 @@ struct StrictSyntaxTests {
     ]
 
     @Test(arguments: brokenUTF8, [0, 3, 7, 8, 9])
-    func `broken UTF-8 is refused wherever it stands in a string`(bytes: [UInt8], before: Int) {
+    func `broken UTF-8 is refused at every position of a string`(bytes: [UInt8], before: Int) {
         let text = [0x22] + [UInt8](repeating: 0x61, count: before) + bytes + [0x22]
         #expect(refusal(of: text)?.reason == .invalidUTF8)
         #expect(refusal(of: text)?.offset == before + 1)
@@ -107,13 +107,13 @@ struct StrictSyntaxTests {
         #expect(refusal(of: comment, syntax: .relaxed)?.reason == .invalidUTF8)
     }
 
-    @Test func `the edges of UTF-8 are accepted`() throws {
+    @Test func `the first and last code points of each UTF-8 length are accepted`() throws {
         let edges = "\u{7F}\u{80}\u{7FF}\u{800}\u{D7FF}\u{E000}\u{FFFF}\u{10000}\u{10FFFF}"
         #expect(try value(of: "\"\(edges)\"") == .string(edges))
     }
 
     @Test(arguments: 0..<40)
-    func `a string ends at its quote, however long it is`(length: Int) throws {
+    func `a string ends at its quote, whatever its length`(length: Int) throws {
         let text = String(repeating: "x", count: length)
         #expect(try value(of: "\"\(text)\"").string == text)
         #expect(
@@ -125,12 +125,12 @@ struct StrictSyntaxTests {
         #expect(refusal(of: broken)?.offset == length + 1)
     }
 
-    @Test func `escapes mean what they should`() throws {
+    @Test func `escapes are decoded`() throws {
         let text = #""\"\\\/\b\f\n\r\t\u0041\u00e9\u20AC\ud83d\uDE00\u0000""#
         #expect(try value(of: text) == "\"\\/\u{8}\u{C}\n\r\tAé€😀\0")
     }
 
-    @Test func `places are counted in lines and scalars`() {
+    @Test func `positions are counted in lines and scalars`() {
         let cases: [(String, Int, Int)] = [
             ("[1,\n  2,\n  é😀]", 3, 3), ("[\"é😀\", x]", 1, 8), ("[\r\n\r\n x]", 3, 2),
             ("[\r\r x]", 3, 2), ("[\n\r x]", 3, 2), ("x", 1, 1),
@@ -142,7 +142,7 @@ struct StrictSyntaxTests {
         }
     }
 
-    @Test func `a fault is told on one line`() {
+    @Test func `an error message is one line`() {
         #expect(
             refusal(of: "{\n  \"a\": 1,\n  \"a\": 2\n}")?.description
                 == "line 3, column 3: the key \"a\" is used twice, first on line 2"
@@ -159,7 +159,7 @@ struct StrictSyntaxTests {
         }
     }
 
-    @Test func `a hostile key cannot break the line that tells of it`() {
+    @Test func `a control character in a key does not break the message's line`() {
         let key = "\u{1B}[2J\n\u{2028}\u{202E}" + String(repeating: "k", count: 5000)
         let written = String(decoding: JSONValue.string(key).encoded(), as: UTF8.self)
         let words = refusal(of: "{\(written):1,\(written):2}")?.description ?? ""

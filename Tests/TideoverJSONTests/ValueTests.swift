@@ -2,7 +2,7 @@ import Testing
 import TideoverJSON
 
 struct ValueTests {
-    @Test func `literals make values`() {
+    @Test func `literals create values`() {
         let value: JSONValue = [
             "null": nil, "bool": true, "integer": -7, "double": 1.5, "string": "text",
             "array": [1, "two", []], "object": [:],
@@ -32,7 +32,7 @@ struct ValueTests {
         #expect(list[0] != list[1])
     }
 
-    @Test func `an integral double is an integer on request`() {
+    @Test func `an integral double is read as an integer on request`() {
         #expect(JSONValue.double(1_697_679_936_049).int64 == 1_697_679_936_049)
         #expect(JSONValue.double(-0.0).int64 == 0)
         #expect(JSONValue.double(-0x1p63).int64 == .min)
@@ -78,7 +78,7 @@ struct ValueTests {
         #expect(object["a"]?.isNull == true)
     }
 
-    @Test func `large objects are compared without a look at each pair`() throws {
+    @Test func `large objects are compared in less than quadratic time`() throws {
         let keys = (0..<50_000).map { "\"k\($0)\":\($0)" }
         let forth = try value(of: "{" + keys.joined(separator: ",") + "}")
         let back = try value(of: "{" + keys.reversed().joined(separator: ",") + "}")

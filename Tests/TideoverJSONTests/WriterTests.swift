@@ -39,7 +39,7 @@ struct WriterTests {
         }
     }
 
-    @Test func `a document on one line`() {
+    @Test func `a compact document is one line`() {
         #expect(
             text(story)
                 == #"{"text":"a\"b","integer":42,"wide":-9223372036854775808,"double":0.1,"#
@@ -48,7 +48,7 @@ struct WriterTests {
         )
     }
 
-    @Test func `a document for people`() {
+    @Test func `a pretty document is indented`() {
         #expect(
             text(pretty: true, story) == #"""
                 {
@@ -83,7 +83,7 @@ struct WriterTests {
         )
     }
 
-    @Test func `only what must be escaped is`() {
+    @Test func `only the required characters are escaped`() {
         let controls = String(
             String.UnicodeScalarView((0..<0x20).compactMap { Unicode.Scalar($0) })
         )
@@ -99,7 +99,7 @@ struct WriterTests {
         #expect(text { $0.object { $0.field("a\nb", "") } } == #"{"a\nb":""}"#)
     }
 
-    @Test func `a double reads back as the same double`() throws {
+    @Test func `a double survives writing and reading`() throws {
         let doubles = [
             0, -0.0, 1, 0.1, 1e15, 1e16, 1e21, 1e22, 1e23, 0x1p-1074, 2.2250738585072014e-308,
             Double.greatestFiniteMagnitude, 123456.789, 1e-7, .pi,
@@ -110,7 +110,7 @@ struct WriterTests {
         }
     }
 
-    @Test func `each kind of root can stand alone`() {
+    @Test func `each kind of value can be the root`() {
         #expect(text { $0.value("x") } == "\"x\"")
         #expect(text { $0.value(-5) } == "-5")
         #expect(text { $0.value(1.0) } == "1.0")
@@ -119,7 +119,7 @@ struct WriterTests {
         #expect(text(pretty: true) { $0.array { _ in } } == "[]")
     }
 
-    @Test func `an error of the body reaches the caller with its type`() {
+    @Test func `an error of the closure reaches the caller with its type`() {
         struct Stopped: Error {}
         var writer = JSONWriter()
         #expect(throws: Stopped.self) {
@@ -130,7 +130,7 @@ struct WriterTests {
         }
     }
 
-    @Test func `what JSON cannot say stops the process`() async {
+    @Test func `invalid calls of the writer stop the process`() async {
         await #expect(processExitsWith: .failure) {
             var writer = JSONWriter()
             writer.value(Double.nan)

@@ -62,7 +62,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `a purchase while the server is away is presented later`() async throws {
+    @Test func `a purchase while the server is unreachable is presented later`() async throws {
         try await rehearse { rehearsal in
             let app = await rehearsal.launch(withServer: true)
             rehearsal.isOnline.withLock { $0 = false }
@@ -80,7 +80,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `a transaction that arrives while the app runs reaches it by the listener`()
+    @Test func `a transaction that arrives while the app runs is received by the listener`()
         async throws
     {
         try await rehearse { rehearsal in
@@ -99,7 +99,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `a dropped listener is made good at the next foreground`() async throws {
+    @Test func `the next foreground recovers what a dropped listener missed`() async throws {
         try await rehearse { rehearsal in
             let app = await rehearsal.launch(withServer: false)
             await rehearsal.device.set(reports: false)
@@ -116,7 +116,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `a stale cache is overruled by the server`() async throws {
+    @Test func `the server overrules a stale cache`() async throws {
         try await rehearse { rehearsal in
             let app = await rehearsal.launch(withServer: true)
             _ = try await buy(app, rehearsal)
@@ -145,7 +145,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `what cannot be verified gives nothing on the device and is left to the server`()
+    @Test func `an unverifiable transaction grants nothing on the device and is sent on`()
         async throws
     {
         try await rehearse { rehearsal in
@@ -164,7 +164,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `Ask to Buy waits and then arrives`() async throws {
+    @Test func `an Ask to Buy purchase waits and then arrives`() async throws {
         try await rehearse { rehearsal in
             let app = await rehearsal.launch(withServer: false)
             var fake = rehearsal.device.fakeStore(asksToBuy: true)
@@ -184,7 +184,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `restoring finds what a stale cache did not show`() async throws {
+    @Test func `a restore finds purchases that a stale cache omits`() async throws {
         try await rehearse { rehearsal in
             await rehearsal.device.set(stale: true)
             try await rehearsal.store.perform(
@@ -201,7 +201,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `a closure hears of changes until it is cancelled`() async throws {
+    @Test func `a closure receives changes until it is cancelled`() async throws {
         try await rehearse { rehearsal in
             let app = await rehearsal.launch(withServer: false)
             var heard: [Access] = []

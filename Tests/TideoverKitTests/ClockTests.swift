@@ -5,7 +5,7 @@ import TideoverKit
 @Suite struct ClockTests {
     private let start = TestPurchases.start
 
-    @Test func `a clock that is set back while the app runs gains nothing`() {
+    @Test func `a clock that is set back while the app runs gains no access`() {
         var clock = DeviceClock()
         clock.see(ClockReading(clock: start, uptime: .zero))
         let later = ClockReading(clock: start - .days(10), uptime: .hours(5))
@@ -14,7 +14,7 @@ import TideoverKit
         #expect(clock.isSetBack(later))
     }
 
-    @Test func `a pass remembers what earlier processes lived through`() {
+    @Test func `a pass includes the time that earlier processes saw`() {
         var clock = DeviceClock(lastSeen: start)
         let reading = ClockReading(clock: start - .days(1), uptime: .zero)
         clock.see(reading)
@@ -22,7 +22,7 @@ import TideoverKit
         #expect(clock.isSetBack(reading))
     }
 
-    @Test func `what a signature dates is a lower bound`() {
+    @Test func `the date of a signature is a lower bound of the time`() {
         var clock = DeviceClock()
         let reading = ClockReading(clock: start, uptime: .zero)
         clock.see(reading)
@@ -30,7 +30,7 @@ import TideoverKit
         #expect(clock.now(reading) == start + .days(2))
     }
 
-    @Test func `a server's answer sets a wrong clock right in both directions`() {
+    @Test func `a server's response corrects a wrong clock in both directions`() {
         for wrong in [start - .days(30), start + .days(30)] {
             var clock = DeviceClock(lastSeen: wrong)
             clock.see(ClockReading(clock: wrong, uptime: .zero))
@@ -41,7 +41,7 @@ import TideoverKit
         }
     }
 
-    @Test func `a clock that runs is not set back`() {
+    @Test func `a running clock is not set back`() {
         var clock = DeviceClock()
         clock.see(ClockReading(clock: start, uptime: .zero))
         let later = ClockReading(clock: start + .minutes(9), uptime: .minutes(10))

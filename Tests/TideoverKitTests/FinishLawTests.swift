@@ -55,7 +55,7 @@ import TideoverKit
         }
     }
 
-    @Test func `days without a server lose nothing`() {
+    @Test func `days without a server lose no purchase`() {
         var world = SimulatedWorld(withServer: true)
         world.isReachable = false
         world.launch()
@@ -76,7 +76,7 @@ import TideoverKit
         #expect(world.lost == [])
     }
 
-    @Test func `a failed request is tried again when its time comes`() {
+    @Test func `a failed request is retried when it is due`() {
         var world = SimulatedWorld(withServer: true)
         world.isReachable = false
         world.launch()
@@ -88,7 +88,7 @@ import TideoverKit
         #expect(world.machine.reply != nil)
     }
 
-    @Test func `a full queue leaves the transaction to the store`() {
+    @Test func `a full queue leaves the transaction unfinished`() {
         var world = SimulatedWorld(withServer: true, capacity: 2)
         world.isReachable = false
         world.launch()
@@ -118,7 +118,7 @@ import TideoverKit
         #expect(world.shown.last?["premium"].access == .denied)
     }
 
-    @Test func `what the server refuses stays in the queue until the next launch`() {
+    @Test func `a refused transaction stays queued until the next launch`() {
         var world = SimulatedWorld(withServer: true)
         world.takesNothing = true
         world.launch()
@@ -135,7 +135,7 @@ import TideoverKit
         #expect(world.machine.kept.queue == [])
     }
 
-    @Test func `a consumable without a server waits for the app to deliver it`() {
+    @Test func `a consumable without a server waits until the app delivers it`() {
         var world = SimulatedWorld(withServer: false)
         let coins = TestPurchases.coins(7)
         world.unfinished = [coins]
@@ -150,7 +150,7 @@ import TideoverKit
         #expect(world.lost == [])
     }
 
-    @Test func `a write that fails finishes nothing`() {
+    @Test func `a failed write finishes no transaction`() {
         var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
         let purchase = TestPurchases.coins(7)
         let actions = machine.happened(.transactionUpdated(purchase), at: TestPurchases.reading())

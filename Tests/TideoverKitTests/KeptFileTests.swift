@@ -25,7 +25,7 @@ import TideoverKit
         }
     }
 
-    @Test func `a write that was cut off leaves the old file`() async throws {
+    @Test func `an interrupted write leaves the old file`() async throws {
         try await withFolder { folder in
             let file = KeptFile.onDisk(path: "\(folder)/kept.json")
             try await file.write([1, 2, 3])
@@ -39,7 +39,7 @@ import TideoverKit
         }
     }
 
-    @Test func `a folder that is missing is an error and no empty file`() async {
+    @Test func `a missing folder is an error, not an empty file`() async {
         await #expect(throws: KeptFileError.self) {
             try await KeptFile.onDisk(path: "/nowhere/kept.json").write([1])
         }

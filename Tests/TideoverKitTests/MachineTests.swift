@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverKit
 
 @Suite struct MachineTests {
-    @Test func `a launch reads the store before it says anything`() {
+    @Test func `a launch reads the store before it answers`() {
         var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
         let actions = machine.happened(.launched, at: TestPurchases.reading())
         #expect(actions.contains(.readStore))
@@ -11,7 +11,7 @@ import TideoverKit
         #expect(machine.published?.isAnswered == false)
     }
 
-    @Test func `nothing is denied before the server was asked`() {
+    @Test func `access is not denied before the server has answered`() {
         var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
         _ = machine.happened(.launched, at: TestPurchases.reading())
         _ = machine.happened(.storeRead(StoreReading()), at: TestPurchases.reading())
@@ -21,7 +21,7 @@ import TideoverKit
         #expect(machine.published?["premium"].confidence == .unknown)
     }
 
-    @Test func `what happens during a round leads to one more`() {
+    @Test func `a change during a round starts one more round`() {
         var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: false))
         _ = machine.happened(.launched, at: TestPurchases.reading())
         #expect(!machine.happened(.foregrounded, at: TestPurchases.reading()).contains(.readStore))
@@ -32,7 +32,7 @@ import TideoverKit
         #expect(!after.contains(.readStore))
     }
 
-    @Test func `an answer to an earlier round changes nothing`() {
+    @Test func `a response to an earlier round changes nothing`() {
         var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
         _ = machine.happened(.launched, at: TestPurchases.reading())
         _ = machine.happened(.storeRead(StoreReading()), at: TestPurchases.reading())
@@ -44,7 +44,7 @@ import TideoverKit
         #expect(machine.published?.isAnswered == false)
     }
 
-    @Test func `a refund takes the right at once and keeps what was made`() {
+    @Test func `a refund ends the right at once and keeps content`() {
         var world = SimulatedWorld(withServer: false)
         let bought = TestPurchases.subscription(7)
         world.statuses = [TestPurchases.status(bought)]
@@ -69,7 +69,7 @@ import TideoverKit
         #expect(world.shown.last?["premium"].keepsArtifacts == false)
     }
 
-    @Test func `a refund takes the right while no server can be reached`() {
+    @Test func `a refund ends the right while no server is reachable`() {
         var world = SimulatedWorld(withServer: true)
         let bought = TestPurchases.subscription(7)
         world.statuses = [TestPurchases.status(bought)]
@@ -88,7 +88,7 @@ import TideoverKit
         #expect(world.shown.last?["premium"].access == .denied)
     }
 
-    @Test func `a purchase gives access at once while no server can be reached`() {
+    @Test func `a purchase gives access at once while no server is reachable`() {
         var world = SimulatedWorld(withServer: true)
         world.launch()
         #expect(world.shown.last?["premium"].access == .denied)
@@ -102,7 +102,7 @@ import TideoverKit
         #expect(world.unfinished == [])
     }
 
-    @Test func `a purchase that waits for approval is shown until it comes`() {
+    @Test func `a purchase that waits for approval is shown until it arrives`() {
         var world = SimulatedWorld(withServer: false)
         world.launch()
         world.send(.purchaseEnded(productId: "pro", .pending))
@@ -118,7 +118,7 @@ import TideoverKit
         #expect(world.shown.last?["premium"].access == .granted)
     }
 
-    @Test func `a cancelled purchase asks the store again`() {
+    @Test func `a cancelled purchase causes another read of the store`() {
         var world = SimulatedWorld(withServer: false)
         world.launch()
         world.statuses = [TestPurchases.status(TestPurchases.subscription(7))]
@@ -127,7 +127,7 @@ import TideoverKit
     }
 
     @Test(arguments: [true, false])
-    func `restoring synchronises only if nothing was found`(hasPurchase: Bool) {
+    func `a restore synchronises only if it found nothing`(hasPurchase: Bool) {
         var world = SimulatedWorld(withServer: false)
         if hasPurchase { world.statuses = [TestPurchases.status(TestPurchases.subscription(7))] }
         world.launch()
@@ -136,7 +136,7 @@ import TideoverKit
         #expect(world.restores == [hasPurchase ? .found : .nothingFound])
     }
 
-    @Test func `a restore that is cancelled ends`() {
+    @Test func `a cancelled restore ends`() {
         var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: false))
         _ = machine.happened(.launched, at: TestPurchases.reading())
         _ = machine.happened(.storeRead(StoreReading()), at: TestPurchases.reading())
@@ -147,7 +147,7 @@ import TideoverKit
         #expect(ended.contains(.endRestore(.notSynchronised)))
     }
 
-    @Test func `access ends by itself`() {
+    @Test func `access ends at its date without a message`() {
         var world = SimulatedWorld(withServer: false)
         world.statuses = [TestPurchases.status(TestPurchases.subscription(7), renews: false)]
         world.launch()
@@ -157,7 +157,7 @@ import TideoverKit
         #expect(world.shown.last?["premium"].access == .denied)
     }
 
-    @Test func `more evidence than one request may carry goes in pages`() {
+    @Test func `evidence beyond one request's limit is sent in pages`() {
         let statuses = (UInt64(1)...50).map { TestPurchases.status(TestPurchases.subscription($0)) }
         let pages = EvidencePage.pages(of: [], and: statuses)
         #expect(pages.allSatisfy { $0.transactions.count + $0.renewalInfos.count <= 32 })
@@ -165,7 +165,7 @@ import TideoverKit
         #expect(EvidencePage.pages(of: [], and: []).map(\.saysNothing) == [true])
     }
 
-    @Test func `only the answer to the last page counts`() {
+    @Test func `only the response to the last page counts`() {
         var world = SimulatedWorld(withServer: true)
         world.statuses = (UInt64(1)...50).map {
             TestPurchases.status(TestPurchases.subscription($0))
@@ -177,7 +177,7 @@ import TideoverKit
         #expect(answered.last?["premium"].access == .granted)
     }
 
-    @Test func `what nobody could verify is presented once`() {
+    @Test func `an unverifiable transaction is presented once`() {
         var world = SimulatedWorld(withServer: true)
         let forged = TestPurchases.subscription(7, isVerified: false)
         world.unfinished = [forged]
@@ -190,7 +190,7 @@ import TideoverKit
         #expect(world.presented[7] == count)
     }
 
-    @Test func `what is kept is read as it was written`() {
+    @Test func `the stored state is read as it was written`() {
         var kept = KeptState(customer: TestPurchases.customer)
         kept.queue = [QueuedPurchase(TestPurchases.coins(3), isRefused: true)]
         kept.pass = "a.b.c"

@@ -93,7 +93,7 @@ import TideoverSignatures
         return machine
     }
 
-    @Test func `a pass answers offline within its life`() throws {
+    @Test func `a pass grants access offline within its life`() throws {
         let compact = try signed(pass(), by: key)
         let machine = launch(kept(compact, keys: [key]), at: .days(5))
         #expect(machine.published?["premium"].access == .granted)
@@ -101,7 +101,7 @@ import TideoverSignatures
         #expect(machine.published?.isAnswered == true)
     }
 
-    @Test func `beyond stated access a renewal is presumed, and then nothing is answered`() throws {
+    @Test func `after the stated access a renewal is presumed, then nothing is answered`() throws {
         let compact = try signed(pass(until: .days(2), notAfter: .days(5)), by: key)
         let within = launch(kept(compact, keys: [key]), at: .days(3))
         #expect(within.published?["premium"].access == .granted)
@@ -114,7 +114,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `a tampered pass is not believed`() throws {
+    @Test func `a tampered pass is refused`() throws {
         let compact = try signed(pass(), by: key)
         let parts = compact.split(separator: ".").map(String.init)
         var other = pass()
@@ -127,7 +127,7 @@ import TideoverSignatures
         #expect(machine.kept.pass == nil)
     }
 
-    @Test func `a pass for another app is not believed`() throws {
+    @Test func `a pass for another app is refused`() throws {
         let machine = launch(
             kept(try signed(pass(audience: "chess"), by: key), keys: [key]),
             at: .days(1)
@@ -135,12 +135,12 @@ import TideoverSignatures
         #expect(machine.passRejection == .refused(.wrongAudience(found: "chess")))
     }
 
-    @Test func `a document of another kind is no pass`() throws {
+    @Test func `a document of another kind is not a pass`() throws {
         let compact = try signed(pass(), by: key, type: "JWT")
         #expect(launch(kept(compact, keys: [key]), at: .days(1)).passRejection == .notAPass)
     }
 
-    @Test func `a clock that is set back does not lengthen a pass`() throws {
+    @Test func `a clock that is set back does not extend a pass`() throws {
         var kept = kept(try signed(pass(), by: key), keys: [key])
         kept.lastSeen = start + .days(8)
         let machine = launch(kept, at: .days(1))
@@ -148,7 +148,7 @@ import TideoverSignatures
         #expect(machine.published?.isClockSetBack == true)
     }
 
-    @Test func `the keys are fetched once where none of them signed the pass`() throws {
+    @Test func `the keys are fetched once if none of them signed the pass`() throws {
         let next = Ed25519PrivateKey.generate()
         let compact = try signed(pass(), by: next)
         let published = [

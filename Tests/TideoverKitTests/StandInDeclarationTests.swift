@@ -76,7 +76,7 @@ import Testing
             "the list of Apple's declarations is not beside this checkout"
         )
     )
-    func `every declaration of the stand-in is one of Apple's`() throws {
+    func `every declaration of the stand-in exists in Apple's framework`() throws {
         let specification = Self.expanded(try #require(Self.specification))
         let declarations = try Self.declarations().compactMap(Self.signature)
         #expect(declarations.count > 40)

@@ -14,11 +14,11 @@ import TideoverKit
         )
     }
 
-    @Test func `the gate shows neither content nor paywall before the first answer`() {
+    @Test func `the gate shows neither content nor a paywall before the first answer`() {
         #expect(EntitlementGateModel(Entitlement(name: "premium"), prompt: nil) == .waiting)
     }
 
-    @Test func `the gate asks who can come back to correct the payment, and not to buy`() {
+    @Test func `the gate asks a recoverable customer to fix the payment, not to buy`() {
         let held = Entitlement(name: "premium", access: .denied, state: .hold)
         guard case .recovery(let banner) = EntitlementGateModel(held, prompt: prompt(.hard)) else {
             Issue.record("a hold is recoverable")
@@ -36,7 +36,7 @@ import TideoverKit
         #expect(EntitlementGateModel(grace, prompt: prompt(.soft)) == .content)
     }
 
-    @Test func `an app delays soft prompts, and never hard ones`() {
+    @Test func `an app can delay soft prompts, never hard ones`() {
         #expect(RecoveryBannerModel(prompt(.soft), delaysSoftPrompts: true) == nil)
         #expect(RecoveryBannerModel(prompt(.soft)) != nil)
         #expect(RecoveryBannerModel(prompt(.hard), delaysSoftPrompts: true) != nil)
@@ -48,7 +48,7 @@ import TideoverKit
         (.hours(30), 2, false, "2 days left"),
         (.hours(48), 1, true, "Last day"),
     ])
-    func `a trial is counted down`(
+    func `a trial shows its remaining days`(
         after delay: Milliseconds,
         days: Int64,
         isUrgent: Bool,

@@ -13,20 +13,20 @@ enum Try {
     private static let seeds = Parameter.option(
         "--seeds",
         "N",
-        "How many seeds; each makes three lives",
+        "How many seeds; each generates three lives",
         as: ValueForm<Int>.integer(in: 1...Int.max / 4),
         default: "6700"
     )
     private static let schedules = Parameter.option(
         "--schedules",
         "N",
-        "In how many orders the facts of each arrive",
+        "How many orders the facts of each life arrive in",
         as: ValueForm<Int>.integer(in: 1...64),
         default: "10"
     )
     private static let laws = Parameter.arguments(
         "LAW",
-        "The laws to hold them to; all without one",
+        "The laws to check; all without one",
         isRequired: false,
         as: ValueForm(
             "a law: " + Law.all.map(\.name).joined(separator: ", "),
@@ -36,15 +36,15 @@ enum Try {
 
     static let command = Command(
         "try",
-        summary: "hold lives to the laws",
+        summary: "check lives against the laws",
         examples: [
             Example("TideoverLaws try convergence --from 77 --seeds 1", "one life, one law")
         ],
         parameters: [from, seeds, schedules, laws],
         notes: Law.all.map { "\($0.name): \($0.sentence)." } + [
-            "A seed makes a life on the App Store, one on Google Play as it is read, and one on Google "
-                + "Play with bare notifications only.",
-            "Exit code 1 if a law was broken: the life is printed with the fewest facts that break it.",
+            "A seed generates a life on the App Store, one on Google Play with reads, and one on "
+                + "Google Play with bare notifications only.",
+            "Exit code 1 if a law is violated: prints the life with the fewest facts that violate it.",
         ],
         run: run
     )

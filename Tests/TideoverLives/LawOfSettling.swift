@@ -133,7 +133,7 @@ extension CustomerRecord {
             guard story.issues == fewer.issues else { return "\(at) the billing issues differ" }
             let told = story.transitions.prefix(story.transitions.count / 2).map(\.id) + ["gone"]
             guard story.news(since: told) == fewer.news(since: told) else {
-                return "\(at) other events are published"
+                return "\(at) the events differ"
             }
         }
         return nil

@@ -3,7 +3,7 @@ import TideoverCore
 extension Law {
     static let refund = Law(
         name: "refund",
-        sentence: "a refund of the term that runs ends it until the refund is reversed"
+        sentence: "a refund of the running term ends it until the refund is reversed"
     ) { life, trial in
         switch life.lineage.store {
         case .googlePlay: refundOnPlay(life, trial)
@@ -81,8 +81,7 @@ extension Law {
 
     static let grace = Law(
         name: "grace",
-        sentence:
-            "a customer inside a stated grace that still renews and was not revoked has access"
+        sentence: "a subscription in stated grace that renews and is not revoked has access"
     ) { life, trial in
         // Without any term, no purchase is known.
         for lossy in life.withLosses(trial) where !lossy.terms.isEmpty || lossy.lastRead != nil {
@@ -95,7 +94,7 @@ extension Law {
 
     static let bound = Law(
         name: "bound",
-        sentence: "access never outlasts the newest date that any fact gives plus the stated bounds"
+        sentence: "access ends at the latest at the newest stated date plus the stated bounds"
     ) { life, trial in
         for lossy in life.withLosses(trial) {
             let history = lossy.history

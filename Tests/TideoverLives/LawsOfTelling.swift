@@ -4,7 +4,7 @@ extension Law {
     static let telling = Law(
         name: "telling",
         sentence:
-            "a timeline says at every instant what is answered then, and what is answered next"
+            "a timeline equals the answer at every instant, and the next answer"
     ) { life, trial in
         guard trial.isOneInTen else { return nil }
         for told in life.retold(trial) {
@@ -34,7 +34,7 @@ extension Law {
             guard let span = spans.last(where: { $0.from <= instant }) else { continue }
             if !span.says(standing) {
                 return
-                    "at \(instant.rfc3339) is reported as \(span.rule.rawValue), not \(standing.told)"
+                    "at \(instant.rfc3339) the timeline has \(span.rule.rawValue), not \(standing.told)"
             }
         }
         return nil
@@ -42,7 +42,7 @@ extension Law {
 
     static let stillness = Law(
         name: "stillness",
-        sentence: "an instant at which nothing changes has no event"
+        sentence: "an instant without a change has no event"
     ) { life, trial in
         guard trial.isOneInTen else { return nil }
         var random = trial.random
@@ -89,18 +89,16 @@ private struct Story {
     }
 
     func difference(from other: Story) -> String? {
-        if timeline.transitions != other.timeline.transitions {
-            return "other events are published"
-        }
+        if timeline.transitions != other.timeline.transitions { return "the events differ" }
         if timeline.expected != other.timeline.expected { return "other events are expected" }
-        if timeline.issues != other.timeline.issues { return "other billing issues are reported" }
+        if timeline.issues != other.timeline.issues { return "the billing issues differ" }
         if deadlines != other.deadlines { return "something else falls due" }
         if customer.news(since: [String]()) != other.customer.news(since: [String]()) {
-            return "other news are reported"
+            return "the news differ"
         }
         let spans = Answers.entitlements.map { customer.timeline(of: $0).spans }
         let others = Answers.entitlements.map { other.customer.timeline(of: $0).spans }
-        return spans == others ? nil : "other spans are reported"
+        return spans == others ? nil : "the spans differ"
     }
 
     private var deadlines: [Deadline] {

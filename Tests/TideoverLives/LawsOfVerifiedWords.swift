@@ -4,7 +4,7 @@ extension Law {
     static let coverage = Law(
         name: "coverage",
         sentence:
-            "what a verified transaction covers, and nothing took back, is access as known now"
+            "the period of a verified, unrevoked transaction has access as known now"
     ) { life, trial in
         for lossy in life.withLosses(trial) + life.withPartsLost(trial) {
             if let fault = lossy.firstDenial(where: lossy.termWords.cover) { return fault }
@@ -14,7 +14,7 @@ extension Law {
 
     static let told = Law(
         name: "told",
-        sentence: "a renewal info that nothing newer gainsays is access until the end it names"
+        sentence: "a renewal info without a newer contradiction gives access until its end"
     ) { life, trial in
         for lossy in life.withLosses(trial) + life.withPartsLost(trial) {
             if let fault = lossy.firstDenial(where: lossy.isToldToRun) { return fault }

@@ -3,7 +3,7 @@ import TideoverCore
 extension Law {
     static let unknownWords = Law(
         name: "unknown-words",
-        sentence: "a word of an unknown kind changes no answer"
+        sentence: "a fact of an unknown kind changes no answer"
     ) { life, trial in
         var random = trial.random
         var disturbed = life
@@ -41,7 +41,7 @@ extension Law {
 
     static let olderWords = Law(
         name: "older-words",
-        sentence: "a fact older than the newest on the same thing changes nothing afterwards"
+        sentence: "a fact older than the newest on its subject changes nothing later"
     ) { life, trial in
         var random = trial.random
         for _ in 0..<3 {
@@ -99,7 +99,7 @@ extension Law {
 
     static let lowerRank = Law(
         name: "lower-rank",
-        sentence: "a word of a lower rank overrules nothing that the store has said"
+        sentence: "a fact of a lower rank overrules no fact of the store"
     ) { life, trial in
         var random = trial.random
         if life.lastRead != nil { return noticeBeforeRead(life, &random) }

@@ -33,7 +33,7 @@ import TideoverRevenueCat
         return id
     }()
 
-    @Test func `a customer is asked about with the key, by an id that is encoded`() async throws {
+    @Test func `a customer is requested with the key and an encoded id`() async throws {
         let body = SubscriberWire.answer(["p": .object(SubscriberWire.subscription())])
         let answer = try await Self.api { request in
             #expect(request.method == "GET")
@@ -54,7 +54,7 @@ import TideoverRevenueCat
         #expect(answer.exchange.rate?.left == 2)
     }
 
-    @Test func `an answer says whether the customer was made by asking`() async throws {
+    @Test func `an answer shows whether the request created the customer`() async throws {
         let answer = try await Self.api { _ in
             Response(status: 201, body: SubscriberWire.answer())
         }.subscriber(Self.customer)
@@ -85,7 +85,7 @@ import TideoverRevenueCat
     ]
 
     @Test(arguments: failures.indices)
-    func `each failure says whether to ask again`(_ row: Int) async throws {
+    func `each failure is marked as retryable or not`(_ row: Int) async throws {
         let (answer, code, isRetryable, outcome) = Self.failures[row]
         let failure = try #require(await Self.failure(answer))
         #expect(failure.code == code)
@@ -95,7 +95,7 @@ import TideoverRevenueCat
         #expect(!failure.sentence.contains("sk_secret") && !failure.sentence.contains("u 42"))
     }
 
-    @Test func `an answer cut short anywhere is no answer`() async throws {
+    @Test func `an answer truncated anywhere is refused`() async throws {
         let whole = SubscriberWire.answer(["p": .object(SubscriberWire.subscription())])
         for length in stride(from: 0, to: whole.count, by: 7) {
             let failure = await Self.failure(Response(body: Array(whole[..<length])))
@@ -103,7 +103,7 @@ import TideoverRevenueCat
         }
     }
 
-    @Test func `no answer is retryable, and a cancelled question stays cancelled`() async throws {
+    @Test func `a missing answer is retryable, and a cancelled request is not`() async throws {
         let failure = try #require(await Self.failure { _ in throw Broken() })
         #expect(failure.code == "unreachable")
         #expect(failure.isRetryable)
@@ -121,7 +121,7 @@ import TideoverRevenueCat
     ]
 
     @Test(arguments: waits.indices)
-    func `it says when to come back`(_ row: Int) async throws {
+    func `a rate limit contains the instant for a retry`(_ row: Int) async throws {
         let (headers, body, wait) = Self.waits[row]
         let answer = Response(status: 429, headers: headers, body: Array(body.utf8))
         let failure = try #require(await Self.failure(answer))

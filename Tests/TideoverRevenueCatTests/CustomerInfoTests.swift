@@ -81,13 +81,13 @@ import TideoverRevenueCat
         )
     }
 
-    @Test func `a failed payment without a date of grace is no grace`() throws {
+    @Test func `a failed payment without a grace date has no grace`() throws {
         let life = try Self.life(Self.info(["billingIssuesDetectedAt": "2026-06-01T10:00:00Z"]))
         #expect(!life.told(.day("2026-06-11")).hasPrefix("grace"))
         #expect(!life.told(.day("2026-06-11")).hasPrefix("active"))
     }
 
-    @Test func `it states the same facts as the answer of the API`() throws {
+    @Test func `it produces the same facts as the API's answer`() throws {
         let answer = SubscriberWire.answer([
             "cards.pro.monthly": .object(
                 SubscriberWire.subscription([
@@ -111,7 +111,7 @@ import TideoverRevenueCat
         #expect(subscription.plan == "monthly")
     }
 
-    @Test func `an older SDK lists entitlements alone, whose expiration is not a grace`() throws {
+    @Test func `an older SDK lists only entitlements, without a grace`() throws {
         let subscriber = try RevenueCatSubscriber(
             answer: Self.info(
                 [:],
@@ -125,7 +125,7 @@ import TideoverRevenueCat
         #expect(subscription.billingIssueAt == RevenueCatWire.instant("2026-06-01T10:00:00Z"))
     }
 
-    @Test func `what is malformed in it is left out by itself`() throws {
+    @Test func `a malformed part is skipped alone`() throws {
         let subscriber = try RevenueCatSubscriber(answer: Self.info(["expiresDate": 12]))
         #expect(subscriber.leftOut.count == 1)
         #expect(subscriber.entitlements.count == 1)

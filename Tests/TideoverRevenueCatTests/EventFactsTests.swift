@@ -10,7 +10,7 @@ import TideoverRevenueCat
     static let graceEnd = RevenueCatWire.graceEnd
     static let grace: JSONObject = ["grace_period_expiration_at_ms": RevenueCatWire.ms(graceEnd)]
 
-    @Test func `a purchase is a relay's word, and presumed`() throws {
+    @Test func `a purchase event is a relay's fact and presumed`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE")
         #expect(life.told(.day("2026-05-10")) == "active paid in-term presumed")
@@ -34,13 +34,15 @@ import TideoverRevenueCat
     @Test(arguments: [
         ("NORMAL", "paid"), ("TRIAL", "trial"), ("INTRO", "introductory"), ("PREPAID", "prepaid"),
     ])
-    func `a trial and an introduction are told apart`(_ period: String, _ reason: String) throws {
+    func `a trial and an introductory price are distinguished`(_ period: String, _ reason: String)
+        throws
+    {
         var life = Life()
         try life.hear("INITIAL_PURCHASE", ["period_type": .string(period)])
         #expect(life.told(.day("2026-05-10")) == "active \(reason) in-term presumed")
     }
 
-    @Test func `a trial that converts is renewed`() throws {
+    @Test func `a converted trial is a renewal`() throws {
         var life = Life()
         let converted = Self.start + .days(3)
         try life.hear(
@@ -62,7 +64,7 @@ import TideoverRevenueCat
 
     // MARK: Cancellation and failure
 
-    @Test func `a cancellation ends nothing before the period does`() throws {
+    @Test func `a cancellation ends nothing before the period's end`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE")
         try life.hear("CANCELLATION", at: .day("2026-05-10"), ["cancel_reason": "UNSUBSCRIBE"])
@@ -73,14 +75,14 @@ import TideoverRevenueCat
         #expect(life.standing(.day("2026-05-31"))?.willRenew == true)
     }
 
-    @Test func `a purchase whose event was lost is known by what is said of it since`() throws {
+    @Test func `a purchase with a lost event is known from later events`() throws {
         var life = Life()
         try life.hear("CANCELLATION", at: .day("2026-05-10"), ["cancel_reason": "UNSUBSCRIBE"])
         #expect(life.told(.day("2026-05-20")) == "active paid in-term presumed")
         #expect(life.told(.day("2026-06-02")) == "expired cancelled ended presumed")
     }
 
-    @Test func `grace ends by the grace date, never by the expiration date`() throws {
+    @Test func `grace ends at the grace date, never at the expiration date`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE")
         try life.hear("BILLING_ISSUE", at: Self.end, Self.grace)
@@ -91,7 +93,7 @@ import TideoverRevenueCat
         #expect(life.told(.day("2026-06-18")) == "hold billingRetry in-retry presumed")
     }
 
-    @Test func `an expiration date moved to the grace date changes nothing of that`() throws {
+    @Test func `an expiration date moved to the grace date extends no access`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE")
         let moved = Self.grace.changed(["expiration_at_ms": RevenueCatWire.ms(Self.graceEnd)])
@@ -101,7 +103,7 @@ import TideoverRevenueCat
         #expect(life.told(.day("2026-06-18")) == "hold billingRetry in-retry presumed")
     }
 
-    @Test func `an issue announced before the end of the period is one of its end`() throws {
+    @Test func `an issue announced before the period's end counts from its end`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE")
         try life.hear("BILLING_ISSUE", at: Self.end - .hours(10), Self.grace)
@@ -114,7 +116,7 @@ import TideoverRevenueCat
         #expect(life.told(Self.end) == "grace billingIssue in-grace presumed")
     }
 
-    @Test func `an expiration stamped after the store's grace takes nothing of it back`() throws {
+    @Test func `an expiration after the store's grace does not shorten it`() throws {
         for expiration in [Self.end, Self.graceEnd] {
             var life = Life()
             try life.hear("INITIAL_PURCHASE")
@@ -135,7 +137,7 @@ import TideoverRevenueCat
         }
     }
 
-    @Test func `who unsubscribes in grace has no access from then on`() throws {
+    @Test func `a customer who unsubscribes in grace loses access then`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE")
         try life.hear("BILLING_ISSUE", at: Self.end, Self.grace)
@@ -239,7 +241,7 @@ import TideoverRevenueCat
         return life
     }
 
-    @Test func `a refund is no lapse, and a lapse no refund`() throws {
+    @Test func `a refund is not a lapse, and a lapse is not a refund`() throws {
         let life = try Self.refunded()
         #expect(life.told(.day("2026-05-09")) == "active paid in-term presumed")
         #expect(life.told(.day("2026-05-11")) == "expired refunded revoked presumed")
@@ -253,14 +255,14 @@ import TideoverRevenueCat
         }
     }
 
-    @Test func `what is said of a refunded term later does not give it back`() throws {
+    @Test func `a later event of a refunded term does not restore it`() throws {
         var life = try Self.refunded()
         try life.hear("CANCELLATION", at: .day("2026-05-11"), ["cancel_reason": "UNSUBSCRIBE"])
         try life.hear("UNCANCELLATION", at: .day("2026-05-12"))
         #expect(life.told(.day("2026-05-13")) == "expired refunded revoked presumed")
     }
 
-    @Test func `a refund of a period that goes on takes nothing back`() throws {
+    @Test func `a refund of a period that continues revokes nothing`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE")
         try life.hear("CANCELLATION", at: Self.refundedAt, ["cancel_reason": "CUSTOMER_SUPPORT"])
@@ -274,14 +276,14 @@ import TideoverRevenueCat
         #expect(try RevenueCatWire.read(event).notes == [.refundTakesNothingBack])
     }
 
-    @Test func `a refund taken back gives access again`() throws {
+    @Test func `a reversed refund restores access`() throws {
         var life = try Self.refunded()
         try life.hear("REFUND_REVERSED", at: .day("2026-05-15"))
         #expect(life.told(.day("2026-05-14")) == "expired refunded revoked presumed")
         #expect(life.told(.day("2026-05-16")) == "active paid in-term presumed")
     }
 
-    @Test func `what was bought once is given back by its refund`() throws {
+    @Test func `a refund ends a one-time purchase`() throws {
         var life = Life()
         let once: JSONObject = ["product_id": "cards.lifetime", "expiration_at_ms": .null]
         try life.hear("NON_RENEWING_PURCHASE", once)
@@ -296,7 +298,7 @@ import TideoverRevenueCat
 
     // MARK: Other events
 
-    @Test func `the catalogue says what was bought once`() throws {
+    @Test func `the catalogue decides which products are one-time purchases`() throws {
         let kinds: [(product: String, answer: String)] = [
             ("cards.pass", "active prepaid in-term presumed"),
             ("cards.lifetime", "active lifetime in-term presumed"),
@@ -329,7 +331,7 @@ import TideoverRevenueCat
         #expect(life.standing(.day("2026-05-20"))?.accessUntil == later)
     }
 
-    @Test func `a change of product waits for the renewal, a pause for its expiration`() throws {
+    @Test func `a change of product takes effect at renewal, a pause at expiration`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE")
         try life.hear(
@@ -382,7 +384,7 @@ import TideoverRevenueCat
         #expect(life.standing(TemporaryGrant.end)?.access == false)
     }
 
-    @Test func `the real purchase wins over a temporary grant`() throws {
+    @Test func `the real purchase replaces a temporary grant`() throws {
         var life = Life()
         try life.receive(TemporaryGrant.event())
         try life.hear("INITIAL_PURCHASE", at: Self.start + .hours(2))
@@ -413,7 +415,7 @@ import TideoverRevenueCat
     }
 
     @Test(arguments: ["WINBACK", "TEST", "INVOICE_ISSUANCE", "EXPERIMENT_ENROLLMENT", "TRANSFER"])
-    func `unknown types and those of no purchase change nothing`(_ type: String) throws {
+    func `unknown types and types without a purchase change nothing`(_ type: String) throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE")
         let before = life.facts
@@ -421,7 +423,7 @@ import TideoverRevenueCat
         #expect(life.facts == before)
     }
 
-    @Test func `an unknown reason neither ends a renewal nor passes unnoticed`() throws {
+    @Test func `an unknown reason does not end a renewal and is counted`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE")
         try life.hear("CANCELLATION", at: .day("2026-05-10"), ["cancel_reason": "BOREDOM"])
@@ -430,7 +432,7 @@ import TideoverRevenueCat
         #expect(life.facts.contains { $0.assertion == .unrecognised(unknown) })
     }
 
-    @Test func `an event that names no purchase says what it lacks`() throws {
+    @Test func `an event without a purchase reports the missing field`() throws {
         let event = RevenueCatWire.event("RENEWAL", ["transaction_id": .null])
         let reading = try RevenueCatWire.read(event)
         #expect(reading.lineages == [])

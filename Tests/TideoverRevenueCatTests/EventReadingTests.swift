@@ -5,7 +5,7 @@ import TideoverRevenueCat
 
 /// Tests parsing of webhook bodies, and their rejection.
 @Suite struct EventReadingTests {
-    @Test func `an event is read with every field that rules need`() throws {
+    @Test func `every field that rules need is read from an event`() throws {
         let event = try RevenueCatWire.read(
             RevenueCatWire.event(
                 "BILLING_ISSUE",
@@ -44,7 +44,7 @@ import TideoverRevenueCat
         #expect(event.price == Money(milliunits: 9990, currency: "USD"))
     }
 
-    @Test func `nulls and fields of tomorrow are fine`() throws {
+    @Test func `nulls and unknown fields are accepted`() throws {
         let body = """
             {"api_version": "1.3", "sent_by": "RevenueCat", "event": {"type": "RENEWAL", "id": "E-9",
              "event_timestamp_ms": 1777629600000, "environment": "SANDBOX", "app_user_id": null,
@@ -68,7 +68,7 @@ import TideoverRevenueCat
         #expect(reading.isTest == (type == .test))
     }
 
-    @Test func `unknown words are kept and counted`() throws {
+    @Test func `unknown values are kept and counted`() throws {
         let reading = try RevenueCatWire.read(
             RevenueCatWire.event(
                 "WINBACK",
@@ -99,7 +99,7 @@ import TideoverRevenueCat
         #expect(facts.allSatisfy { $0.lineage.environment == event.environment })
     }
 
-    @Test func `the documented events are of every type`() {
+    @Test func `the documented events cover every type`() {
         let types = Set(DocumentedEvent.all.compactMap { $0.content["type"]?.string })
         #expect(types.isSuperset(of: RevenueCatEvent.EventType.allCases.map(\.rawValue)))
     }
@@ -110,7 +110,7 @@ import TideoverRevenueCat
     ]
 
     @Test(arguments: unplaced)
-    func `a purchase without a known environment states nothing`(
+    func `a purchase of an unknown environment produces no facts`(
         _ environment: JSONValue,
         _ missing: String,
         _ words: [Unrecognised]
@@ -140,7 +140,7 @@ import TideoverRevenueCat
     ]
 
     @Test(arguments: places)
-    func `what names no environment is stored in production if the app takes part in it`(
+    func `an event without an environment is stored in production if the app has it`(
         _ environments: [Environment],
         _ place: Environment
     ) throws {
@@ -155,7 +155,7 @@ import TideoverRevenueCat
 
     // MARK: Refusals
 
-    @Test func `what is not one strict JSON object is refused with its place`() {
+    @Test func `a body that is not one strict JSON object is refused with its position`() {
         let twice = #"{"api_version": "1.0", "event": {"id": "1", "id": "2"}}"#
         #expect(RevenueCatWire.refusal(of: Array(twice.utf8))?.code == "duplicate-key")
         #expect(
@@ -171,7 +171,7 @@ import TideoverRevenueCat
     ]
 
     @Test(arguments: lacking)
-    func `what lacks an essential member is refused by its name`(
+    func `an event without a required member is refused by its name`(
         _ member: String,
         _ refusal: RevenueCatRefusal
     ) {
@@ -196,7 +196,7 @@ import TideoverRevenueCat
         )
     }
 
-    @Test func `another version and an environment that is not the app's are refused`() throws {
+    @Test func `another version or another environment is refused`() throws {
         let event = RevenueCatWire.event("RENEWAL")
         #expect(
             RevenueCatWire.refusal(of: RevenueCatWire.body(event, version: "2.0"))
@@ -218,7 +218,7 @@ import TideoverRevenueCat
 
     // MARK: Customers
 
-    @Test func `a transfer states who had and who has, and needs no environment`() throws {
+    @Test func `a transfer contains both customers and needs no environment`() throws {
         let event: JSONObject = [
             "type": "TRANSFER", "id": "E-2",
             "event_timestamp_ms": RevenueCatWire.ms(.init(millisecondsSince1970: 5)),
@@ -232,7 +232,7 @@ import TideoverRevenueCat
         #expect(reading.customers == .transfer(from: from, to: to))
     }
 
-    @Test func `aliases are one customer, called by an id that the app gave`() throws {
+    @Test func `aliases are one customer, named by the app's id`() throws {
         let event = RevenueCatWire.event(
             "SUBSCRIBER_ALIAS",
             [
@@ -246,7 +246,7 @@ import TideoverRevenueCat
         #expect(reading.event.customer == CustomerID("u_42"))
     }
 
-    @Test func `a test states nothing of anybody`() throws {
+    @Test func `a test event produces no facts`() throws {
         let event = RevenueCatWire.event("TEST", ["aliases": ["u_42", "u_43"]])
         let reading = try RevenueCatWire.read(event)
         #expect(reading.isTest)

@@ -45,11 +45,11 @@ import TideoverRevenueCat
     ]
 
     @Test(arguments: [1, 7, 100, 1_000_000])
-    func `each line has its verdict, however the file arrives`(_ size: Int) {
+    func `each line has its result, however the file is split`(_ size: Int) {
         #expect(Self.lines(Self.file, by: size).map(Self.outcome) == Self.outcomes)
     }
 
-    @Test func `a refusal names the line, what is wrong and what to do`() {
+    @Test func `a refusal contains the line, the problem and the remedy`() {
         let lines = Self.lines(Self.file, by: 4096)
         #expect(lines[0].sentence == nil)
         #expect(
@@ -70,7 +70,7 @@ import TideoverRevenueCat
     ]
 
     @Test(arguments: apiV2)
-    func `a response of API v2 is refused with what to export instead`(_ text: String) {
+    func `a response of API v2 is refused with the right export`(_ text: String) {
         let lines = Self.lines(Array(text.utf8), by: 4096)
         #expect(lines.map(Self.outcome) == ["1 revenuecat-api-v2"])
         #expect(
@@ -80,7 +80,7 @@ import TideoverRevenueCat
         )
     }
 
-    @Test func `an import goes on where it stopped`() {
+    @Test func `an import continues where it stopped`() {
         var first = RevenueCatImport(reader: RevenueCatWire.reader)
         let half = Self.file.count / 2
         let before = first.take(Self.file[..<half])
@@ -93,7 +93,7 @@ import TideoverRevenueCat
         #expect(second.position == ImportPosition(bytes: Int64(Self.file.count), line: 6))
     }
 
-    @Test func `each line says from where to go on after it`() {
+    @Test func `each line contains the position to continue from`() {
         let lines = Self.lines(Self.file, by: 50)
         for line in lines {
             let rest = Array(Self.file[Int(line.position.bytes)...])
@@ -103,7 +103,7 @@ import TideoverRevenueCat
         }
     }
 
-    @Test func `a line without end is not kept in memory, and costs no other line`() {
+    @Test func `an endless line is not kept in memory and affects no other line`() {
         let good = Self.line("700")
         let long = Array(repeating: UInt8(ascii: " "), count: good.count + 1)
         for last in [Array("\n".utf8) + good, []] {
@@ -118,7 +118,7 @@ import TideoverRevenueCat
         }
     }
 
-    @Test func `what a line states is a relay's, of an import`() throws {
+    @Test func `the facts of a line are a relay's and imported`() throws {
         let line = try #require(Self.lines(Self.line("700"), by: 4096).first)
         guard case .read(let reading) = line.verdict else {
             Issue.record("the line is refused")

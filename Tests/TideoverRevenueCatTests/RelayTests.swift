@@ -38,7 +38,7 @@ import TideoverRevenueCat
         #expect(life.lineages == [Life.appStore], "joined by the original transaction id")
     }
 
-    @Test func `a grace that the store stated outlasts a relay's expiration`() throws {
+    @Test func `a grace that the store stated continues after a relay's expiration`() throws {
         var life = Life()
         life.store(.term(Self.term()), of: Life.appStore, at: Self.start)
         let outlook = Outlook(
@@ -54,7 +54,7 @@ import TideoverRevenueCat
         #expect(life.standing(.day("2026-06-10"))?.graceUntil == RevenueCatWire.graceEnd)
     }
 
-    @Test func `a relay fills what the store has not said`() throws {
+    @Test func `a relay fills gaps that the store left`() throws {
         var life = Life()
         life.store(.term(Self.term()), of: Life.appStore, at: Self.start)
         #expect(life.standing(.day("2026-06-10"))?.access == false)
@@ -105,7 +105,7 @@ import TideoverRevenueCat
         "original_transaction_id": "GPA.3309-9122-6177-45730",
     ]
 
-    @Test func `a purchase of Google Play is joined by its order without the renewal`() throws {
+    @Test func `a Google Play purchase is joined by its order without the renewal number`() throws {
         var life = Life()
         life.store(
             Self.playRead(at: Self.start, order: "GPA.3309-9122-6177-45730..4"),
@@ -117,7 +117,7 @@ import TideoverRevenueCat
         #expect(life.told(.day("2026-05-10")) == "active paid in-term confirmed")
     }
 
-    @Test func `what was heard before the store named the order is joined when it does`() throws {
+    @Test func `an event received before the store's order is joined to it later`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE", Self.play)
         let named = Lineage(
@@ -141,7 +141,7 @@ import TideoverRevenueCat
         }
     }
 
-    @Test func `the environments of one order are not joined`() throws {
+    @Test func `orders are not joined across environments`() throws {
         var life = Life()
         life.store(
             Self.playRead(at: Self.start, order: "GPA.3309-9122-6177-45730"),
@@ -152,7 +152,7 @@ import TideoverRevenueCat
         #expect(life.lineages.count == 2)
     }
 
-    @Test func `an answer names the newest transaction, and is joined to the first one's chain`()
+    @Test func `an answer's newest transaction is joined to the first one's chain`()
         throws
     {
         let renewed = SubscriberWire.subscription(["store_transaction_id": "703"])
@@ -175,14 +175,14 @@ import TideoverRevenueCat
     // MARK: Purchases of other stores
 
     @Test(arguments: [("STRIPE", "stripe"), ("AMAZON", "amazon"), ("PADDLE", "paddle")])
-    func `other stores have lineages of their own`(_ store: String, _ prefix: String) throws {
+    func `other stores have their own lineages`(_ store: String, _ prefix: String) throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE", ["store": .string(store)])
         #expect(life.lineages.map(\.key) == ["revenueCat:\(prefix):700"])
         #expect(life.told(.day("2026-05-10")) == "active paid in-term presumed")
     }
 
-    @Test func `a promotional grant is a gift of its entitlement`() throws {
+    @Test func `a promotional purchase is a grant of its entitlement`() throws {
         var life = Life()
         let promo: JSONObject = [
             "store": "PROMOTIONAL", "period_type": "PROMOTIONAL",
@@ -203,13 +203,13 @@ import TideoverRevenueCat
         #expect(life.standing(.day("2026-05-16"))?.access == false)
     }
 
-    @Test func `an unknown store states nothing`() throws {
+    @Test func `an unknown store produces no facts`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE", ["store": "MOON_STORE"])
         #expect(life.facts == [])
     }
 
-    @Test func `the sandbox stands apart`() throws {
+    @Test func `the sandbox is separate`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE", ["environment": "SANDBOX"])
         #expect(life.lineages.map(\.environment) == [.sandbox])
@@ -217,7 +217,7 @@ import TideoverRevenueCat
         #expect(life.snapshot(.day("2026-05-10"), in: .sandbox)["premium"]?.standing.access == true)
     }
 
-    @Test func `a family member's purchase is not the purchaser's`() throws {
+    @Test func `a family member's purchase does not belong to the purchaser`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE", ["is_family_share": true])
         #expect(life.lineages.map(\.key) == ["appStore:700:family"])
@@ -225,7 +225,7 @@ import TideoverRevenueCat
 
     // MARK: Owner
 
-    @Test func `a customer is claimed, once a chain, and the store's word outweighs the claim`()
+    @Test func `an owner is set once per chain, and the store's owner outranks it`()
         throws
     {
         let reading = try RevenueCatWire.read(RevenueCatWire.event("INITIAL_PURCHASE"))
@@ -237,7 +237,7 @@ import TideoverRevenueCat
         )
         var life = Life()
         var named = Self.term()
-        named.accountToken = CustomerID("somebody-else")
+        named.accountToken = CustomerID("another")
         life.store(.term(named), of: Life.appStore, at: Self.start)
         let ruling = claims[0].ruling(
             facts: life.facts,
@@ -250,7 +250,7 @@ import TideoverRevenueCat
 
     // MARK: Answers
 
-    @Test func `an answer says what the events said`() throws {
+    @Test func `an answer produces the same facts as the events`() throws {
         let grace = SubscriberWire.date(RevenueCatWire.graceEnd)
         let cases: [(JSONObject, at: Instant, then: Instant, answer: String)] = [
             ([:], SubscriberWire.asked, .day("2026-05-20"), "active paid in-term presumed"),
@@ -298,7 +298,7 @@ import TideoverRevenueCat
         }
     }
 
-    @Test func `an answer tells of grace by its own date`() throws {
+    @Test func `an answer contains the grace date`() throws {
         var life = Life()
         let subscription = SubscriberWire.subscription([
             "billing_issues_detected_at": "2026-06-01T10:00:00Z",
@@ -314,7 +314,7 @@ import TideoverRevenueCat
         #expect(life.standing(.day("2026-06-10"))?.accessUntil == RevenueCatWire.graceEnd)
     }
 
-    @Test func `an answer's purchases and gifts are read, its conclusions never believed`() throws {
+    @Test func `an answer's purchases and grants are read, its entitlements never`() throws {
         var life = Life()
         try life.read(
             SubscriberWire.answer(
@@ -353,7 +353,7 @@ import TideoverRevenueCat
         #expect(concluded.facts == [])
     }
 
-    @Test func `what an answer leaves out is told`() throws {
+    @Test func `a purchase without facts is reported`() throws {
         let production = RevenueCatReader(
             environments: [.production],
             catalogue: RevenueCatWire.catalogue

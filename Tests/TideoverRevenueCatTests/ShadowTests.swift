@@ -53,7 +53,7 @@ import TideoverRevenueCat
 
     // MARK: RevenueCat's rule
 
-    @Test func `theirs is active until the latest of expiry and grace`() throws {
+    @Test func `RevenueCat's state is active until the later of expiry and grace`() throws {
         let grace = SubscriberWire.date(Self.graceEnd)
         let cases: [(subscription: JSONObject, entitlement: JSONObject, end: Instant?)] = [
             ([:], [:], Self.end),
@@ -75,7 +75,7 @@ import TideoverRevenueCat
 
     // MARK: Differences
 
-    @Test func `equal answers differ in nothing`() throws {
+    @Test func `equal answers have no difference`() throws {
         let theirs = try Self.theirs(["premium": .object(Self.entitlement())])
         let ours = Self.ours()
         #expect(ours.snapshot(.day("2026-05-20")).differences(from: theirs) == [])
@@ -129,7 +129,7 @@ import TideoverRevenueCat
 
     // MARK: Lockout
 
-    @Test func `the time is counted that theirs denied and the store vouched for`() throws {
+    @Test func `the time that RevenueCat denied and the store confirmed is counted`() throws {
         let ours = Self.ours(grace: true).history
         let plain = try Self.theirs(["premium": .object(Self.entitlement())])
         let lockout = ShadowLockout(
@@ -144,7 +144,7 @@ import TideoverRevenueCat
         #expect(lockout.entitled == Self.graceEnd - SubscriberWire.asked)
     }
 
-    @Test func `an answer counts until the next one`() throws {
+    @Test func `an answer applies until the next one`() throws {
         let ours = Self.ours(grace: true).history
         let plain = try Self.theirs(["premium": .object(Self.entitlement())])
         let mended = try Self.theirs(
@@ -164,7 +164,7 @@ import TideoverRevenueCat
         }
     }
 
-    @Test func `what only a relay says vouches for nothing`() throws {
+    @Test func `relay facts alone confirm nothing`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE")
         let lockout = ShadowLockout(

@@ -32,7 +32,7 @@ import TideoverRevenueCat
     }
 
     @Test(arguments: ["PRODUCTION", "SANDBOX"])
-    func `in an app of simulated stores alone whatever is said is simulated`(
+    func `in an app with only simulated stores every event is simulated`(
         claimed: String
     ) throws {
         let event = RevenueCatWire.event("INITIAL_PURCHASE", ["environment": .string(claimed)])
@@ -41,7 +41,7 @@ import TideoverRevenueCat
         #expect(Set(facts(reading).map(\.lineage.environment)) == [.simulated])
     }
 
-    @Test func `beside a real environment nothing is simulated`() throws {
+    @Test func `in an app with a real environment no event is simulated`() throws {
         let event = RevenueCatWire.event("INITIAL_PURCHASE", ["environment": "SANDBOX"])
         let both = Self.reader([.production, .simulated])
         #expect(throws: RevenueCatRefusal.self) {
@@ -61,7 +61,7 @@ import TideoverRevenueCat
         (["cards.pro:monthly"], "cards.pro:monthly"), (["cards.pro"], "cards.pro"),
         (["cards.pro", "cards.pro:monthly"], "cards.pro:monthly"), ([], "cards.pro"),
     ])
-    func `a product of Google Play is named as the catalogue lists it`(
+    func `a Google Play product is named as in the catalogue`(
         listed: [String],
         named: String
     ) throws {

@@ -6,7 +6,7 @@ import TideoverRevenueCat
 
 /// Tests parsing of REST API responses.
 @Suite struct SubscriberReadingTests {
-    @Test func `an answer is read with every field that rules need`() throws {
+    @Test func `every field that rules need is read from an answer`() throws {
         let bytes = SubscriberWire.answer(
             [
                 "cards.pro.monthly": .object(
@@ -68,7 +68,7 @@ import TideoverRevenueCat
         #expect(subscriber.leftOut == [])
     }
 
-    @Test func `a fault in one purchase leaves the others alone`() throws {
+    @Test func `a malformed purchase does not affect the others`() throws {
         let bytes = SubscriberWire.answer(
             [
                 "good": .object(SubscriberWire.subscription()),
@@ -92,7 +92,7 @@ import TideoverRevenueCat
         )
     }
 
-    @Test func `what has no date or no customer is refused`() {
+    @Test func `an answer without a date or customer is refused`() {
         let lacking: [(JSONObject, RevenueCatRefusal)] = [
             (
                 ["request_date": .null, "request_date_ms": .null],
@@ -135,7 +135,7 @@ import TideoverRevenueCat
     }
 
     @Test(.enabled(if: Vectors.present, "RevenueCat's examples do not stand beside the project"))
-    func `of the published example with a malformed subscription the other is read`() throws {
+    func `a published example with one malformed subscription gives the other one`() throws {
         let subscriber = try SubscriberWire.read(
             Vectors.bytes("CustomerInfoWithInvalidSubscription.json")
         )

@@ -33,7 +33,7 @@ import TideoverRevenueCat
         Request(method: "POST", path: "/", headers: headers, body: body)
     }
 
-    @Test func `the configured header must be there once, to the byte`() {
+    @Test func `the configured header must occur once with the exact value`() {
         let check = Self.check("Bearer s3cret")
         let cases: [(Headers, WebhookObjection?)] = [
             (["authorization": "Bearer s3cret"], nil),
@@ -50,12 +50,12 @@ import TideoverRevenueCat
         }
     }
 
-    @Test func `with nothing configured nothing is believed`() {
+    @Test func `without configuration every message is refused`() {
         let objection = Self.check(nil).objection(to: Self.request([:]), at: Self.now)
         #expect(objection == .nothingToCheck)
     }
 
-    @Test func `a signature must hold over time and body`() {
+    @Test func `a signature must cover time and body`() {
         let check = Self.check(nil, signed: true)
         let seconds = "\(Self.now.millisecondsSince1970 / 1000)"
         let good = Self.signed(at: seconds)
@@ -82,7 +82,7 @@ import TideoverRevenueCat
         }
     }
 
-    @Test func `what was signed long ago or in our future is refused`() {
+    @Test func `an old or a future signature is refused`() {
         let check = Self.check(nil, signed: true)
         let seconds = "\(Self.now.millisecondsSince1970 / 1000)"
         let header: Headers = [
@@ -97,7 +97,7 @@ import TideoverRevenueCat
         #expect(objection(.hours(-4)) == .untimelySignature(away: .hours(4)))
     }
 
-    @Test func `where both are configured both must hold`() {
+    @Test func `a message must pass both checks if both are configured`() {
         let check = Self.check("s3cret", signed: true)
         let seconds = "\(Self.now.millisecondsSince1970 / 1000)"
         let value = "t=\(seconds),v1=\(Self.signed(at: seconds))"
@@ -110,7 +110,7 @@ import TideoverRevenueCat
         #expect(objection(["Authorization": "s3cret"]) == .missingSignature)
     }
 
-    @Test func `every objection says what to do, and shows no secret`() {
+    @Test func `every refusal contains the remedy and no secret`() {
         let all: [WebhookObjection] = [
             .nothingToCheck, .missingAuthorization, .wrongAuthorization, .missingSignature,
             .malformedSignature, .wrongSignature, .untimelySignature(away: .hours(4)),

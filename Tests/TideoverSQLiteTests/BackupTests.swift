@@ -20,7 +20,7 @@ import TideoverStorage
         }
     }
 
-    @Test func `a copy of an open database has what was committed, and is closed to others`()
+    @Test func `a copy of an open database has the committed data and is private`()
         async throws
     {
         let storage = try SQLiteStorage(path: folder.database)
@@ -46,7 +46,7 @@ import TideoverStorage
         )
     }
 
-    @Test func `a copy of a database that nobody has open leaves it as it was`() async throws {
+    @Test func `a copy of an unused database leaves it unchanged`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         try await add(1...5, to: storage)
         await storage.close()
@@ -58,7 +58,7 @@ import TideoverStorage
         await copy.close()
     }
 
-    @Test func `a file that is there is left alone`() async throws {
+    @Test func `an existing file is not replaced`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         try Data("mine".utf8).write(to: URL(filePath: target))
         let error = #expect(throws: StorageError.self) {
@@ -69,7 +69,7 @@ import TideoverStorage
         await storage.close()
     }
 
-    @Test func `a damaged database is no copy's origin, and none is left`() async throws {
+    @Test func `a damaged database is not copied, and no file is left`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         try await add(1...2_000, to: storage)
         await storage.close()
@@ -85,7 +85,7 @@ import TideoverStorage
         #expect(!FileManager.default.fileExists(atPath: target))
     }
 
-    @Test func `what is no database of ours is not copied`() throws {
+    @Test func `a foreign database is not copied`() throws {
         try folder.sql("CREATE TABLE other (x)")
         let error = #expect(throws: StorageError.self) {
             try SQLiteBackup.copy(folder.database, to: target)
@@ -117,7 +117,7 @@ import TideoverStorage
         }
     }
 
-    @Test func `a server copies what is written meanwhile, and its log stays small`() async throws {
+    @Test func `a server's copy includes concurrent writes, and its log is short`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         try await fill(storage, 0..<40_000)
         let begun = try storage.beginCopy()
@@ -150,7 +150,7 @@ import TideoverStorage
         #expect(names.filter { $0.contains(".copy-") || $0.contains("unfinished") } == [])
     }
 
-    @Test func `a copy holds no reader open`() async throws {
+    @Test func `a copy keeps no reader open`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         try await fill(storage, 0..<20_000)
         _ = try storage.beginCopy()
@@ -165,7 +165,7 @@ import TideoverStorage
         await storage.close()
     }
 
-    @Test func `a copy that nobody fetched is gone at the next start`() async throws {
+    @Test func `an unfetched copy is deleted at the next start`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         try await add(1...5, to: storage)
         let file = try storage.beginCopy().file
@@ -178,8 +178,7 @@ import TideoverStorage
         await again.close()
     }
 
-    @Test func `a copy is not taken to a place that is taken, nor without its check`() async throws
-    {
+    @Test func `a copy needs a free path and a passed check`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         try await add(1...2_000, to: storage)
         _ = try storage.beginCopy()

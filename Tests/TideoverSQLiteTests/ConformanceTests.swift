@@ -4,7 +4,7 @@ import TideoverStorageConformance
 
 @Suite struct `SQLite as a storage` {
     @Test(arguments: StorageLaw.all)
-    func `keeps every law of storage`(law: StorageLaw) async throws {
+    func `satisfies every law of storage`(law: StorageLaw) async throws {
         try await law.check(at: TemporaryFolder())
     }
 }

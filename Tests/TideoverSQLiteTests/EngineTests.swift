@@ -19,7 +19,7 @@ import TideoverStorage
         try Connection(path: folder.database, access: .readOnly, busyTimeout: 100)
     }
 
-    @Test func `writes through a log, confirmed in full, and checkpoints only when told`() throws {
+    @Test func `writes with a log and full sync, and checkpoints only on request`() throws {
         #expect(try writer.text("PRAGMA journal_mode") == "wal")
         #expect(try writer.integer("PRAGMA synchronous") == 2)
         #expect(try writer.integer("PRAGMA mmap_size") == 0)
@@ -46,7 +46,7 @@ import TideoverStorage
         #expect(try writer.checkpoint(.truncate) == 0)
     }
 
-    @Test func `a transaction in the way is waited for and then called busy`() throws {
+    @Test func `a blocking transaction is waited for, then reported as busy`() throws {
         try writer.execute("BEGIN IMMEDIATE")
         let other = try Connection(path: folder.database, access: .readWrite, busyTimeout: 50)
         let error = #expect(throws: StorageError.self) { try other.execute("BEGIN IMMEDIATE") }
@@ -54,7 +54,7 @@ import TideoverStorage
         try writer.execute("ROLLBACK")
     }
 
-    @Test func `values are stored as what they are, empty ones too`() throws {
+    @Test func `values keep their types, including empty ones`() throws {
         try writer.execute("CREATE TABLE kept (a, b, c, d, e)")
         let insert = try Statement("INSERT INTO kept VALUES (?1, ?2, ?3, ?4, ?5)", on: writer)
         #expect(
@@ -74,7 +74,7 @@ import TideoverStorage
         #expect(isSame == true)
     }
 
-    @Test func `a statement can be run again after it failed`() throws {
+    @Test func `a statement can run again after a failure`() throws {
         let insert = try Statement(
             "INSERT INTO outbox VALUES ('a', ?1, 'production', 'c', 1, ?2, 0, '')",
             on: writer
@@ -86,7 +86,7 @@ import TideoverStorage
         #expect(try insert.run(.text("2"), .text("k")) == 1)
     }
 
-    @Test func `rows of other types are refused`() throws {
+    @Test func `rows of unexpected types are refused`() throws {
         let insert = try Statement(
             "INSERT INTO tally VALUES ('a', '', 'k', 'n', ?1)",
             on: writer
@@ -96,7 +96,7 @@ import TideoverStorage
         #expect(error?.detail.contains("many") == false)
     }
 
-    @Test func `a migration is never changed once released`() {
+    @Test func `a released migration never changes`() {
         let known: [UInt64] = [
             0x3C34_A29B_4A21_C655, 0x87FC_5D3A_1EB1_F838, 0x4C4F_145E_CF9D_02E1,
             0xDF84_D315_332F_9206, 0x4030_8621_C593_E112, 0x6C93_CDDB_19F8_A97D,
@@ -108,7 +108,7 @@ import TideoverStorage
         #expect(Migration.all.map(\.number) == Array(1...14))
     }
 
-    @Test func `a file of any older version is brought up to date, and what it holds is kept`()
+    @Test func `a file of any older version is migrated and keeps its data`()
         throws
     {
         for number in Migration.all.map(\.number).dropLast() {
@@ -149,7 +149,7 @@ import TideoverStorage
         }
     }
 
-    @Test func `readying a file again changes nothing`() throws {
+    @Test func `a second preparation of a file changes nothing`() throws {
         let before = try writer.text("SELECT group_concat(sql) FROM sqlite_schema")
         try Migration.prepare(writer)
         #expect(try writer.text("SELECT group_concat(sql) FROM sqlite_schema") == before)
@@ -170,18 +170,18 @@ import TideoverStorage
         return plan
     }
 
-    @Test func `leaves a short log alone until it is quiet`() {
+    @Test func `leaves a short log until it is quiet`() {
         #expect(CheckpointPlan().due(isIdle: true) == nil)
         #expect(plan(pages: 10).due(isIdle: false) == nil)
         #expect(plan(pages: 10).due(isIdle: true) == .passive)
     }
 
-    @Test func `copies a long log, and insists when it is too long`() {
+    @Test func `checkpoints a long log, and restarts one that is too long`() {
         #expect(plan(pages: CheckpointPlan.softPageCount).due(isIdle: false) == .passive)
         #expect(plan(pages: CheckpointPlan.hardPageCount).due(isIdle: false) == .restart)
     }
 
-    @Test func `does nothing twice`() {
+    @Test func `never checkpoints twice without a change`() {
         var plan = plan(pages: CheckpointPlan.softPageCount)
         plan.attempted(.passive, pagesLeft: 0)
         #expect(plan.due(isIdle: true) == nil)
@@ -189,7 +189,7 @@ import TideoverStorage
         #expect(plan == self.plan(pages: 3))
     }
 
-    @Test func `does not try at every commit while a reader is in the way`() {
+    @Test func `does not retry at every commit while a reader blocks it`() {
         var plan = plan(pages: CheckpointPlan.softPageCount)
         plan.attempted(.passive, pagesLeft: 7)
         plan.committed(pagesInLog: CheckpointPlan.softPageCount + 9)

@@ -56,7 +56,7 @@ import TideoverStorageConformance
 
     // MARK: Read-only
 
-    @Test func `a storage opened for reading tells what is there and leaves it as it is`()
+    @Test func `a read-only storage reads the data and leaves the file unchanged`()
         async throws
     {
         let storage = try SQLiteStorage(path: folder.database)
@@ -75,7 +75,7 @@ import TideoverStorageConformance
         #expect(try Data(contentsOf: URL(filePath: folder.database)) == bytes)
     }
 
-    @Test func `what is not there is not made, and an older schema is not brought up to date`()
+    @Test func `a missing file is not created, and an older schema is not migrated`()
         async throws
     {
         #expect(throws: StorageError.self) { try SQLiteStorage(reading: folder.database) }
@@ -101,12 +101,12 @@ import TideoverStorageConformance
         .simulated: Instant(millisecondsSince1970: 1_000_001),
     ]
 
-    @Test func `a file that is not there stays so`() throws {
+    @Test func `a missing file stays missing`() throws {
         #expect(try SQLiteExamination(path: folder.database) == .missing)
         #expect(try names() == [])
     }
 
-    @Test func `a closed storage is read, and left as it is`() async throws {
+    @Test func `a closed storage is read and left unchanged`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         try await fill(storage)
         await storage.close()
@@ -119,7 +119,7 @@ import TideoverStorageConformance
         await again.close()
     }
 
-    @Test func `no lock is made where none was`() async throws {
+    @Test func `no lock file is created`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         try await fill(storage)
         await storage.close()
@@ -129,14 +129,14 @@ import TideoverStorageConformance
         #expect(try names() == ["tideover.db"])
     }
 
-    @Test func `a storage in use is not read`() async throws {
+    @Test func `a storage in use is refused`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         try await fill(storage)
         #expect(try SQLiteExamination(path: folder.database) == .inUse(holder: getpid()))
         await storage.close()
     }
 
-    @Test func `what a crash left in the log counts`() async throws {
+    @Test func `the log of a crashed process counts`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         try await fill(storage)
         let crashed = try TemporaryFolder()
@@ -149,7 +149,7 @@ import TideoverStorageConformance
         await again.close()
     }
 
-    @Test func `a path may hold what a URL could not`() async throws {
+    @Test func `a path can contain characters that a URL cannot`() async throws {
         let odd = folder.path + "/a?b#c%25 d.db"
         let storage = try SQLiteStorage(path: odd)
         try await fill(storage)
@@ -159,13 +159,13 @@ import TideoverStorageConformance
         #expect(try names() == ["a?b#c%25 d.db", "a?b#c%25 d.db.lock"])
     }
 
-    @Test func `an empty file has nothing in it`() throws {
+    @Test func `an empty file has no data`() throws {
         try Data().write(to: URL(filePath: folder.database))
         let found = try SQLiteExamination(path: folder.database)
         #expect(found == .read(faults: [], newestEvidence: [:]))
     }
 
-    @Test func `damage is told`() async throws {
+    @Test func `damage is reported`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         // Enough rows to make theirs the last page of the file.
         let tallies = (0..<2_000).map { Tally(environment: nil, kind: "k", name: "\($0)") }
@@ -186,7 +186,7 @@ import TideoverStorageConformance
         #expect(!faults.isEmpty)
     }
 
-    @Test func `what is no storage of this version is refused`() async throws {
+    @Test func `a storage of another version is refused`() async throws {
         try folder.sql("CREATE TABLE theirs (x)")
         #expect(reason(folder.database) == .notAStorage)
         #expect(reason(folder.path) == .notAStorage)

@@ -21,7 +21,7 @@ import TideoverTestProcesses
         }
     }
 
-    @Test func `is opened by one at a time, and the other learns who has it`() async throws {
+    @Test func `is opened by one process, and another gets the holder's process id`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         let error = #expect(throws: StorageError.self) {
             try SQLiteStorage(path: folder.database)
@@ -34,7 +34,7 @@ import TideoverTestProcesses
         await again.close()
     }
 
-    @Test func `has one lock under all its names`() async throws {
+    @Test func `has one lock under all its paths`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         let link = folder.path + "/link.db"
         let linkedFolder = folder.path + "/folder"
@@ -52,7 +52,7 @@ import TideoverTestProcesses
         await storage.close()
     }
 
-    @Test func `has one lock under a hard link, which has a lock file and a log of its own`()
+    @Test func `has one lock under a hard link, with a lock file and log of its own`()
         async throws
     {
         let storage = try SQLiteStorage(path: folder.database)
@@ -70,7 +70,7 @@ import TideoverTestProcesses
         await again.close()
     }
 
-    @Test func `is refused while another process has it open under a hard link`() async throws {
+    @Test func `is refused while another process has opened it by a hard link`() async throws {
         await (try SQLiteStorage(path: folder.database)).close()
         let other = folder.path + "/other.db"
         try FileManager.default.linkItem(atPath: folder.database, toPath: other)
@@ -91,7 +91,7 @@ import TideoverTestProcesses
     }
 
     @Test(arguments: ["tideover.db", "tideover.db.lock"])
-    func `takes no commits while another file has its name, and goes on when it is back`(
+    func `refuses commits while another file has its name, and continues afterwards`(
         name: String
     ) async throws {
         let storage = try SQLiteStorage(path: folder.database)
@@ -115,13 +115,13 @@ import TideoverTestProcesses
         await storage.close()
     }
 
-    @Test func `is not kept closed by what a dead process left`() async throws {
+    @Test func `is not blocked by a dead process's files`() async throws {
         try Data("999999999\n".utf8).write(to: URL(filePath: folder.database + ".lock"))
         let storage = try SQLiteStorage(path: folder.database)
         await storage.close()
     }
 
-    @Test func `is free after closing though a child process inherited its lock`() async throws {
+    @Test func `is unlocked after closing though a child process has its lock`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         // The descriptors of a child process between its fork and the start of its program.
         let lock = storage.path + ".lock"
@@ -139,7 +139,7 @@ import TideoverTestProcesses
         close(copy)
     }
 
-    @Test func `is let go when its storage is`() async throws {
+    @Test func `is unlocked when its storage is released`() async throws {
         do {
             _ = try SQLiteStorage(path: folder.database)
         }
@@ -151,7 +151,7 @@ import TideoverTestProcesses
         #expect(attempts < 500)
     }
 
-    @Test func `is alone in its folder after closing, and for its owner only`() async throws {
+    @Test func `leaves only its lock after closing, and both are private`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         try await storage.add([Tally(environment: nil, kind: "k", name: "n"): 1], app: "cards")
         await storage.close()
@@ -164,13 +164,13 @@ import TideoverTestProcesses
         }
     }
 
-    @Test func `is not made where its folder is missing`() {
+    @Test func `is not created in a missing folder`() {
         #expect(reason(folder.path + "/none/tideover.db") == .missingFolder)
         #expect(reason("") != nil)
         #expect(reason(folder.path) != nil)
     }
 
-    @Test func `is not made where nobody may write`() throws {
+    @Test func `is not created in a read-only folder`() throws {
         // Root may write everywhere except here.
         let isRoot = geteuid() == 0
         let place = isRoot ? "/sys" : folder.path
@@ -181,14 +181,14 @@ import TideoverTestProcesses
     }
 
     @Test(.enabled(if: geteuid() != 0, "root may write to every file"))
-    func `that may not be written to is not opened`() async throws {
+    func `that is read-only is not opened`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         await storage.close()
         chmod(folder.database, 0o400)
         #expect(reason(folder.database) == .readOnly)
     }
 
-    @Test func `of a newer version is left as it is`() async throws {
+    @Test func `of a newer version is left unchanged`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         await storage.close()
         try folder.sql("PRAGMA user_version = 99")
@@ -197,20 +197,20 @@ import TideoverTestProcesses
         #expect(try Data(contentsOf: URL(filePath: folder.database)) == before)
     }
 
-    @Test func `of another program is left as it is`() throws {
+    @Test func `of another program is left unchanged`() throws {
         try folder.sql("CREATE TABLE theirs (x); PRAGMA user_version = 1")
         let before = try Data(contentsOf: URL(filePath: folder.database))
         #expect(reason(folder.database) == .notAStorage)
         #expect(try Data(contentsOf: URL(filePath: folder.database)) == before)
     }
 
-    @Test func `that is no database is refused`() throws {
+    @Test func `that is not a database is refused`() throws {
         let text = Data(String(repeating: "not a database\n", count: 1_000).utf8)
         try text.write(to: URL(filePath: folder.database))
         #expect(reason(folder.database) == .notAStorage)
     }
 
-    @Test func `that is damaged gives an error and is found by a check`() async throws {
+    @Test func `that is damaged causes an error and fails the check`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         // More than fit into the pages of the schema: the last page belongs to them.
         let tallies = (0..<2_000).map { Tally(environment: nil, kind: "k", name: "\($0)") }

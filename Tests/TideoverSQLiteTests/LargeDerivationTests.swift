@@ -78,7 +78,7 @@ import TideoverStorageConformance
         #expect(try answer() == #"["1-0","2-0","3-0","4-0","5-0"]"#)
     }
 
-    @Test func `others are served while a large customer is derived`() async throws {
+    @Test func `other customers are served while a large one is derived`() async throws {
         try await buyFive()
         let (begun, othersAreDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         async let large = storage.commit(Self.intake([Self.fact("6", of: "anna")])) { lineages in
@@ -107,7 +107,7 @@ import TideoverStorageConformance
         await storage.close()
     }
 
-    @Test func `what changed meanwhile has it derived again`() async throws {
+    @Test func `a change during a derivation repeats it`() async throws {
         try await buyFive()
         let calls = Locked(0)
         let (begun, isRestored) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -134,7 +134,9 @@ import TideoverStorageConformance
         await storage.close()
     }
 
-    @Test func `one that never rests is derived inside after a few attempts`() async throws {
+    @Test func `a customer with constant changes is derived inside the transaction`()
+        async throws
+    {
         try await buyFive()
         let calls = Locked(0)
         let prune = PruneOrder(
@@ -183,7 +185,7 @@ import TideoverStorageConformance
         await storage.close()
     }
 
-    @Test func `closing finishes what was begun`() async throws {
+    @Test func `closing finishes started derivations`() async throws {
         try await buyFive()
         let begun = DispatchSemaphore(value: 0)
         async let large = storage.commit(Self.intake([Self.fact("6", of: "anna")])) { lineages in
@@ -229,7 +231,7 @@ private struct LargeSite: StorageSite {
 
 @Suite struct `SQLite with large customers` {
     @Test(arguments: StorageLaw.all)
-    func `keeps every law of storage`(law: StorageLaw) async throws {
+    func `satisfies every law of storage`(law: StorageLaw) async throws {
         try await law.check(at: LargeSite(folder: TemporaryFolder()))
     }
 }

@@ -69,7 +69,7 @@ import TideoverStorage
         }
     }
 
-    @Test func `lets what waits share one transaction`() async throws {
+    @Test func `commits waiting writes in one transaction`() async throws {
         let groups = Locked<[Int]>([])
         let gate = Gate()
         let storage = try folder.open { count in
@@ -96,7 +96,7 @@ import TideoverStorage
         await storage.close()
     }
 
-    @Test func `refuses what would wait too long`() async throws {
+    @Test func `refuses a write that would wait too long`() async throws {
         let gate = Gate()
         var options = SQLiteOptions()
         options.maximumQueueLength = 3
@@ -118,7 +118,7 @@ import TideoverStorage
         await storage.close()
     }
 
-    @Test func `does what was waiting before it closes`() async throws {
+    @Test func `commits waiting writes before it closes`() async throws {
         let gate = Gate()
         let storage = try folder.open { _ in gate.wait() }
         let begun = Count()
@@ -138,7 +138,7 @@ import TideoverStorage
         await again.close()
     }
 
-    @Test func `takes everything back when the commit fails, and goes on`() async throws {
+    @Test func `rolls back everything when the commit fails, and continues`() async throws {
         let isFailing = Locked(true)
         let storage = try folder.open { _ throws(StorageError) in
             guard isFailing.withLock({ $0 }) else { return }
@@ -163,7 +163,7 @@ import TideoverStorage
         await storage.close()
     }
 
-    @Test func `accepts nothing more when the disk did not confirm`() async throws {
+    @Test func `refuses writes after the disk failed to sync`() async throws {
         let count = Counter()
         let storage = try folder.open { _ throws(StorageError) in
             if count.next() == 2 { throw StorageError(.unconfirmed, place: "rehearsed") }
@@ -183,8 +183,7 @@ import TideoverStorage
         await again.close()
     }
 
-    @Test func `says that it is full, keeps what it has, and goes on with more space`() async throws
-    {
+    @Test func `reports a full disk, keeps its data, and continues with more space`() async throws {
         var options = SQLiteOptions()
         options.maximumByteCount = 400_000
         // Jobs in one transaction fail together, so most of them should come after the first group.
@@ -218,7 +217,7 @@ import TideoverStorage
     }
 
     @Test(arguments: [1, 7, 30])
-    func `has on disk what it acknowledged, wherever it is stopped`(commits: Int) async throws {
+    func `has every acknowledged write on disk, wherever it is stopped`(commits: Int) async throws {
         let crashed = try TemporaryFolder()
         let folder = folder
         let count = Counter()
@@ -240,7 +239,7 @@ import TideoverStorage
     }
 
     @Test(arguments: [1, 40, 150])
-    func `has on disk what it acknowledged when its process is killed`(after: Int) async throws {
+    func `has every acknowledged write on disk when its process dies`(after: Int) async throws {
         let path = folder.database
         let acknowledged = folder.path + "/acknowledged"
         try Data().write(to: URL(filePath: acknowledged))
@@ -300,7 +299,7 @@ import TideoverStorage
         #expect(!FileManager.default.fileExists(atPath: log.path))
     }
 
-    @Test func `lets a reader wait a moment, then says that all are busy`() async throws {
+    @Test func `lets a reader wait a moment, then reports that all are busy`() async throws {
         var options = SQLiteOptions()
         options.readerCount = 0
         options.readerPatience = 20

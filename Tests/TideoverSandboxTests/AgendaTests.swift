@@ -2,14 +2,14 @@ import Testing
 import TideoverSandbox
 
 @Suite struct AgendaTests {
-    @Test func `nothing is due where nothing was noted`() {
+    @Test func `an empty agenda has nothing due`() {
         var agenda = Agenda()
         #expect(agenda.first == nil)
         agenda.set(5, to: nil)
         #expect(agenda.first == nil)
     }
 
-    @Test func `of several due at one instant the lowest number comes first`() throws {
+    @Test func `of several entries due at one instant the lowest number is first`() throws {
         var agenda = Agenda()
         for number in [6, 3, 9, 4] { agenda.set(number, to: 100) }
         var turns: [Int] = []
@@ -20,7 +20,7 @@ import TideoverSandbox
         #expect(turns == [3, 4, 6, 9])
     }
 
-    @Test func `what was put off is due at its new instant alone`() throws {
+    @Test func `a postponed entry is due only at its new instant`() throws {
         var agenda = Agenda()
         agenda.set(0, to: 10)
         agenda.set(1, to: 20)
@@ -32,7 +32,7 @@ import TideoverSandbox
 
     /// For any number of items; an agenda avoids a scan of all of them.
     @Test(arguments: [1, 2, 3, 8, 13, 64, 100])
-    func `it is first who would be found by asking all`(count: Int) {
+    func `the first entry equals the result of a full search`(count: Int) {
         var random = SeededRandom(seed: UInt64(count))
         var agenda = Agenda()
         var due: [Int: Int64] = [:]
@@ -48,8 +48,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `a store renews at one instant in the order in which customers became known`() throws
-    {
+    @Test func `a store renews customers at one instant in order of registration`() throws {
         let app = AppStoreApp(bundleId: "com.example.cards", products: [try .monthly()])
         var store = AppStoreMachine(app: app, seed: 1, now: 0)
         for name in ["ada", "ben", "cara"] {

@@ -41,7 +41,7 @@ import TideoverSandbox
     }
 
     @Test(arguments: ["gold", "silver.other"])
-    func `what is higher, or as high and as long, begins at once`(product: String) throws {
+    func `an upgrade, or a crossgrade of equal length, begins at once`(product: String) throws {
         var store = try HeardStore(Self.products(), at: "2026-05-01T10:00:00Z")
         let old = try #require(try store.subscribe().transaction)
         _ = try store.pass(until: "2026-05-16T22:00:00Z")
@@ -61,7 +61,7 @@ import TideoverSandbox
         #expect(next.transaction?["productId"] == .string(product))
     }
 
-    @Test func `what is left of the old payment is given back`() throws {
+    @Test func `the unused part of the old payment is refunded`() throws {
         var machine = try store().machine
         // Half of the 31 days from 1 May to 1 June.
         _ = machine.advance(to: try #require(InstantText.read("2026-05-16T22:00:00Z")))
@@ -75,7 +75,7 @@ import TideoverSandbox
         #expect(refund == StorePrice(milliunits: 4995, currency: "USD"))
     }
 
-    @Test func `the old transaction says that it was upgraded, and is not revoked`() async throws {
+    @Test func `the old transaction is marked as upgraded and not revoked`() async throws {
         let client = try await StoreClient([
             Self.product("silver", level: 2, "P1M", "9.99 USD"),
             Self.product("gold", level: 1, "P1M", "19.99 USD"),
@@ -92,7 +92,7 @@ import TideoverSandbox
     }
 
     @Test(arguments: [("bronze", "2026-07-01 10:00:00"), ("silver.yearly", "2027-06-01 10:00:00")])
-    func `what is lower, or of another length, waits for the renewal`(
+    func `a downgrade, or a crossgrade of other length, waits for the renewal`(
         product: String,
         end: String
     ) throws {
@@ -111,7 +111,7 @@ import TideoverSandbox
         #expect(next.renewal?["autoRenewProductId"] == .string(product))
     }
 
-    @Test func `a change that waits can be dropped`() throws {
+    @Test func `a pending change can be dropped`() throws {
         var store = try store()
         _ = try store.act(.changePlan(to: "bronze"))
         let heard = try #require(try store.act(.changePlan(to: "silver")).first)
@@ -122,7 +122,7 @@ import TideoverSandbox
         #expect(next.transaction?["price"] == 9990)
     }
 
-    @Test func `choosing a product turns renewal on`() throws {
+    @Test func `a change of plan turns renewal on`() throws {
         var store = try store()
         _ = try store.act(.cancel(product: nil))
         let heard = try #require(try store.act(.changePlan(to: "bronze")).first)
@@ -130,7 +130,7 @@ import TideoverSandbox
         #expect(try store.pass(until: "2026-06-01T10:00:00Z").map(\.kind) == ["DID_RENEW"])
     }
 
-    @Test func `a trial gives way to what was chosen, and gives nothing back`() throws {
+    @Test func `an upgrade ends a trial without a refund`() throws {
         var store = try store(trial: "P1W")
         let heard = try #require(try store.act(.changePlan(to: "gold")).first)
         #expect(heard.transaction?["offerType"] == nil)
@@ -142,7 +142,7 @@ import TideoverSandbox
 
     private var higher: StorePrice { StorePrice(milliunits: 12_990, currency: "USD") }
 
-    @Test func `a price not agreed to ends the subscription`() throws {
+    @Test func `a price increase without consent ends the subscription`() throws {
         var store = try store()
         let asked = try store.act(.raisePrice(product: nil, to: higher, needsConsent: true))
         #expect(asked.map(\.kind) == ["PRICE_INCREASE/PENDING"])
@@ -157,7 +157,7 @@ import TideoverSandbox
     }
 
     @Test(arguments: [true, false])
-    func `a price agreed to, or only told of, is that of every later renewal`(
+    func `an agreed or announced price applies to every later renewal`(
         needsConsent: Bool
     ) throws {
         var store = try store()
@@ -175,7 +175,7 @@ import TideoverSandbox
 
     // MARK: - Extensions and refund requests
 
-    @Test func `an extension moves the end, and the cycle with it`() throws {
+    @Test func `an extension moves the end and the cycle`() throws {
         var store = try store()
         let heard = try #require(try store.act(.extendRenewal(product: nil, days: 7)).first)
         #expect(heard.kind == "RENEWAL_EXTENDED")
@@ -200,7 +200,7 @@ import TideoverSandbox
         #expect(heard.last?.status == 1)
     }
 
-    @Test func `a refund asked for is first a question, then an answer`() throws {
+    @Test func `a refund request sends a consumption request, then the decision`() throws {
         var store = try store()
         let asked = try #require(
             try store.act(.requestRefund(product: nil, reason: .unsatisfied)).first
@@ -216,7 +216,7 @@ import TideoverSandbox
         #expect(try store.pass(until: "2026-06-01T10:00:00Z").map(\.kind) == ["DID_RENEW"])
     }
 
-    @Test func `the store refuses changes that make no sense, and says why`() throws {
+    @Test func `the store refuses invalid changes with a reason`() throws {
         var store = try HeardStore(
             Self.products(),
             at: "2026-05-01T10:00:00Z"
@@ -277,7 +277,7 @@ import TideoverSandbox
         ("P3M", [9, 15, 45, 90, 180]), ("P6M", [18, 30, 90, 180, 360]),
         ("P1Y", [36, 60, 180, 360, 720]),
     ])
-    func `a sandbox shortens periods as its rate has it`(period: String, minutes: [Int64]) throws {
+    func `a sandbox shortens periods at its rate`(period: String, minutes: [Int64]) throws {
         let rates = RenewalRate.allCases.filter { $0 != .realTime }
         for (rate, minutes) in zip(rates, minutes) {
             var store = try store(rate, period)
@@ -289,7 +289,7 @@ import TideoverSandbox
     }
 
     @Test(arguments: [RenewalRate.realTime, .fiveMinutes])
-    func `a sandbox renews twelve times, then it is over`(rate: RenewalRate) throws {
+    func `a sandbox renews twelve times, then the subscription ends`(rate: RenewalRate) throws {
         var store = try store(rate, "P1M")
         _ = try store.subscribe()
         let heard = try store.pass(until: "2028-05-01T10:00:00Z")
@@ -308,7 +308,7 @@ import TideoverSandbox
         (RenewalRate.fiveMinutes, 154, 150, 600), (.fifteenMinutes, 257, 450, 1800),
         (.thirtyMinutes, 514, 900, 3600), (.oneHour, 771, 1800, 7200),
     ])
-    func `grace and retrying are shortened too`(
+    func `grace and retry are shortened too`(
         rate: RenewalRate,
         weekly: Int64,
         other: Int64,

@@ -51,7 +51,7 @@ import TideoverSandbox
         #expect(store.truth(of: "ben", at: store.now) == .active(until: 1_780_308_000_000))
     }
 
-    @Test func `a share follows the purchase through failure and recovery`() throws {
+    @Test func `a share changes with the purchase in failure and recovery`() throws {
         var store = try store()
         let shared = try store.perform(.share(product: nil, with: "ben"), by: "anna")
         var heard = store.advance(to: try #require(InstantText.read("2026-06-02T10:00:00Z")))
@@ -84,7 +84,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `a refund takes the share away, and a reversal brings it back`() throws {
+    @Test func `a refund ends the share, and a reversal restores it`() throws {
         var store = try store()
         _ = try store.perform(.share(product: nil, with: "ben"), by: "anna")
         let heard = try store.perform(.refund(product: nil, reason: .appIssue), by: "anna")
@@ -100,7 +100,7 @@ import TideoverSandbox
         #expect(store.truth(of: "ben", at: store.now).isEntitled)
     }
 
-    @Test func `a share taken back is over, whatever the purchase does`() throws {
+    @Test func `a withdrawn share has ended, whatever the purchase does`() throws {
         var store = try store()
         _ = try store.perform(.share(product: nil, with: "ben"), by: "anna")
         let heard = try store.perform(.stopSharing(product: nil, with: "ben"), by: "anna")
@@ -112,7 +112,7 @@ import TideoverSandbox
         #expect(kinds(again) == ["ben SUBSCRIBED INITIAL_BUY"])
     }
 
-    @Test func `who has a share can buy beside it, but not govern it`() throws {
+    @Test func `a family member can buy beside a share and cannot manage it`() throws {
         var store = try store()
         _ = try store.perform(.share(product: nil, with: "ben"), by: "anna")
         #expect(throws: AppStoreRefusal.self) {
@@ -127,7 +127,7 @@ import TideoverSandbox
         #expect(kinds(try store.perform(.cancel(product: nil), by: "ben")).count == 1)
     }
 
-    @Test func `what cannot be shared is refused, and the store says why`() throws {
+    @Test func `an unshareable product is refused with a reason`() throws {
         func refusal(
             _ action: AppStoreAction,
             _ store: inout AppStoreMachine

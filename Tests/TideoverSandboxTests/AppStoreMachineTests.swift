@@ -29,7 +29,7 @@ import TideoverSandbox
         #expect(renewals.first?.renewal("renewalDate") == "2026-03-31 10:00:00")
     }
 
-    @Test func `a failed renewal with grace says until when, and keeps it`() throws {
+    @Test func `a failed renewal with grace has a grace end and keeps it`() throws {
         var store = try HeardStore([.monthly()], at: "2026-05-01T10:00:00Z")
         _ = try store.subscribe()
         _ = try store.act(.failPayments)
@@ -45,7 +45,7 @@ import TideoverSandbox
         #expect(try store.truth(at: "2026-06-01T10:00:00Z").isEntitled)
     }
 
-    @Test func `without grace a failed renewal suspends at once`() throws {
+    @Test func `a failed renewal without grace suspends at once`() throws {
         var store = try HeardStore([.monthly(grace: .off)], at: "2026-05-01T10:00:00Z")
         _ = try store.subscribe()
         _ = try store.act(.failPayments)
@@ -124,7 +124,7 @@ import TideoverSandbox
         #expect(next.transaction("expiresDate") == "2026-08-20 08:30:00")
     }
 
-    @Test func `cancelling a running period changes only whether it renews`() throws {
+    @Test func `a cancellation changes only whether the running period renews`() throws {
         var store = try HeardStore([.monthly()], at: "2026-05-01T10:00:00Z")
         _ = try store.subscribe()
         let cancelled = try store.act(.cancel(product: nil))
@@ -141,7 +141,7 @@ import TideoverSandbox
         #expect(ended.first?.renewal?["isInBillingRetryPeriod"] == false)
     }
 
-    @Test func `renewal turned on again goes on as before`() throws {
+    @Test func `a re-enabled renewal continues as before`() throws {
         var store = try HeardStore([.monthly()], at: "2026-05-01T10:00:00Z")
         _ = try store.subscribe()
         _ = try store.act(.cancel(product: nil))
@@ -152,7 +152,7 @@ import TideoverSandbox
     }
 
     @Test(arguments: ["2026-06-05T00:00:00Z", "2026-06-25T00:00:00Z"])
-    func `cancelling in grace or retry ends the subscription at once`(instant: String) throws {
+    func `a cancellation in grace or retry ends the subscription at once`(instant: String) throws {
         var store = try HeardStore([.monthly()], at: "2026-05-01T10:00:00Z")
         _ = try store.subscribe()
         _ = try store.act(.failPayments)
@@ -173,7 +173,7 @@ import TideoverSandbox
         #expect(try store.pass(until: "2026-12-31T00:00:00Z").isEmpty)
     }
 
-    @Test func `a refund revokes the newest payment and names when and why`() throws {
+    @Test func `a refund revokes the newest payment with its date and reason`() throws {
         var store = try HeardStore([.monthly()], at: "2026-05-01T10:00:00Z")
         let bought = try store.subscribe()
         _ = try store.pass(until: "2026-05-20T12:00:00Z")
@@ -188,7 +188,7 @@ import TideoverSandbox
         #expect(try store.truth(at: "2026-05-20T12:00:00Z") == .revoked)
     }
 
-    @Test func `a refund in part says how much, and revokes all the same`() throws {
+    @Test func `a partial refund contains its share and revokes all the same`() throws {
         var store = try HeardStore([.monthly()], at: "2026-05-01T10:00:00Z")
         _ = try store.subscribe()
         _ = try store.pass(until: "2026-05-20T12:00:00Z")
@@ -205,7 +205,7 @@ import TideoverSandbox
         #expect(reversed.status == 1)
     }
 
-    @Test func `a reversed refund leaves the renewal date alone`() throws {
+    @Test func `a reversed refund does not change the renewal date`() throws {
         var store = try HeardStore([.monthly()], at: "2026-05-01T10:00:00Z")
         _ = try store.subscribe()
         _ = try store.pass(until: "2026-05-20T12:00:00Z")
@@ -220,7 +220,7 @@ import TideoverSandbox
         #expect(try store.pass(until: "2026-06-01T10:00:00Z").map(\.kind) == ["DID_RENEW"])
     }
 
-    @Test func `a refund reversed after the period brings nothing back`() throws {
+    @Test func `a refund reversed after the period restores nothing`() throws {
         var store = try HeardStore([.monthly()], at: "2026-05-01T10:00:00Z")
         _ = try store.subscribe()
         _ = try store.act(.refund(product: nil, reason: .other))
@@ -231,7 +231,7 @@ import TideoverSandbox
         #expect(try store.truth(at: "2026-06-20T12:00:00Z") == .expired)
     }
 
-    @Test func `who comes back keeps the lineage and gets no second trial`() throws {
+    @Test func `a returning customer keeps the lineage and gets no second trial`() throws {
         var store = try HeardStore([.monthly(trial: "P3D")], at: "2026-05-01T10:00:00Z")
         let first = try store.subscribe(.ifEligible)
         _ = try store.act(.cancel(product: nil))
@@ -252,7 +252,7 @@ import TideoverSandbox
         ("2026-07-31T10:00:00Z", "2026-05-01 10:00:00"),
         ("2026-07-31T10:00:01Z", "2026-07-31 10:00:01"),
     ])
-    func `a gap in paid service of more than 60 days begins a new run`(
+    func `a gap of more than 60 days in paid service begins a new subscription run`(
         back: String,
         start: String
     ) throws {
@@ -264,7 +264,7 @@ import TideoverSandbox
         #expect(again.renewal("recentSubscriptionStartDate") == start)
     }
 
-    @Test func `the store refuses what it cannot do, and says why`() throws {
+    @Test func `the store refuses impossible actions with a reason`() throws {
         var store = try HeardStore([.monthly()], at: "2026-05-01T10:00:00Z")
         func refusal(_ action: AppStoreAction) -> AppStoreRefusal.Reason? {
             do {
@@ -294,7 +294,7 @@ import TideoverSandbox
         #expect(refusal(.reenable(product: nil)) == .ended)
     }
 
-    @Test func `the store knows what was true at any instant it has lived through`() throws {
+    @Test func `the store returns its state at any past instant`() throws {
         var store = try HeardStore([.monthly()], at: "2026-05-01T10:00:00Z")
         #expect(try store.truth(at: "2026-05-01T10:00:00Z") == .never)
         _ = try store.subscribe()

@@ -19,14 +19,14 @@ import TideoverSandbox
     }
 
     @Test(arguments: [BillingGrace.off, .sixteenDays])
-    func `it is shown once when the app is opened`(grace: BillingGrace) throws {
+    func `a message is shown once when the app is opened`(grace: BillingGrace) throws {
         var store = try failed(grace)
         #expect(try store.openApp("anna") == .shown)
         #expect(try store.openApp("anna") == .none)
     }
 
     @Test(arguments: [BillingGrace.off, .sixteenDays])
-    func `an app can delay it`(grace: BillingGrace) throws {
+    func `an app can delay a message`(grace: BillingGrace) throws {
         var store = try failed(grace)
         #expect(try store.openApp("anna", delaysMessages: true) == .delayed)
         #expect(try store.openApp("anna", delaysMessages: true) == .delayed)
@@ -34,7 +34,7 @@ import TideoverSandbox
     }
 
     @Test(arguments: [BillingGrace.off, .sixteenDays])
-    func `it is dropped once the problem is solved`(grace: BillingGrace) throws {
+    func `a message is dropped once the problem is solved`(grace: BillingGrace) throws {
         var store = try failed(grace)
         #expect(try store.openApp("anna", delaysMessages: true) == .delayed)
         _ = try store.perform(.fixPayments, by: "anna")
@@ -42,7 +42,7 @@ import TideoverSandbox
         #expect(try store.openApp("anna") == .none)
     }
 
-    @Test func `who cancels is not told of the problem any more`() throws {
+    @Test func `a cancellation drops the message`() throws {
         var store = try failed(.off)
         _ = try store.perform(.cancel(product: nil), by: "anna")
         #expect(try store.openApp("anna") == .dropped)

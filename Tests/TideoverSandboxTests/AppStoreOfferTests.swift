@@ -65,8 +65,7 @@ import TideoverSandbox
         try #require(StorePeriod(iso: text))
     }
 
-    @Test func `who pays as they go pays the introductory price as often as it was offered`() throws
-    {
+    @Test func `pay as you go charges the introductory price as often as offered`() throws {
         let offer = AppStoreOffer(
             .introductory,
             .payAsYouGo,
@@ -89,7 +88,7 @@ import TideoverSandbox
         #expect(renewals.last?.transaction("expiresDate") == "2026-08-01 10:00:00")
     }
 
-    @Test func `an offer paid up front lasts as long as it says, and the cycle begins after it`()
+    @Test func `a pay up front offer lasts its period, and the cycle begins after it`()
         throws
     {
         let offer = AppStoreOffer(
@@ -108,7 +107,7 @@ import TideoverSandbox
         #expect(renewed.transaction?["price"]?.int64 == 9990)
     }
 
-    @Test func `a subscriber's offer makes the next renewals cheaper`() throws {
+    @Test func `a promotional offer reduces the price of the next renewals`() throws {
         var store = try store()
         _ = try store.subscribe()
         let redeemed = try #require(
@@ -123,7 +122,7 @@ import TideoverSandbox
         #expect(renewals.map { $0.transaction?["price"]?.int64 } == [1990, 1990, 9990])
     }
 
-    @Test func `an offer of a higher product acts at once`() throws {
+    @Test func `an offer of a higher product takes effect at once`() throws {
         var store = try store()
         _ = try store.subscribe()
         _ = try store.pass(until: "2026-05-11T10:00:00Z")
@@ -136,7 +135,7 @@ import TideoverSandbox
         #expect(redeemed.transaction("expiresDate") == "2026-05-18 10:00:00")
     }
 
-    @Test func `an offer of a lower product acts at the next renewal`() throws {
+    @Test func `an offer of a lower product takes effect at the next renewal`() throws {
         var store = try store()
         _ = try store.act(.subscribe(product: "cards.gold", trial: .declined))
         let redeemed = try #require(
@@ -150,7 +149,7 @@ import TideoverSandbox
         #expect(renewed.transaction?["offerIdentifier"]?.string == "stay")
     }
 
-    @Test func `who has left is told of offers, and is won back by one`() throws {
+    @Test func `a former subscriber gets offers and returns with a win-back offer`() throws {
         var store = try store()
         _ = try store.subscribe()
         #expect(throws: AppStoreRefusal.self) {
@@ -169,7 +168,7 @@ import TideoverSandbox
         #expect(back.transaction("expiresDate") == "2026-09-01 10:00:00")
     }
 
-    @Test func `a code is for anybody, a promotional offer for those who subscribe or did`() throws
+    @Test func `any customer can redeem a code, only subscribers and former ones an offer`() throws
     {
         var store = try store()
         #expect(throws: AppStoreRefusal.self) {
@@ -183,7 +182,7 @@ import TideoverSandbox
         #expect(bought.transaction("expiresDate") == "2026-05-08 10:00:00")
     }
 
-    @Test func `grace for paid renewals alone spares no trial`() throws {
+    @Test func `grace for paid renewals only does not apply to trials`() throws {
         let product = AppStoreProduct(
             id: Self.monthly,
             group: "pro",
@@ -207,7 +206,7 @@ import TideoverSandbox
         #expect(again.status == 4)
     }
 
-    @Test func `nobody's subscription renews into a product that is not for sale`() throws {
+    @Test func `no subscription renews into a product that is not for sale`() throws {
         var store = try store()
         _ = try store.subscribe()
         _ = try store.act(.removeFromSale(product: Self.monthly))

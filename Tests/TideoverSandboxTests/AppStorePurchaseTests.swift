@@ -31,7 +31,7 @@ import TideoverSandbox
     }
 
     @Test
-    func `a purchase that does not renew is a charge without an end and without renewal info`()
+    func `a non-renewing purchase is a charge without end and renewal info`()
         throws
     {
         var store = try store()
@@ -57,7 +57,9 @@ import TideoverSandbox
     @Test(arguments: [
         ("cards.coins", "Consumable"), ("cards.season", "Non-Renewing Subscription"),
     ])
-    func `what is used up or ends can be bought again`(product: String, type: String) throws {
+    func `consumable and non-renewing products can be bought again`(product: String, type: String)
+        throws
+    {
         var store = try store()
         for _ in 1...2 {
             let bought = try #require(
@@ -68,7 +70,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `a refund is asked for, declined, granted and taken back`() throws {
+    @Test func `a refund is requested, declined, granted and reversed`() throws {
         var store = try store()
         _ = try store.act(.buy(product: Self.lifetime, outsideApp: false))
         let asked = try store.act(.requestRefund(product: Self.lifetime, reason: .unsatisfied))
@@ -88,7 +90,7 @@ import TideoverSandbox
         #expect(reversed[0].transaction?["revocationDate"] == nil)
     }
 
-    @Test func `a family's share of it is another customer's transaction, and goes with a refund`()
+    @Test func `a family share is another customer's transaction and ends with a refund`()
         throws
     {
         var store = try store()
@@ -102,7 +104,7 @@ import TideoverSandbox
         #expect(refunded[1].transaction?["revocationType"]?.string == "FAMILY_REVOKE")
     }
 
-    @Test func `what a child asks for is sold once it is approved`() throws {
+    @Test func `an Ask to Buy purchase is completed once approved`() throws {
         var store = try store()
         #expect(try store.act(.askToBuy(product: "cards.pro.monthly")).isEmpty)
         #expect(try store.truth(at: "2026-05-01T10:00:00Z") == .never)
@@ -112,7 +114,7 @@ import TideoverSandbox
         #expect(sold.transaction("purchaseDate") == "2026-05-02 10:00:00")
     }
 
-    @Test func `what is declined is never sold`() throws {
+    @Test func `a declined Ask to Buy purchase is never completed`() throws {
         var store = try store()
         _ = try store.act(.askToBuy(product: Self.lifetime))
         #expect(try store.act(.declinePurchase(product: nil)).isEmpty)
@@ -122,14 +124,14 @@ import TideoverSandbox
         #expect(refusal?.reason == .notPending)
     }
 
-    @Test func `an interrupted purchase comes about when the customer goes on with it`() throws {
+    @Test func `an interrupted purchase completes when the customer continues`() throws {
         var store = try store()
         #expect(try store.act(.interruptPurchase(product: "cards.pro.monthly")).isEmpty)
         let sold = try store.act(.resumePurchase(product: nil))
         #expect(sold.map(\.kind) == ["SUBSCRIBED/INITIAL_BUY"])
     }
 
-    @Test func `a purchase outside of the app carries no token`() throws {
+    @Test func `a purchase outside of the app has no token`() throws {
         var store = try store()
         let bought = try #require(
             try store.act(.buy(product: "cards.pro.monthly", outsideApp: true)).first
@@ -138,7 +140,7 @@ import TideoverSandbox
         #expect(bought.transaction?["appAccountToken"] == nil)
     }
 
-    @Test func `an account that allows no purchases buys nothing, and its renewals fail`() throws {
+    @Test func `an account that allows no purchases buys nothing and fails to renew`() throws {
         var store = try store()
         _ = try store.subscribe()
         _ = try store.act(.allowPurchases(false))

@@ -70,13 +70,13 @@ import TideoverSignatures
         try heard.map { try outer($0.body)["notificationType"]?.string }
     }
 
-    @Test func `one that is lost is never sent again`() async throws {
+    @Test func `a lost notification is never sent again`() async throws {
         let heard = try await arriving(.lose, within: 8)
         #expect(try types(heard) == ["DID_CHANGE_RENEWAL_STATUS"])
         #expect(await store.letters[0].attempts.map(\.result) == [.success])
     }
 
-    @Test func `one that nobody answers is sent again an hour later`() async throws {
+    @Test func `an unanswered notification is sent again an hour later`() async throws {
         let heard = try await arriving(.noAnswer)
         #expect(
             try types(heard).sorted { $0 ?? "" < $1 ?? "" } == [
@@ -88,40 +88,41 @@ import TideoverSignatures
         #expect(attempts[1].at - attempts[0].at == 3_600_000)
     }
 
-    @Test func `one that is sent twice is the same both times`() async throws {
+    @Test func `a notification sent twice is identical both times`() async throws {
         let heard = try await arriving(.duplicate)
         #expect(try types(heard) == ["SUBSCRIBED", "SUBSCRIBED", "DID_CHANGE_RENEWAL_STATUS"])
         let ids = try heard.map { try outer($0.body)["notificationUUID"]?.string }
         #expect(ids[0] == ids[1])
     }
 
-    @Test func `one that is late is late by what was said`() async throws {
+    @Test func `a delayed notification arrives after the given delay`() async throws {
         let prompt = try await arriving(.delay(600_000))
         #expect(try types(prompt) == ["SUBSCRIBED", "DID_CHANGE_RENEWAL_STATUS"])
         let late = try #require(prompt.first).at - start
         #expect((600_000...602_000).contains(late))
     }
 
-    @Test func `one that is overtaken comes right after the next`() async throws {
+    @Test func `an overtaken notification arrives right after the next`() async throws {
         let heard = try await arriving(.reorder)
         #expect(try types(heard) == ["DID_CHANGE_RENEWAL_STATUS", "SUBSCRIBED"])
         #expect(heard[1].at - heard[0].at == 1)
     }
 
-    @Test func `half of one is no message, and it comes whole an hour later`() async throws {
+    @Test func `a truncated notification is invalid and is sent whole an hour later`() async throws
+    {
         let heard = try await arriving(.truncate)
         #expect(throws: JSONError.self) { try JSONDocument(heard[0].body) }
         #expect(heard.count == 3)
         #expect(try types(Array(heard.dropFirst())).contains("SUBSCRIBED"))
     }
 
-    @Test func `a corrupted one does not verify`() async throws {
+    @Test func `a corrupted notification does not verify`() async throws {
         let heard = try await arriving(.corrupt)
         #expect(throws: (any Error).self) { try outer(heard[0].body) }
         #expect(try types(Array(heard.dropFirst())).contains("SUBSCRIBED"))
     }
 
-    @Test func `one of another environment contradicts what it carries`() async throws {
+    @Test func `a notification of another environment contradicts its content`() async throws {
         let heard = try await arriving(.wrongEnvironment)
         let outer = try outer(heard[0].body)
         #expect(outer["data"]?["environment"]?.string == "Sandbox")
@@ -131,7 +132,7 @@ import TideoverSignatures
         #expect(content["environment"]?.string == "Production")
     }
 
-    @Test func `one of an unknown type carries what it would have carried`() async throws {
+    @Test func `a notification of unknown type keeps its content`() async throws {
         let heard = try await arriving(.unknownType)
         let outer = try outer(heard[0].body)
         #expect(outer["notificationType"]?.string == "TIDES_TURNED")
@@ -146,7 +147,7 @@ import TideoverSignatures
         #expect(try leaf(heard[2].body) == leaf(heard[0].body))
     }
 
-    @Test func `a certificate that was over when it signed does not verify`() async throws {
+    @Test func `a notification signed with an expired certificate does not verify`() async throws {
         let heard = try await arriving(.expiredCertificate)
         #expect(throws: (any Error).self) { try outer(heard[0].body) }
         #expect(try types(Array(heard.dropFirst())).contains("SUBSCRIBED"))

@@ -3,7 +3,7 @@ import TideoverJSON
 import TideoverSandbox
 
 @Suite struct AppStoreWireTests {
-    @Test func `one seed gives one wire, another seed another`() throws {
+    @Test func `equal seeds give equal notifications, different seeds different ones`() throws {
         #expect(try story(seed: 1) == story(seed: 1))
         #expect(try story(seed: 1) != story(seed: 2))
     }
@@ -26,7 +26,7 @@ import TideoverSandbox
         return said.map(\.unsigned)
     }
 
-    @Test func `a first purchase says everything Apple says`() throws {
+    @Test func `a first purchase contains every field that Apple sends`() throws {
         var store = try HeardStore([.monthly(trial: "P3D")], at: "2026-01-28T10:00:00Z")
         let heard = try store.subscribe(.required)
 
@@ -85,7 +85,7 @@ import TideoverSandbox
         #expect(renewal.transaction("originalPurchaseDate") == "2026-01-28 10:00:00")
     }
 
-    @Test func `signatures are dated after what they speak of, each after the one before`() throws {
+    @Test func `signatures are dated after their content and in sequence`() throws {
         var store = try HeardStore([.monthly()], at: "2026-01-31T10:00:00Z")
         var heard = [try store.subscribe()]
         heard += try store.act(.failPayments)
@@ -102,7 +102,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `a test notification speaks of no purchase`() throws {
+    @Test func `a test notification contains no purchase`() throws {
         var store = try HeardStore([.monthly()], at: "2026-01-31T10:00:00Z")
         let heard = try store.requestTestNotification()
         #expect(heard.kind == "TEST")
@@ -112,7 +112,7 @@ import TideoverSandbox
         #expect(heard.data["bundleId"] == "com.example.cards")
     }
 
-    @Test func `a sandbox states the app's number, a customer without a token has none`() throws {
+    @Test func `a sandbox has the app's number, and a customer without a token has none`() throws {
         let app = AppStoreApp(
             bundleId: "com.example.cards",
             environment: .sandbox,

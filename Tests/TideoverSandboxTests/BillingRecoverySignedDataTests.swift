@@ -24,7 +24,7 @@ import TideoverSandbox
         (.sixteenDays, "2026-06-04T10:00:00Z"), (.sixteenDays, "2026-06-17T09:59:59Z"),
         (.twentyEightDays, "2026-06-17T10:00:00Z"), (.twentyEightDays, "2026-06-29T09:59:59Z"),
     ])
-    func `recovering in grace keeps the billing date`(grace: BillingGrace, day: String) throws {
+    func `a recovery in grace keeps the billing date`(grace: BillingGrace, day: String) throws {
         var store = try failing(grace, until: day)
         let heard = try #require(try store.act(.fixPayments).first)
         #expect(heard.kind == "DID_RENEW/BILLING_RECOVERY")
@@ -44,7 +44,7 @@ import TideoverSandbox
         (.twentyEightDays, "2026-06-29T10:00:00Z", "2026-06-29 10:00:00", "2026-07-29 10:00:00"),
         (.sixteenDays, "2026-07-31T09:59:59Z", "2026-07-31 09:59:59", "2026-08-31 09:59:59"),
     ])
-    func `recovering in retry restarts the billing date from the recovery`(
+    func `a recovery in retry restarts the billing date`(
         grace: BillingGrace,
         day: String,
         start: String,
@@ -67,7 +67,7 @@ import TideoverSandbox
         (.off, "2026-06-01T10:00:01Z", 3), (.threeDays, "2026-06-04T10:00:00Z", 3),
         (.sixteenDays, "2026-07-31T09:59:59Z", 3),
     ])
-    func `cancelling in grace or in retry ends at once`(
+    func `a cancellation in grace or in retry ends at once`(
         grace: BillingGrace,
         day: String,
         before: Int64
@@ -92,7 +92,7 @@ import TideoverSandbox
         (BillingGrace.off, String?.none), (.threeDays, "2026-06-04 10:00:00"),
         (.sixteenDays, "2026-06-17 10:00:00"), (.twentyEightDays, "2026-06-29 10:00:00"),
     ])
-    func `grace and retrying last 60 days together`(grace: BillingGrace, end: String?) throws {
+    func `grace and retry last 60 days together`(grace: BillingGrace, end: String?) throws {
         var store = try failing(grace, until: "2026-05-31T10:00:00Z")
         let heard = try store.pass(until: "2026-12-31T00:00:00Z")
         let failed = end == nil ? "DID_FAIL_TO_RENEW" : "DID_FAIL_TO_RENEW/GRACE_PERIOD"
@@ -115,7 +115,7 @@ import TideoverSandbox
         (.twentyEightDays, "2026-07-31T09:59:59Z", 3),
         (.twentyEightDays, "2026-07-31T10:00:00Z", 2),
     ])
-    func `the Server API says grace, then retrying, then expired`(
+    func `the Server API reports grace, then retry, then expired`(
         grace: BillingGrace,
         day: String,
         expected: Int64
@@ -134,7 +134,7 @@ import TideoverSandbox
         (BillingGrace.threeDays, "2026-05-11 10:00:00"),
         (.sixteenDays, "2026-05-14 10:00:00"), (.twentyEightDays, "2026-05-14 10:00:00"),
     ])
-    func `weekly grace lasts 6 days at most, and retrying 60 all the same`(
+    func `weekly grace lasts at most 6 days, and retry 60 all the same`(
         grace: BillingGrace,
         end: String
     ) throws {
@@ -177,7 +177,7 @@ import TideoverSandbox
         (.fifteenMinutes, 257, 450, 1800), (.thirtyMinutes, 514, 900, 3600),
         (.oneHour, 771, 1800, 7200),
     ])
-    func `a sandbox shortens grace and retrying at its rate`(
+    func `a sandbox shortens grace and retry at its rate`(
         rate: RenewalRate,
         weekly: Int64,
         other: Int64,

@@ -39,7 +39,7 @@ import TideoverSignatures
             ),
         ] as [(String, [String])]
     )
-    func `of what a scenario requires, access is asked of every back end`(
+    func `only the access expectations of a scenario apply to every back end`(
         _ expect: String,
         _ asked: [String]
     ) throws {
@@ -55,7 +55,7 @@ import TideoverSignatures
             ("rows.0.ok", #"{"rows": [{"ok": true}]}"#),
         ]
     )
-    func `an answer is read where access is said to stand, at the store's time`(
+    func `access is read from the configured place at the store's time`(
         _ place: String,
         _ answer: String
     ) async throws {
@@ -108,7 +108,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `both stores meet it in one story, each at its path, and Google can be asked`()
+    @Test func `both stores use one back end at their own paths, and it can call Google`()
         async throws
     {
         let google = Locked<Handler?>(nil)
@@ -155,7 +155,7 @@ import TideoverSignatures
         #expect(claim["email"] == "pubsub@back-end.example")
     }
 
-    @Test func `who pulls is not pushed to, and is asked all the same`() async throws {
+    @Test func `a pulling back end gets no pushes and is queried all the same`() async throws {
         let heard = Locked<[String]>([])
         var backEnd = ForeignBackEnd(
             handler: { request in
@@ -178,11 +178,11 @@ import TideoverSignatures
         #expect(requests.last == "GET /who/ben-1")
     }
 
-    @Test func `places that name nothing are none`() {
+    @Test func `an empty place is refused`() {
         for text in ["", ".", "a..b", ".a"] { #expect(AccessPlace(text) == nil) }
     }
 
-    @Test func `an answer that is no JSON fails the step and not the run`() async throws {
+    @Test func `an answer that is not JSON fails the step and not the run`() async throws {
         let scenario = try scenario("{ premium: { access: true } }")
         var backEnd = ForeignBackEnd(
             handler: { _ in Response(body: Array("yes".utf8)) },
@@ -198,7 +198,7 @@ import TideoverSignatures
         #expect(report.failures.count == 1)
     }
 
-    @Test func `another salt draws other customers for the same story`() throws {
+    @Test func `another salt gives other customers for the same scenario`() throws {
         let text = Array(
             """
             { scenario: "A case", source: "a page",
@@ -216,7 +216,7 @@ import TideoverSignatures
         #expect(Set(tokens).count == 3)
     }
 
-    @Test func `an authority comes back from its file, and nothing else does`() throws {
+    @Test func `an authority is read from its own file only`() throws {
         let made = try SandboxAuthority()
         let kept = try SandboxAuthority(file: made.file.encoded())
         #expect(kept.root == made.root)

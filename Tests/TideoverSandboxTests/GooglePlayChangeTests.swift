@@ -7,7 +7,7 @@ import TideoverSandbox
 @Suite struct GooglePlayChangeTests {
     // MARK: Cancelling
 
-    @Test func `cancelled by its user it serves until the expiry`() throws {
+    @Test func `a subscription cancelled by its user has access until the expiry`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         try store.pass(until: "2026-05-10T12:00:00Z")
         let survey = GooglePlayAction.CancelSurvey(reason: .others, input: "moving away")
@@ -31,7 +31,7 @@ import TideoverSandbox
         #expect(try store.truth(at: "2026-06-01T10:00:00Z") == .expired)
     }
 
-    @Test func `restored before the expiry it renews as before`() throws {
+    @Test func `a subscription restored before the expiry renews as before`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         let token = try store.token
         try store.act(.cancel(product: nil, survey: nil))
@@ -46,7 +46,7 @@ import TideoverSandbox
         (GooglePlayWrite.CancellationType.userRequestedStopRenewals, "userInitiatedCancellation"),
         (.developerRequestedStopPayments, "developerInitiatedCancellation"),
     ])
-    func `a developer can cancel in two ways, one of which the user can undo`(
+    func `a developer can cancel in two ways, and the user can undo one`(
         type: GooglePlayWrite.CancellationType,
         context: String
     ) throws {
@@ -61,13 +61,13 @@ import TideoverSandbox
         }
     }
 
-    @Test func `the store's own cancellation says so`() throws {
+    @Test func `the store's own cancellation is marked as such`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         #expect(try store.act(.cancelBySystem(product: nil)) == ["3"])
         #expect(try store.cancellation() == "systemInitiatedCancellation")
     }
 
-    @Test func `cancelled on hold it ends at once`() throws {
+    @Test func `a subscription cancelled on hold ends at once`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         try store.act(.failPayments)
         try store.pass(until: "2026-06-20T00:00:00Z")
@@ -76,7 +76,7 @@ import TideoverSandbox
         #expect(try store.cancellation() == "userInitiatedCancellation")
     }
 
-    @Test func `cancelled in grace it serves until the expiry stated`() throws {
+    @Test func `a subscription cancelled in grace has access until the stated expiry`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         try store.act(.failPayments)
         try store.pass(until: "2026-06-03T12:00:00Z")
@@ -104,7 +104,7 @@ import TideoverSandbox
         #expect(try store.expiry() == "2026-08-01 10:00:00")
     }
 
-    @Test func `resumed early the billing date is that of the resumption`() throws {
+    @Test func `an early resumption sets the billing date`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         try store.act(.pause(product: nil, try .month))
         try store.pass(until: "2026-06-11T08:00:00Z")
@@ -112,7 +112,7 @@ import TideoverSandbox
         #expect(try store.expiry() == "2026-07-11 08:00:00")
     }
 
-    @Test func `a pause taken back before it begins changes the schedule again`() throws {
+    @Test func `a withdrawn pause changes the schedule again`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         try store.act(.pause(product: nil, try .month))
         #expect(try store.act(.resume(product: nil)) == ["11"])
@@ -120,7 +120,7 @@ import TideoverSandbox
         #expect(try store.refused(.resume(product: nil)) == .notPaused)
     }
 
-    @Test func `a pause that ends in a declined payment ends on hold`() throws {
+    @Test func `a declined payment after a pause causes a hold`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         try store.act(.pause(product: nil, try .month))
         try store.pass(until: "2026-06-11T08:00:00Z")
@@ -129,7 +129,7 @@ import TideoverSandbox
         #expect(try store.state() == "ON_HOLD")
     }
 
-    @Test func `cancelled while paused it ends at once`() throws {
+    @Test func `a subscription cancelled during a pause ends at once`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         try store.act(.pause(product: nil, try .month))
         try store.pass(until: "2026-06-11T08:00:00Z")
@@ -157,7 +157,7 @@ import TideoverSandbox
         #expect(try PlayedStore.amount(store.order()["total"]) == "12.50 USD")
     }
 
-    @Test func `a higher price nobody agreed to ends it at the renewal`() throws {
+    @Test func `a price increase without consent ends the subscription at the renewal`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         let price = try #require(StorePrice("12.50 USD"))
         try store.act(.changePrice(product: nil, to: price, .increase))
@@ -177,7 +177,7 @@ import TideoverSandbox
         #expect(try store.priceChange()?["priceChangeMode"] == .string(mode.rawValue))
     }
 
-    @Test func `a step up without consent cancels at the deadline`() throws {
+    @Test func `a price step-up without consent cancels at the deadline`() throws {
         var store = try PlayedStore(subscribedTo: .pro("monthly", "launch"))
         try store.pass(until: "2026-06-20T00:00:00Z")
         let deadline = try store.instant("2026-07-01T00:00:00Z")
@@ -209,7 +209,7 @@ import TideoverSandbox
     }
 
     @Test(arguments: [0, 86_399_999, 366 * 86_400_000])
-    func `a renewal is deferred by a day to a year`(milliseconds: Int64) throws {
+    func `a renewal can be deferred by a day to a year`(milliseconds: Int64) throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         let write = GooglePlayWrite.deferRenewal(
             token: try store.token,
@@ -221,7 +221,7 @@ import TideoverSandbox
 
     // MARK: Instalments
 
-    @Test func `an instalment plan cancelled ends after the last payment committed to`() throws {
+    @Test func `a cancelled instalment plan ends after the last committed payment`() throws {
         var store = try PlayedStore(subscribedTo: .pro("instalments"))
         #expect(
             try store.instalments() == [
@@ -241,7 +241,7 @@ import TideoverSandbox
         #expect(try store.cancellation() == "userInitiatedCancellation")
     }
 
-    @Test func `after a commitment comes another, or none`() throws {
+    @Test func `after a commitment follows another one or none`() throws {
         for (plan, left) in [("instalments", nil), ("committed", 2)] as [(String, JSONValue?)] {
             var store = try PlayedStore(subscribedTo: .pro(plan))
             try store.pass(until: "2026-07-15T00:00:00Z")
@@ -251,7 +251,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `a developer's stop spares the payments committed to`() throws {
+    @Test func `a developer's stop keeps the committed payments`() throws {
         var store = try PlayedStore(subscribedTo: .pro("instalments"))
         let write = GooglePlayWrite.cancel(
             token: try store.token,

@@ -7,7 +7,7 @@ import TideoverSandbox
 @Suite struct GooglePlayPaymentTests {
     // MARK: One-time purchases
 
-    @Test func `what lasts is bought once and is the customer's for good`() throws {
+    @Test func `a lifetime product is bought once and stays the customer's`() throws {
         var store = try PlayedStore()
         #expect(try store.buy("cards.lifetime") == ["once 1"])
         let read = try store.readProduct()
@@ -26,7 +26,7 @@ import TideoverSandbox
         #expect(try store.refused(again) == .alreadyOwned)
     }
 
-    @Test func `what is used up can be bought again`() throws {
+    @Test func `a consumed product can be bought again`() throws {
         var store = try PlayedStore()
         try store.buy("cards.coins", quantity: 3)
         #expect(try PlayedStore.amount(store.productOrder()["total"]) == "3.00 USD")
@@ -39,7 +39,7 @@ import TideoverSandbox
         #expect(try store.buy("cards.coins") == ["once 1"])
     }
 
-    @Test func `a tester's purchase says so`() throws {
+    @Test func `a tester's purchase is marked`() throws {
         var store = try PlayedStore(.tester)
         try store.buy("cards.lifetime")
         #expect(try store.readProduct()["testPurchaseContext"] == ["fopType": "TEST"])
@@ -47,7 +47,7 @@ import TideoverSandbox
 
     // MARK: Late payments
 
-    @Test func `a purchase that awaits its payment grants nothing until that comes`() throws {
+    @Test func `a purchase awaiting its payment grants nothing until it is paid`() throws {
         var store = try PlayedStore()
         #expect(try store.buy("cards.lifetime", payment: .delayed).isEmpty)
         let pending = try store.readProduct()
@@ -63,7 +63,7 @@ import TideoverSandbox
         #expect(try store.truth().isEntitled)
     }
 
-    @Test func `a purchase whose payment never comes is cancelled`() throws {
+    @Test func `a purchase that is never paid is cancelled`() throws {
         var store = try PlayedStore()
         try store.buy("cards.lifetime", payment: .delayed)
         #expect(try store.act(.dropPayment(product: nil)) == ["once 2"])
@@ -73,7 +73,7 @@ import TideoverSandbox
         #expect(try store.truth() == .never)
     }
 
-    @Test func `a subscription that awaits its payment has not started`() throws {
+    @Test func `a subscription awaiting its payment has not started`() throws {
         var store = try PlayedStore()
         let subscribe = GooglePlayAction.subscribe(to: [.monthly], payment: .delayed, from: .app)
         #expect(try store.act(subscribe).isEmpty)
@@ -92,7 +92,7 @@ import TideoverSandbox
         #expect(try dropped.truth() == .never)
     }
 
-    @Test func `until a late payment comes the purchase it replaces goes on`() throws {
+    @Test func `the replaced purchase continues until a late payment arrives`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         let old = try store.token
         try store.act(.cancel(product: nil, survey: nil))
@@ -111,7 +111,7 @@ import TideoverSandbox
         ("monthly", "2026-05-04 10:00:00"), ("prepaid", "2026-05-04 10:00:00"),
         ("prepaid-3-days", "2026-05-02 22:00:00"),
     ])
-    func `nobody acknowledges and it is given back and revoked`(
+    func `an unacknowledged subscription is refunded and revoked`(
         plan: String,
         deadline: String
     ) throws {
@@ -128,14 +128,14 @@ import TideoverSandbox
         #expect(try store.order()["state"] == "REFUNDED")
     }
 
-    @Test func `a tester's purchase must be acknowledged in five minutes`() throws {
+    @Test func `a tester's purchase must be acknowledged within five minutes`() throws {
         var store = try PlayedStore(.tester)
         try store.subscribe(.pro("yearly"))
         let heard = try store.pass(until: "2026-05-01T10:05:00Z")
         #expect(heard == ["2026-05-01 10:05:00 12", "2026-05-01 10:05:00 voided 1 1"])
     }
 
-    @Test func `a one-time purchase nobody acknowledges is given back`() throws {
+    @Test func `an unacknowledged one-time purchase is refunded`() throws {
         var store = try PlayedStore()
         try store.buy("cards.lifetime")
         let heard = try store.pass(until: "2026-05-20T00:00:00Z")
@@ -156,7 +156,7 @@ import TideoverSandbox
 
     // MARK: Refunds
 
-    @Test func `revoked with a full refund it ends at once`() throws {
+    @Test func `a revocation with a full refund ends the subscription at once`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         try store.pass(until: "2026-05-16T10:00:00Z")
         let revoke = GooglePlayWrite.revoke(token: try store.token, .fullRefund)
@@ -173,7 +173,7 @@ import TideoverSandbox
         #expect(try store.truth() == .revoked)
     }
 
-    @Test func `revoked with a prorated refund what is left is given back`() throws {
+    @Test func `a revocation with a prorated refund refunds the unused part`() throws {
         var store = try PlayedStore(subscribedTo: .monthly, at: "2026-04-01T10:00:00Z")
         try store.pass(until: "2026-04-16T10:00:00Z")
         let revoke = GooglePlayWrite.revoke(token: try store.token, .proratedRefund)
@@ -184,7 +184,7 @@ import TideoverSandbox
         #expect(try PlayedStore.amount(refund) == "5.00 USD")
     }
 
-    @Test func `one item is revoked and the others go on`() throws {
+    @Test func `one item is revoked and the others continue`() throws {
         var store = try PlayedStore()
         try store.subscribe(.monthly, .extra)
         try store.write(.acknowledge(token: store.token))
@@ -215,7 +215,7 @@ import TideoverSandbox
         #expect(try store.pass(until: "2026-07-01T10:00:00Z") == ["2026-07-01 10:00:00 2"])
     }
 
-    @Test func `what a developer gives back is voided only where it is revoked`() throws {
+    @Test func `a developer's refund is voided only if it revokes`() throws {
         var kept = try PlayedStore(subscribedTo: .monthly)
         let order = try #require(try kept.order()["orderId"]?.string)
         #expect(try kept.write(.refund(order: order, revokes: false)) == [])
@@ -244,7 +244,7 @@ import TideoverSandbox
         #expect(voided.resource["voidedSource"] == 2)
     }
 
-    @Test func `some of several are given back`() throws {
+    @Test func `some units of a quantity are refunded`() throws {
         var store = try PlayedStore()
         try store.buy("cards.coins", quantity: 3)
         try store.write(.acknowledge(token: store.token))
@@ -264,7 +264,7 @@ import TideoverSandbox
         #expect(try store.truth() == .revoked)
     }
 
-    @Test func `a refund asked for is none yet`() throws {
+    @Test func `a refund request is not yet a refund`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         #expect(try store.act(.requestRefund(product: nil)) == ["review"])
         let content = try #require(store.notifications.last?.content)
@@ -278,7 +278,7 @@ import TideoverSandbox
 
     // MARK: Notifications and tokens
 
-    @Test func `a notification has one object that says what it is about`() throws {
+    @Test func `a notification has one object for its subject`() throws {
         var store = try PlayedStore()
         try store.subscribe(.monthly)
         #expect(

@@ -5,7 +5,7 @@ import TideoverSandbox
 /// Purchases, renewals and failed payments, as Google's lifecycle pages describe them.
 /// https://developer.android.com/google/play/billing/lifecycle/subscriptions
 @Suite struct GooglePlayRenewalTests {
-    @Test func `a purchase is active, unacknowledged and names who bought`() throws {
+    @Test func `a purchase is active, unacknowledged and contains its account`() throws {
         var store = try PlayedStore()
         #expect(try store.subscribe(.monthly) == ["4"])
         let read = try store.read()
@@ -29,7 +29,7 @@ import TideoverSandbox
         #expect(try store.truth() == .active(until: store.instant("2026-06-01T10:00:00Z")))
     }
 
-    @Test func `renewals keep the token and number their orders from nought`() throws {
+    @Test func `renewals keep the token and number their orders from zero`() throws {
         var store = try PlayedStore(subscribedTo: .monthly, at: "2026-01-31T10:00:00Z")
         let first = try #require(try store.items()[0]["latestSuccessfulOrderId"]?.string)
         let heard = try store.pass(until: "2026-03-31T10:00:00Z")
@@ -40,7 +40,7 @@ import TideoverSandbox
         #expect(first.hasPrefix("GPA."))
     }
 
-    @Test func `a trial and an introductory price come before the plan's own`() throws {
+    @Test func `a trial and an introductory price come before the plan's price`() throws {
         var store = try PlayedStore(subscribedTo: .pro("monthly", "launch"))
         var seen: [String] = []
         for instant in ["05-01", "05-08", "06-08", "07-08"] {
@@ -59,7 +59,7 @@ import TideoverSandbox
         #expect(try store.items()[0]["offerDetails"]?["offerId"] == "launch")
     }
 
-    @Test func `prices are those of the customer's country`() throws {
+    @Test func `prices depend on the customer's country`() throws {
         let berliner = GooglePlayCustomer(name: "anna", region: "DE")
         var store = try PlayedStore(berliner)
         try store.subscribe(.monthly)
@@ -70,7 +70,7 @@ import TideoverSandbox
 
     // MARK: Failing
 
-    @Test func `in grace the expiry moves from day to day, and access lasts to its end`() throws {
+    @Test func `the expiry moves daily in grace, and access lasts to its end`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         try store.act(.failPayments)
         let heard = try store.pass(until: "2026-06-01T10:00:00Z")
@@ -86,7 +86,7 @@ import TideoverSandbox
         #expect(try store.truth().isEntitled)
     }
 
-    @Test func `after grace comes hold, and after hold a cancellation and the end`() throws {
+    @Test func `hold follows grace, and a cancellation and the end follow hold`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         try store.act(.failPayments)
         let heard = try store.pass(until: "2026-07-08T09:59:59Z")
@@ -103,7 +103,7 @@ import TideoverSandbox
         #expect(store.machine.nextEvent == nil)
     }
 
-    @Test func `a hold that ends unpaid moves the expiry to its end, and is known for sixty days`()
+    @Test func `an unpaid hold moves the expiry to its end and is readable for sixty days`()
         throws
     {
         var store = try PlayedStore(subscribedTo: .monthly)
@@ -120,7 +120,7 @@ import TideoverSandbox
         #expect(store.machine.state(ofToken: token) == .gone)
     }
 
-    @Test func `without grace a failure is silent for a day, then on hold`() throws {
+    @Test func `a failure without grace is silent for a day, then a hold`() throws {
         var store = try PlayedStore(subscribedTo: .pro("nograce"))
         try store.act(.failPayments)
         #expect(try store.pass(until: "2026-06-02T09:59:59Z").isEmpty)
@@ -134,7 +134,7 @@ import TideoverSandbox
         #expect(try store.expiry() == "2026-08-01 10:00:00")
     }
 
-    @Test func `a payment that comes during silence renews as if nothing had been`() throws {
+    @Test func `a payment during the silence renews as usual`() throws {
         var store = try PlayedStore(subscribedTo: .pro("nograce"))
         try store.act(.failPayments)
         try store.pass(until: "2026-06-01T20:00:00Z")
@@ -142,7 +142,7 @@ import TideoverSandbox
         #expect(try store.expiry() == "2026-07-01 10:00:00")
     }
 
-    @Test func `without hold the end follows the grace at once`() throws {
+    @Test func `without a hold the end follows grace at once`() throws {
         var store = try PlayedStore(subscribedTo: .pro("nohold"))
         try store.act(.failPayments)
         let heard = try store.pass(until: "2026-07-01T10:00:00Z")
@@ -152,7 +152,7 @@ import TideoverSandbox
         #expect(try store.state() == "EXPIRED")
     }
 
-    @Test func `recovered in grace the renewal date stays`() throws {
+    @Test func `a recovery in grace keeps the renewal date`() throws {
         var store = try PlayedStore(subscribedTo: .monthly, at: "2026-01-31T10:00:00Z")
         try store.act(.failPayments)
         try store.pass(until: "2026-03-03T12:00:00Z")
@@ -163,7 +163,7 @@ import TideoverSandbox
         #expect(try store.truth(at: "2026-03-01T00:00:00Z").name == "grace")
     }
 
-    @Test func `recovered from hold the renewal date is that of the recovery`() throws {
+    @Test func `a recovery from hold sets the renewal date`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         try store.act(.failPayments)
         try store.pass(until: "2026-06-20T08:30:00Z")
@@ -177,7 +177,7 @@ import TideoverSandbox
 
     // MARK: Tests
 
-    @Test func `a tester's month is five minutes and renews six times`() throws {
+    @Test func `a tester's month lasts five minutes and renews six times`() throws {
         var store = try PlayedStore(.tester)
         try store.subscribe(.monthly)
         try store.write(.acknowledge(token: store.token))
@@ -187,7 +187,7 @@ import TideoverSandbox
         #expect(heard == renewals + ["2026-05-01 10:35:00 3", "2026-05-01 10:35:00 13"])
     }
 
-    @Test func `a tester's trial is three minutes, grace five and hold ten`() throws {
+    @Test func `a tester's trial lasts three minutes, grace five and hold ten`() throws {
         var store = try PlayedStore(.tester)
         try store.subscribe(.pro("monthly", "trial"))
         try store.write(.acknowledge(token: store.token))
@@ -204,7 +204,7 @@ import TideoverSandbox
     @Test(arguments: [
         ("monthly", "10:05:00"), ("yearly", "10:30:00"), ("prepaid-3-days", "10:05:00"),
     ])
-    func `a tester's periods are those of Google's table`(plan: String, end: String) throws {
+    func `a tester's periods equal those of Google's table`(plan: String, end: String) throws {
         var store = try PlayedStore(.tester)
         try store.subscribe(.pro(plan))
         #expect(try store.expiry() == "2026-05-01 \(end)")
@@ -212,7 +212,7 @@ import TideoverSandbox
 
     // MARK: Determinism
 
-    @Test func `the same seed gives the same bytes, another seed others`() throws {
+    @Test func `equal seeds give equal bytes, different seeds different ones`() throws {
         #expect(try story(seed: 3) == story(seed: 3))
         #expect(try story(seed: 3) != story(seed: 4))
     }

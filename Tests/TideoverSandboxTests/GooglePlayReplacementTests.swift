@@ -14,7 +14,7 @@ import TideoverSandbox
         (.withoutProration, "2026-05-01 10:00:00", "basePrice", "0.00 USD"),
         (.chargeFullPrice, "2026-05-23 22:00:00", "prorationPeriod", "20.00 USD"),
     ])
-    func `what is left of the old plan is settled as the mode says`(
+    func `the rest of the old plan is settled by the replacement mode`(
         mode: Mode,
         expiry: String,
         phase: String,
@@ -66,7 +66,7 @@ import TideoverSandbox
         #expect(held.filter { $0.truth.isEntitled }.map(\.product) == ["cards.pro"])
     }
 
-    @Test func `a replaced item is told of for sixty days`() throws {
+    @Test func `a replaced item is listed for sixty days`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         try store.act(.replace(product: nil, with: .plus, mode: .withoutProration))
         try store.write(.acknowledge(token: store.token))
@@ -86,7 +86,7 @@ import TideoverSandbox
         #expect(try tokens.map { try store.state($0) } == ["EXPIRED", "EXPIRED", "ACTIVE"])
     }
 
-    @Test func `signing up again before the lapse takes over what is left`() throws {
+    @Test func `a new purchase before the lapse takes over the rest`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         let old = try store.token
         try store.act(.cancel(product: nil, survey: nil))
@@ -100,7 +100,7 @@ import TideoverSandbox
         #expect(try PlayedStore.amount(store.order()["total"]) == "0.00 USD")
     }
 
-    @Test func `bought in the Play Store after the end it names the expired purchase`() throws {
+    @Test func `a purchase in the Play Store after the end names the expired purchase`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         let old = try store.token
         try store.act(.cancel(product: nil, survey: nil))
@@ -127,7 +127,7 @@ import TideoverSandbox
 
     // MARK: Prepaid
 
-    @Test func `a prepaid plan ends by itself and knows no renewal`() throws {
+    @Test func `a prepaid plan ends without renewal`() throws {
         var store = try PlayedStore(subscribedTo: .pro("prepaid"))
         let item = try store.items()[0]
         #expect(item["prepaidPlan"] == ["allowExtendAfterTime": "2026-05-01T10:00:00.000Z"])
@@ -139,7 +139,7 @@ import TideoverSandbox
         #expect(try store.cancellation() == nil)
     }
 
-    @Test func `topping up makes a new token that ends a period later`() throws {
+    @Test func `a top-up makes a new token that ends a period later`() throws {
         var store = try PlayedStore(subscribedTo: .pro("prepaid"))
         let old = try store.token
         try store.pass(until: "2026-05-20T00:00:00Z")
@@ -164,7 +164,7 @@ import TideoverSandbox
 
     // MARK: Add-ons
 
-    @Test func `an add-on has its own expiry and renews by itself`() throws {
+    @Test func `an add-on has its own expiry and renews separately`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         let old = try store.token
         try store.pass(until: "2026-05-11T10:00:00Z")
@@ -182,7 +182,7 @@ import TideoverSandbox
         #expect(try store.expiry(0) == "2026-07-01 10:00:00")
     }
 
-    @Test func `products bought together are paid for together`() throws {
+    @Test func `products bought together are charged together`() throws {
         var store = try PlayedStore()
         #expect(try store.subscribe(.monthly, .extra) == ["4"])
         try store.write(.acknowledge(token: store.token))
@@ -191,7 +191,7 @@ import TideoverSandbox
         #expect(try store.pass(until: "2026-06-01T10:00:00Z") == ["2026-06-01 10:00:00 2"])
     }
 
-    @Test func `an add-on taken out goes at its expiry`() throws {
+    @Test func `a removed add-on ends at its expiry`() throws {
         var store = try PlayedStore()
         try store.subscribe(.monthly, .extra)
         let remove = GooglePlayAction.changeItems(
@@ -213,7 +213,7 @@ import TideoverSandbox
         )
     }
 
-    @Test func `grace is told of once every item is in it`() throws {
+    @Test func `grace is reported once every item is in it`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         try store.pass(until: "2026-05-04T10:00:00Z")
         try store.act(.changeItems(product: nil, adding: [.extra], removing: []))

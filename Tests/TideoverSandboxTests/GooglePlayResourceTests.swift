@@ -11,7 +11,7 @@ import TideoverSandbox
     private static let steps = 20
 
     @Test(.enabled(if: PublisherDocument.isPresent, "Google's document is not beside the project"))
-    func `every resource is as Google describes it`() throws {
+    func `every resource conforms to Google's description`() throws {
         let document = try PublisherDocument()
         for seed in Self.seeds {
             var life = try PlayedLife(seed: seed)
@@ -45,7 +45,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `every resource is read as it is meant, with no word unknown`() throws {
+    @Test func `every resource is read as intended, without unknown values`() throws {
         for seed in Self.seeds {
             var life = try PlayedLife(seed: seed)
             for _ in 0..<Self.steps {
@@ -96,7 +96,7 @@ import TideoverSandbox
     }
 
     /// The results for these lives are meaningful only if the lives cover everything.
-    @Test func `the lives come through every state and every kind of notification`() throws {
+    @Test func `the lives include every state and every kind of notification`() throws {
         var states: Set<String> = []
         var types: Set<GooglePlayEvent.SubscriptionType> = []
         for seed in Self.seeds {
@@ -122,7 +122,7 @@ import TideoverSandbox
 
     /// A back end that reads each purchase after every change gives access exactly when the store
     /// does.
-    @Test func `the rules of standing say of access what the store holds true`() throws {
+    @Test func `the rules of standing give the access that the store has`() throws {
         for seed in Self.seeds {
             var life = try PlayedLife(seed: seed)
             var listener = PlayListener()

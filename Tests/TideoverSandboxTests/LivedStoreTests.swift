@@ -4,7 +4,7 @@ import TideoverSignatures
 
 /// A random life with many faults is determined by its seed to the byte, before anything is signed.
 @Suite struct LivedStoreTests {
-    @Test func `a life in the App Store is the same after the same seed, and no other`()
+    @Test func `equal seeds give equal App Store lives, different seeds different ones`()
         async throws
     {
         let digest = try await digest(LivedAppStore.self, seed: 7)
@@ -12,7 +12,8 @@ import TideoverSignatures
         #expect(try await self.digest(LivedAppStore.self, seed: 8) != digest)
     }
 
-    @Test func `a life in Google Play is the same after the same seed, and no other`() async throws
+    @Test func `equal seeds give equal Google Play lives, different seeds different ones`()
+        async throws
     {
         let digest = try await digest(LivedGooglePlay.self, seed: 7)
         #expect(try await self.digest(LivedGooglePlay.self, seed: 7) == digest)
@@ -20,14 +21,14 @@ import TideoverSignatures
     }
 
     @Test(arguments: [1, 2] as [UInt64])
-    func `the App Store, laid aside at every event, goes on as one that never was`(seed: UInt64)
+    func `an App Store saved and restored at every event continues unchanged`(seed: UInt64)
         async throws
     {
         try await interrupt(LivedAppStore.self, seed: seed)
     }
 
     @Test(arguments: [1, 2] as [UInt64])
-    func `Google Play, laid aside at every event, goes on as one that never was`(seed: UInt64)
+    func `a Google Play saved and restored at every event continues unchanged`(seed: UInt64)
         async throws
     {
         try await interrupt(LivedGooglePlay.self, seed: seed)

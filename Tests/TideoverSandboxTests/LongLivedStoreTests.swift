@@ -56,7 +56,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `a file of stores that live on does not grow where nobody buys anything more`()
+    @Test func `a file of long-lived stores does not grow without purchases`()
         async throws
     {
         let stage = try Scenario(stage: Array(Self.stage.utf8)) { _ in [] }
@@ -84,7 +84,7 @@ import TideoverSandbox
         #expect(standings == [["anna", "active"], ["ben", "active"]])
     }
 
-    @Test func `the seed of what was saved can be told`() async throws {
+    @Test func `the seed of a saved store can be read`() async throws {
         let stage = try Scenario(stage: Array(Self.stage.utf8), salt: 77) { _ in [] }
         let session = await ScenarioSession(
             stage,

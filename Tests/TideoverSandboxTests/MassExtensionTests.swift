@@ -52,7 +52,7 @@ import TideoverSandbox
         return client
     }
 
-    @Test func `all active subscribers are extended, and the store tells who and how many`()
+    @Test func `every active subscriber is extended, and the store reports who and how many`()
         async throws
     {
         let client = try await customers()
@@ -85,7 +85,7 @@ import TideoverSandbox
         #expect(letters[1].data["bundleId"]?.string == StoreClient.bundleId)
     }
 
-    @Test func `the summary stands in the place of data, and speaks of the whole request`()
+    @Test func `the summary replaces the data and covers the whole request`()
         async throws
     {
         let client = try await customers()
@@ -115,7 +115,7 @@ import TideoverSandbox
         #expect(history["notificationHistory"]?.array?.count == 1)
     }
 
-    @Test func `a request that is repeated is the same one`() async throws {
+    @Test func `a repeated request is the same one`() async throws {
         let client = try await StoreClient()
         _ = try await client.buy()
         for _ in 0..<2 { _ = try await client.answer("POST", Self.path, wish()) }
@@ -133,7 +133,7 @@ import TideoverSandbox
             ("storefrontCountryCodes", "USA", 4_000_028),
         ] as [(String, JSONValue, Int)]
     )
-    func `a request that says something else has its own error`(
+    func `a conflicting request has its own error`(
         name: String,
         value: JSONValue,
         code: Int
@@ -144,7 +144,7 @@ import TideoverSandbox
         #expect(try await client.error("POST", Self.path, .object(body)) == Int64(code))
     }
 
-    @Test func `a request that nobody made is not found`() async throws {
+    @Test func `an unknown request is not found`() async throws {
         let client = try await StoreClient()
         _ = try await client.answer("POST", Self.path, wish())
         try await client.pass(until: "2026-05-01T10:00:02Z")

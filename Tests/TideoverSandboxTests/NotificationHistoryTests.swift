@@ -32,7 +32,7 @@ import TideoverSandbox
         try #require(answer["notificationHistory"]?.array)
     }
 
-    @Test func `a receiver that fails is tried again five times, each later than the last`()
+    @Test func `a failed delivery is retried five times at growing intervals`()
         async throws
     {
         let client = try await StoreClient()
@@ -49,14 +49,14 @@ import TideoverSandbox
         #expect(try client.verified(record["signedPayload"])["notificationType"] == "SUBSCRIBED")
     }
 
-    @Test func `a history of what is still to come is empty`() async throws {
+    @Test func `a history of the future is empty`() async throws {
         let client = try await StoreClient()
         let now = await client.store.now
         let ahead: JSONObject = ["startDate": .integer(now + 1), "endDate": .integer(now + 2)]
         #expect(try records(try await history(client, ahead)).isEmpty)
     }
 
-    @Test func `a sandbox tries once`() async throws {
+    @Test func `a sandbox delivers once`() async throws {
         let client = try await StoreClient(environment: .sandbox)
         _ = try await client.buy()
         try await client.pass(until: "2026-05-20T10:00:00Z", answering: 500)
@@ -65,7 +65,7 @@ import TideoverSandbox
     }
 
     @Test(arguments: [200, 204, 206])
-    func `trying ends with the first success`(status: Int) async throws {
+    func `retries end with the first success`(status: Int) async throws {
         let client = try await StoreClient()
         _ = try await client.buy()
         try await client.pass(until: "2026-05-01T12:00:00Z", answering: 404)
@@ -78,7 +78,7 @@ import TideoverSandbox
         )
     }
 
-    @Test func `what was sent again is the same notification`() async throws {
+    @Test func `a retried notification is the same notification`() async throws {
         let client = try await StoreClient()
         _ = try await client.buy()
         let seen = Bodies()
@@ -101,7 +101,7 @@ import TideoverSandbox
         func add(_ body: [UInt8]) { bodies.append(body) }
     }
 
-    @Test func `a receiver that throws gave no response`() async throws {
+    @Test func `a receiver that throws counts as no response`() async throws {
         struct Down: Error {}
         let client = try await StoreClient(environment: .sandbox)
         _ = try await client.buy()
@@ -140,7 +140,7 @@ import TideoverSandbox
         #expect(ids == sent.map { .string($0.notification.uuid) })
     }
 
-    @Test func `what no history reaches is forgotten, and pages go on where they were`()
+    @Test func `notifications beyond the history are deleted, and pages continue where they were`()
         async throws
     {
         let client = try await StoreClient([.weekly(grace: .off)])
@@ -161,7 +161,7 @@ import TideoverSandbox
         #expect(second["hasMore"] == false)
     }
 
-    @Test func `a history can be narrowed to failures, a kind or a customer`() async throws {
+    @Test func `a history can be filtered by failures, a type or a customer`() async throws {
         let client = try await StoreClient()
         try await client.store.register(StoreCustomer(name: "ben", appAccountToken: nil))
         let anna = try await client.buy()
@@ -193,7 +193,7 @@ import TideoverSandbox
         #expect(try await kinds(["notificationType": "REFUND"]) == [])
     }
 
-    @Test func `what has failed so far is a failure until it arrives`() async throws {
+    @Test func `an undelivered notification counts as a failure until it arrives`() async throws {
         let client = try await StoreClient()
         _ = try await client.buy()
         let failures: JSONObject = ["onlyFailures": true]
@@ -215,7 +215,7 @@ import TideoverSandbox
             (["transactionId": 7], 4_000_006), (["transactionId": "7"], 4_040_010),
         ] as [(JSONObject, Int)]
     )
-    func `a request that makes no sense has its own error`(
+    func `an invalid request has its own error`(
         more: JSONObject,
         code: Int
     ) async throws {
@@ -225,7 +225,7 @@ import TideoverSandbox
         #expect(error == Int64(code))
     }
 
-    @Test func `a kind and a customer exclude each other`() async throws {
+    @Test func `a type and a customer exclude each other`() async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         let wish = try await wish(
@@ -266,7 +266,7 @@ import TideoverSandbox
 
     // MARK: - Tests
 
-    @Test func `a test is sent, and its status tells how that went`() async throws {
+    @Test func `a test notification is sent, and its status reports the result`() async throws {
         let client = try await StoreClient()
         let path = "/inApps/v1/notifications/test"
         let answer = try await client.answer("POST", path)
@@ -281,7 +281,7 @@ import TideoverSandbox
         #expect(payload["data"]?["signedTransactionInfo"] == nil)
     }
 
-    @Test func `a token that is none, unknown or old has its own error`() async throws {
+    @Test func `an invalid, unknown or old token has its own error`() async throws {
         let client = try await StoreClient()
         let path = "/inApps/v1/notifications/test"
         #expect(try await client.error("GET", "\(path)/nonsense") == 4_000_020)
@@ -295,7 +295,7 @@ import TideoverSandbox
         #expect(try await client.error("GET", "\(path)/\(token)") == 4_040_008)
     }
 
-    @Test func `without a URL there is nothing to test`() async throws {
+    @Test func `a test notification needs a URL`() async throws {
         let client = try await StoreClient()
         await client.store.setHasNotificationURL(false)
         #expect(try await client.error("POST", "/inApps/v1/notifications/test") == 4_040_007)

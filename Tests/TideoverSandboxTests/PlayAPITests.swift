@@ -47,7 +47,7 @@ import TideoverSandbox
         #expect(try await client.error("GET", path) == "410 purchaseTokenNoLongerValid")
     }
 
-    @Test func `the first version of a one-time purchase follows the purchase`() async throws {
+    @Test func `the first version of a one-time purchase shows its state`() async throws {
         let coins = GooglePlayOneTimeProduct(
             id: "cards.coins",
             isConsumable: true,
@@ -89,7 +89,7 @@ import TideoverSandbox
         #expect(try await client.error("GET", other) == "400 invalid")
     }
 
-    @Test func `what nobody waits for any more is no answer, and is noted as a call`()
+    @Test func `an abandoned call has no answer and is recorded`()
         async throws
     {
         let (client, path, _) = try await subscribed()
@@ -101,7 +101,7 @@ import TideoverSandbox
         #expect(try await client.call("GET", path).status == 200)
     }
 
-    @Test func `what is on sale is listed page by page, in the order of the catalogue`()
+    @Test func `products for sale are listed page by page in catalogue order`()
         async throws
     {
         let client = try await PlayClient()
@@ -118,7 +118,7 @@ import TideoverSandbox
         #expect(try await client.error("GET", "subscriptions?pageSize=-1") == "400 invalid")
     }
 
-    @Test func `what is no token, and what is nobody's, are told apart`() async throws {
+    @Test func `an invalid token and an unknown token have different errors`() async throws {
         let client = try await PlayClient()
         let tokens = "purchases/subscriptionsv2/tokens"
         #expect(try await client.error("GET", "\(tokens)/a%20b") == "400 invalid")
@@ -131,7 +131,7 @@ import TideoverSandbox
         #expect(try await client.call("GET", "purchases/nothing").status == 404)
     }
 
-    @Test func `a renewal is put off by the newest etag, and a rehearsal changes nothing`()
+    @Test func `a renewal is deferred with the newest etag, and a validation changes nothing`()
         async throws
     {
         let (client, path, token) = try await subscribed()
@@ -162,7 +162,7 @@ import TideoverSandbox
         #expect(try await put().status == 409)
     }
 
-    @Test func `a revocation ends it, voids its order and is listed`() async throws {
+    @Test func `a revocation ends the subscription, voids its order and is listed`() async throws {
         let (client, path, token) = try await subscribed()
         let order = try #require(await client.store.newestOrder(of: token))
         #expect(try await client.answer("GET", "orders/\(order)")["orderId"] == .string(order))
@@ -185,7 +185,7 @@ import TideoverSandbox
         #expect(try await client.error("POST", "\(path):revoke", [:]) == "400 invalid")
     }
 
-    @Test func `orders are read together, or not at all`() async throws {
+    @Test func `orders are read together or not at all`() async throws {
         let (client, _, token) = try await subscribed()
         let order = try #require(await client.store.newestOrder(of: token))
         let orders = try await client.answer("GET", "orders:batchGet?orderIds=\(order)")
@@ -196,7 +196,7 @@ import TideoverSandbox
         #expect(try await client.error("GET", twice) == "400 invalid")
     }
 
-    @Test func `an order is refunded with or without the purchase`() async throws {
+    @Test func `an order is refunded with or without a revocation`() async throws {
         let (client, path, token) = try await subscribed()
         let order = try #require(await client.store.newestOrder(of: token))
         #expect(try await client.call("POST", "orders/\(order):refund", [:]).status == 204)
@@ -217,7 +217,7 @@ import TideoverSandbox
         )
     }
 
-    @Test func `voided purchases come in pages, of a window of thirty days at most`() async throws {
+    @Test func `voided purchases are paged within a window of thirty days at most`() async throws {
         let client = try await PlayClient()
         for index in 0..<5 {
             let name = "c\(index)"
@@ -253,7 +253,7 @@ import TideoverSandbox
         #expect(try await error("token=nowhere") == "400 invalid")
     }
 
-    @Test func `more than thirty calls in thirty seconds for voided purchases are too many`()
+    @Test func `more than thirty calls for voided purchases in thirty seconds are refused`()
         async throws
     {
         let client = try await PlayClient()
@@ -269,7 +269,7 @@ import TideoverSandbox
 
     // MARK: Faults
 
-    @Test func `a fault strikes the calls it is made for, as often as it says`() async throws {
+    @Test func `a fault affects the chosen calls as often as configured`() async throws {
         let (client, path, _) = try await subscribed()
         let token = try await client.token()
         await client.store.add(PlayFaultRule(.unavailable(status: 503), on: .getOrder))
@@ -290,7 +290,7 @@ import TideoverSandbox
         #expect((try? JSONDocument(cut.body)) == nil)
     }
 
-    @Test func `a stale answer is right of the past, and dated now`() async throws {
+    @Test func `a stale answer has past content and the present date`() async throws {
         let (client, path, token) = try await subscribed()
         _ = try await acknowledge(client, token)
         try await client.store.advance(to: PlayClient.start + 3_600_000) { _ in 204 }
@@ -307,7 +307,7 @@ import TideoverSandbox
         #expect(stale.headers["Date"] == fresh.headers["Date"])
     }
 
-    @Test func `every call is noted with what it was answered`() async throws {
+    @Test func `every call is recorded with its response`() async throws {
         let (client, path, token) = try await subscribed()
         _ = try await client.call("GET", path)
         let calls = await client.store.calls

@@ -5,7 +5,7 @@ import TideoverSandbox
 /// Compares the next event of the simulated Google Play with a scan of all customers.
 @Suite struct PlayAgendaTests {
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
-    func `many in one store hear what each hears alone, in the order of asking all`(seed: UInt64)
+    func `many customers in one store get the same events as each alone, in order`(seed: UInt64)
         throws
     {
         var random = SeededRandom(seed: seed)
@@ -19,7 +19,7 @@ import TideoverSandbox
         try crowd.compareResources()
     }
 
-    @Test func `what one customer bought first is first in turn at one instant`() throws {
+    @Test func `purchases of one customer renew at one instant in order of purchase`() throws {
         var store = GooglePlayMachine(app: try .cards(), seed: 1, now: 0)
         try store.register(.anna)
         for choice in [GooglePlayChoice.extra, .monthly, .plus] {
@@ -38,7 +38,7 @@ import TideoverSandbox
         #expect(said.map(\.event) == expected)
     }
 
-    @Test func `a name is taken once, and nobody else can act`() throws {
+    @Test func `a customer name is unique, and an unknown customer cannot act`() throws {
         var store = GooglePlayMachine(app: try .cards(), seed: 1, now: 0)
         try store.register(.anna)
         let taken = #expect(throws: GooglePlayRefusal.self) { try store.register(.anna) }

@@ -22,7 +22,8 @@ import TideoverSignatures
         return try JWS(Array(token.utf8))
     }
 
-    @Test func `a token names audience and sender for an hour, and its key is published`() throws {
+    @Test func `a token contains audience and sender for an hour, and its key is published`() throws
+    {
         let authority = PlayAuthority(seed: 1)
         let token = try token(authority)
         try token.verify(with: keys(authority))
@@ -37,14 +38,14 @@ import TideoverSignatures
         #expect(token.header.root["alg"]?.string == "RS256")
     }
 
-    @Test func `the ids of keys follow from the seed`() {
+    @Test func `key ids follow from the seed`() {
         let (first, second) = (PlayAuthority(seed: 7), PlayAuthority(seed: 7))
         #expect(first.keyIds == second.keyIds)
         #expect(first.keyIds != PlayAuthority(seed: 8).keyIds)
         #expect(first.keyIds.first?.utf8.count == 40)
     }
 
-    @Test func `after a rotation old tokens hold until the old key is withdrawn`() throws {
+    @Test func `after a rotation old tokens are valid until the old key is withdrawn`() throws {
         var authority = PlayAuthority(seed: 1)
         let old = try token(authority)
         authority.rotate()
@@ -68,7 +69,7 @@ import TideoverSignatures
         }
     }
 
-    @Test func `an authority comes back from its file, and nothing else does`() throws {
+    @Test func `an authority is restored from its own file only`() throws {
         let made = PlayAuthority(seed: 1)
         var kept = try PlayAuthority(file: made.file.encoded())
         #expect(kept.file == made.file)
@@ -86,7 +87,7 @@ import TideoverSignatures
         }
     }
 
-    @Test func `a service account's key file is read as Google's are, and comes back`() throws {
+    @Test func `a service account key file is read like Google's and survives writing`() throws {
         let made = PlayServiceAccountFile(tokenURL: "http://127.0.0.1:9090/token")
         let (account, pem) = try ServiceAccount.read(keyFile: made.json.encoded())
         #expect(account.tokenURL == "http://127.0.0.1:9090/token")

@@ -8,7 +8,7 @@ import TideoverSandbox
 /// member of every answer, with the same type.
 @Suite(.enabled(if: Discovery.isPresent, "Google's discovery documents are not beside the project"))
 struct PlayDiscoveryTests {
-    @Test func `every answer of the API is one that its description allows`() async throws {
+    @Test func `every response of the API conforms to its description`() async throws {
         let client = try await PlayClient()
         let store = client.store
         try await store.perform(

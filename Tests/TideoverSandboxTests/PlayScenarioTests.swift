@@ -38,7 +38,7 @@ import TideoverSignatures
         }
     }
 
-    @Test func `everybody buys in Google Play where nothing else is on sale`() throws {
+    @Test func `a scenario with only Google Play products has all customers there`() throws {
         let scenario = try Scenario(reading: text("{ do: 'buy', product: 'cards.pro' }"))
         #expect(scenario.googlePlay?.customers.map(\.name) == ["anna"])
         #expect(scenario.app.store.bundleId == "com.example.cards")
@@ -57,7 +57,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `a mistake is named with what was probably meant`() throws {
+    @Test func `an error suggests the probable correction`() throws {
         #expect(try trouble("{ do: 'resumee' }").contains("\"resume\""))
         #expect(try trouble("{ do: 'buy', product: 'cards.prof' }").contains("\"cards.pro\""))
         #expect(try trouble("{ do: 'buy' }").contains("several products"))
@@ -67,7 +67,7 @@ import TideoverSignatures
         #expect(try trouble("{ do: 'shares' }").contains("is no action"))
     }
 
-    @Test func `a quantity that no price can be multiplied by is refused`() throws {
+    @Test func `a quantity that overflows the price is refused`() throws {
         let most = "9223372036854775807"
         let buying = "{ do: 'buy', product: 'cards.lifetime', quantity: \(most) }"
         let refunding = "{ do: 'refund', product: 'cards.lifetime', quantity: \(most) }"
@@ -75,7 +75,7 @@ import TideoverSignatures
         #expect(try trouble(refunding).contains("from 0 to 1000000"))
     }
 
-    @Test func `a store that stays is told of Google Play too, and time may pass without a deed`()
+    @Test func `a long-lived store gets Google Play actions, and time passes without steps`()
         async throws
     {
         let stage = try Scenario(stage: text("", customers: "{ anna: {}, ben: {} }")) { _ in [] }
@@ -131,7 +131,7 @@ import TideoverSignatures
         }
     }
 
-    @Test func `what the store tells is pushed, and what it refuses is judged`() async throws {
+    @Test func `the store's messages are pushed, and refusals are judged`() async throws {
         let report = try await play(
             """
             { do: 'buy', product: 'cards.pro' },
@@ -153,7 +153,7 @@ import TideoverSignatures
         #expect(report.readings.allSatisfy { $0.naiveMistake == nil })
     }
 
-    @Test func `a push put off for a fault of one's own must be taken later`() async throws {
+    @Test func `a push that failed with a server error must be accepted later`() async throws {
         let late = "{ do: 'buy', product: 'cards.pro' }, { after: '1 h', do: 'failPayments' }"
         let taken = try await play(late, answering: [503, 503, 200])
         #expect(pushes(taken).map { $0.suffix(3) } == ["503", "503", "200"])
@@ -164,7 +164,7 @@ import TideoverSignatures
         #expect(!refused.passed)
     }
 
-    @Test func `events that a step requires are asked for`() async throws {
+    @Test func `the events that a step requires are requested`() async throws {
         let scenario = try Scenario(
             reading: text("{ do: 'buy', product: 'cards.pro', events: ['started'] }")
         )

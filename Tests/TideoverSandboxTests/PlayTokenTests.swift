@@ -13,7 +13,7 @@ import TideoverSignatures
         return try JSONDocument(response.body).root["error"]?.string ?? ""
     }
 
-    @Test func `a signed assertion is exchanged for a token of an hour`() async throws {
+    @Test func `a signed assertion is exchanged for a token valid for an hour`() async throws {
         let client = try await PlayClient()
         let response = try await client.store.google(try await client.tokenRequest())
         #expect(response.status == 200)
@@ -44,7 +44,7 @@ import TideoverSignatures
     private static let served = "http://127.0.0.1:9090/token"
 
     @Test(arguments: libraries)
-    func `each library of Google's gets a token from a served endpoint`(
+    func `each Google library gets a token from a served endpoint`(
         library: String,
         without: [String],
         claims: JSONObject
@@ -79,7 +79,7 @@ import TideoverSignatures
     ]
 
     @Test(arguments: otherClaims)
-    func `an assertion that says something else is turned down`(
+    func `an assertion with a wrong claim is refused`(
         claims: JSONObject,
         word: String
     ) async throws {
@@ -87,7 +87,7 @@ import TideoverSignatures
         #expect(try await self.word(client.tokenRequest(claims: claims), client) == word)
     }
 
-    @Test func `so is another key's, an unknown key's, and another kind of grant`() async throws {
+    @Test func `another key, an unknown key and another grant type are refused`() async throws {
         let client = try await PlayClient()
         let other = try await client.tokenRequest(by: .generate())
         #expect(try await word(other, client) == "invalid_grant")
@@ -99,7 +99,7 @@ import TideoverSignatures
         #expect(try await word(empty, client) == "unsupported_grant_type")
     }
 
-    @Test func `a token opens what it was given for, to whom has the right, while it lasts`()
+    @Test func `a token gives access to its scope for authorised accounts until it ends`()
         async throws
     {
         let client = try await PlayClient()
@@ -119,7 +119,7 @@ import TideoverSignatures
         #expect(try await client.error("GET", path, token: aged) == "401 authError")
     }
 
-    @Test func `an account without the right to the app is told so`() async throws {
+    @Test func `an account without rights to the app gets an error for that`() async throws {
         let client = try await PlayClient(account: { $0.mayReadApp = false })
         let path = "purchases/subscriptionsv2/tokens/nobodys-token"
         #expect(try await client.error("GET", path) == "403 permissionDenied")

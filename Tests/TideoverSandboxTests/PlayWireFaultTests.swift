@@ -85,35 +85,35 @@ import TideoverSignatures
         return JSONValue(try JSONDocument(jws.payload).root)
     }
 
-    @Test func `one that is lost is never pushed again`() async throws {
+    @Test func `a lost push is never sent again`() async throws {
         #expect(try await arriving(.lose, within: 1440).compactMap(\.kind) == [3])
     }
 
-    @Test func `one that nobody answers is pushed again ten seconds later`() async throws {
+    @Test func `an unanswered push is sent again ten seconds later`() async throws {
         let heard = try await arriving(.noAnswer)
         #expect(heard.map(\.kind) == [4, 3])
         #expect(heard[0].at - PlayClient.start == 11_000)
     }
 
-    @Test func `one that is pushed twice is the same both times`() async throws {
+    @Test func `a push sent twice is identical both times`() async throws {
         let heard = try await arriving(.duplicate)
         #expect(heard.map(\.kind) == [4, 4, 3])
         #expect(heard[0].message == heard[1].message)
     }
 
-    @Test func `one that is late is late by what was said`() async throws {
+    @Test func `a delayed push arrives after the given delay`() async throws {
         let heard = try await arriving(.delay(600_000))
         #expect(heard.map(\.kind) == [3, 4])
         #expect(heard[1].at - PlayClient.start == 601_000)
     }
 
-    @Test func `one that is overtaken comes right after the next`() async throws {
+    @Test func `an overtaken push arrives right after the next`() async throws {
         let heard = try await arriving(.reorder)
         #expect(heard.map(\.kind) == [3, 4])
         #expect(heard[1].at - heard[0].at == 1)
     }
 
-    @Test func `one that waits to be overtaken is pushed once nothing goes wrong any more`()
+    @Test func `a reordered push is sent once the fault is cleared`()
         async throws
     {
         let client = try await PlayClient(push: Self.push)
@@ -127,14 +127,14 @@ import TideoverSignatures
         #expect(heard.map(\.at) == [PlayClient.start + 60_000])
     }
 
-    @Test func `half of one is no message, and it comes whole ten seconds later`() async throws {
+    @Test func `a truncated push is invalid and is sent whole ten seconds later`() async throws {
         let heard = try await arriving(.truncate)
         #expect(throws: JSONError.self) { try JSONDocument(heard[0].body) }
         #expect(heard.map(\.kind) == [nil, 4, 3])
         #expect(heard[1].at - heard[0].at == 10_000)
     }
 
-    @Test func `one of another app names its package`() async throws {
+    @Test func `a push of another app contains its package`() async throws {
         let heard = try await arriving(.wrongPackage)
         #expect(
             heard.map { $0.told?["packageName"] } == [
@@ -143,7 +143,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `one of an unknown type names the purchase as ever`() async throws {
+    @Test func `a push of unknown type still contains the purchase`() async throws {
         let heard = try await arriving(.unknownType)
         #expect(heard.map(\.kind) == [99, 3])
         let tokens = heard.map { $0.told?["subscriptionNotification"]?["purchaseToken"] }
@@ -158,7 +158,7 @@ import TideoverSignatures
         #expect(heard.map(\.kind) == [4, 4, 3])
     }
 
-    @Test func `a token signed by somebody else names a key that Google does not publish`()
+    @Test func `a token signed by another key has a key id that Google does not publish`()
         async throws
     {
         let client = try await PlayClient(push: Self.push)
@@ -167,7 +167,7 @@ import TideoverSignatures
         #expect(try await claims(heard[1].token, client)["aud"] == .string(Self.audience))
     }
 
-    @Test func `a new key is published, beside the one before it`() async throws {
+    @Test func `a new key is published beside the previous one`() async throws {
         let client = try await PlayClient(push: Self.push)
         try await client.store.requestTestNotification()
         var before: [Heard] = []
@@ -181,21 +181,21 @@ import TideoverSignatures
         for one in before + heard { _ = try await claims(one.token, client) }
     }
 
-    @Test func `an expired token was over an hour ago`() async throws {
+    @Test func `an expired token ended over an hour ago`() async throws {
         let client = try await PlayClient(push: Self.push)
         let heard = try await arriving(.expiredToken, client)
         let ends = try await claims(heard[0].token, client)["exp"]?.int64
         #expect(ends == heard[0].at / 1000 - 3600)
     }
 
-    @Test func `a token in another account's name says so`() async throws {
+    @Test func `a token of another account contains that account`() async throws {
         let client = try await PlayClient(push: Self.push)
         let heard = try await arriving(.wrongAccount, client)
         let wrong = try await claims(heard[0].token, client)["email"]
         #expect(wrong == "pusher@elsewhere.iam.gserviceaccount.com")
     }
 
-    @Test func `a token for somebody else says so`() async throws {
+    @Test func `a token for another audience contains that audience`() async throws {
         let client = try await PlayClient(push: Self.push)
         let heard = try await arriving(.wrongAudience, client)
         let wrong = try await claims(heard[0].token, client)["aud"]

@@ -34,7 +34,7 @@ import TideoverSandbox
         try await client.store.advance(to: instant) { _ in 204 }
     }
 
-    @Test func `what is pulled bears the clock's time, and has waited by the store's own`()
+    @Test func `a pulled message has the clock's time and waits by the store's time`()
         async throws
     {
         let shown = PlayClient.start + 1_000_000
@@ -46,7 +46,7 @@ import TideoverSandbox
         #expect(times == [InstantText.write(shown)])
     }
 
-    @Test func `what nobody pulls is kept for a week`() async throws {
+    @Test func `an unpulled message is kept for a week`() async throws {
         let client = try await client()
         try await pass(client, seconds: 8 * 86_400)
         try await client.store.requestTestNotification()
@@ -61,7 +61,7 @@ import TideoverSandbox
         return client
     }
 
-    @Test func `what is pulled comes back after its deadline, until it is acknowledged`()
+    @Test func `a pulled message returns after its deadline until it is acknowledged`()
         async throws
     {
         let client = try await client()
@@ -82,7 +82,8 @@ import TideoverSandbox
         #expect(await client.store.unacknowledged.isEmpty)
     }
 
-    @Test func `a deadline can be moved, and none puts a message back`() async throws {
+    @Test func `a deadline can be moved, and a deadline of zero returns the message`() async throws
+    {
         let client = try await client()
         let received = try await pull(client)
         try await tell(client, "modifyAckDeadline", [received[0]], ["ackDeadlineSeconds": 60])
@@ -94,7 +95,7 @@ import TideoverSandbox
         #expect(ids(try await pull(client)).contains(ids(received)[0]))
     }
 
-    @Test func `a message is what was published, with its metadata`() async throws {
+    @Test func `a message has the published content and its metadata`() async throws {
         let client = try await client()
         let message = try #require(try await pull(client).first?["message"])
         let text = Array((message["data"]?.string ?? "").utf8)
@@ -105,7 +106,7 @@ import TideoverSandbox
         #expect(message["publishTime"]?.string == "2026-05-01T10:00:00.000Z")
     }
 
-    @Test func `what nobody acknowledges is kept for a week`() async throws {
+    @Test func `an unacknowledged message is kept for a week`() async throws {
         let client = try await client()
         try await client.pass(days: 6)
         #expect(try await pull(client).count == 3)
@@ -113,7 +114,7 @@ import TideoverSandbox
         #expect(try await pull(client).isEmpty)
     }
 
-    @Test func `other subscriptions, senseless calls and other tokens are refused`() async throws {
+    @Test func `other subscriptions, invalid calls and other tokens are refused`() async throws {
         let client = try await client()
         let one: JSONObject = ["maxMessages": 1]
         let other = "/v1/projects/tideover-rehearsal/subscriptions/other:pull"

@@ -20,7 +20,7 @@ import TideoverSignatures
         return try #require(try await client.store.advance(to: PlayClient.start + 1000))
     }
 
-    @Test func `wrapped, the message stands in an envelope in both spellings`() async throws {
+    @Test func `a wrapped message is in an envelope with both spellings`() async throws {
         let attempt = try await attempt(.wrapped)
         let body = JSONValue(try JSONDocument(attempt.body).root)
         #expect(
@@ -34,7 +34,7 @@ import TideoverSignatures
         #expect(data == attempt.message.data)
     }
 
-    @Test func `unwrapped, the body is what was published; metadata stands in headers`()
+    @Test func `an unwrapped body is the published message, and metadata is in headers`()
         async throws
     {
         let bare = try await attempt(.unwrapped(writesMetadata: false))
@@ -47,7 +47,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `each attempt bears a token made for it`() async throws {
+    @Test func `each attempt has a token of its own`() async throws {
         let client = try await PlayClient()
         try await client.store.requestTestNotification()
         let issued = Locked<[Int64]>([])

@@ -27,7 +27,7 @@ import TideoverSandbox
     }
 
     @Test(arguments: [102, 200, 201, 202, 204])
-    func `these statuses acknowledge`(status: Int) {
+    func `the success statuses acknowledge a message`(status: Int) {
         var post = PlayPost(seed: 1)
         post.publish(Self.notice, about: "anna", at: Self.start)
         deliver(&post, until: Self.start + 86_400_000, answering: [status])
@@ -36,7 +36,7 @@ import TideoverSandbox
     }
 
     @Test(arguments: [203, 206, 301, 400, 429, 500, nil])
-    func `anything else is no acknowledgement, not even another success`(status: Int?) {
+    func `any other status does not acknowledge, including other successes`(status: Int?) {
         var post = PlayPost(seed: 1)
         post.publish(Self.notice, about: nil, at: Self.start)
         deliver(&post, until: Self.start + 1000, answering: [status])
@@ -44,7 +44,7 @@ import TideoverSandbox
         #expect(post.nextAttempt == Self.start + 11_000)
     }
 
-    @Test func `the waits double up to ten minutes, for seven days`() {
+    @Test func `the delays double up to ten minutes for seven days`() {
         var post = PlayPost(seed: 1)
         post.publish(Self.notice, about: nil, at: Self.start)
         deliver(&post, until: .max, answering: [503])
@@ -55,7 +55,7 @@ import TideoverSandbox
         #expect((Self.start + week - 600_000...Self.start + week).contains(last))
     }
 
-    @Test func `what was acknowledged can come again, under the same id`() {
+    @Test func `an acknowledged message can be delivered again with the same id`() {
         var habits = PubSubHabits()
         habits.redelivered = 100
         var post = PlayPost(seed: 1, habits: habits)
@@ -65,7 +65,7 @@ import TideoverSandbox
         #expect(post.letters[0].attempts.count == 2)
     }
 
-    @Test func `an event can be published twice, under two ids`() {
+    @Test func `an event can be published twice with two ids`() {
         var habits = PubSubHabits()
         habits.republished = 100
         var post = PlayPost(seed: 1, habits: habits)
@@ -75,7 +75,7 @@ import TideoverSandbox
         #expect(Set(messages.map(\.data)).count == 1)
     }
 
-    @Test func `what is lost is published and never delivered`() {
+    @Test func `a lost message is published and never delivered`() {
         var habits = PubSubHabits()
         habits.lost = 100
         var post = PlayPost(seed: 1, habits: habits)
@@ -84,7 +84,7 @@ import TideoverSandbox
         #expect(post.nextAttempt == nil)
     }
 
-    @Test func `messages overtake each other where delivery scatters`() {
+    @Test func `messages are reordered where the delivery times vary`() {
         var habits = PubSubHabits()
         habits.scatter = 600_000
         var post = PlayPost(seed: 3, habits: habits)
@@ -100,7 +100,7 @@ import TideoverSandbox
         #expect(order.sorted() == Array(0..<20))
     }
 
-    @Test func `the same seed gives the same ids`() {
+    @Test func `equal seeds give equal ids`() {
         func ids(_ seed: UInt64) -> [String] {
             var post = PlayPost(seed: seed)
             return (0..<5).flatMap { _ in

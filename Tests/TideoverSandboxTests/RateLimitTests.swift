@@ -43,7 +43,7 @@ import TideoverSandbox
     }
 
     @Test
-    func `who asked too much is told the instant, in milliseconds, from when on it is answered`()
+    func `a limited caller gets the instant of the next allowed call in milliseconds`()
         async throws
     {
         let client = try await StoreClient(limits: .byTheSecond)
@@ -58,7 +58,7 @@ import TideoverSandbox
         #expect(try await status(client, path, [:]) == 200)
     }
 
-    @Test func `unless told otherwise it counts by the hour, as Apple does`() async throws {
+    @Test func `the limit counts by the hour by default, like Apple's`() async throws {
         let client = try await StoreClient(environment: .sandbox)
         let path = "/inApps/v1/notifications/test"
         for _ in 0..<360 { #expect(try await status(client, path, [:]) == 200) }
@@ -71,7 +71,7 @@ import TideoverSandbox
         #expect(try await status(client, path, [:]) == 200)
     }
 
-    @Test func `a call without a right token costs nothing`() async throws {
+    @Test func `a call without a valid token does not count`() async throws {
         let client = try await StoreClient(limits: .byTheSecond)
         let path = "/inApps/v1/notifications/test"
         for _ in 0..<3 {

@@ -2,21 +2,21 @@ import Testing
 import TideoverSandbox
 
 @Suite struct RunningClockTests {
-    @Test func `a clock that runs is so many times as fast`() {
+    @Test func `a running clock is faster by its factor`() {
         var clock = RunningClock(speed: 3600, ours: 500, stores: 1_000_000)
         #expect(clock.now(at: 500, stores: 1_000_000) == 1_000_000)
         #expect(clock.now(at: 600, stores: 1_000_000) == 1_360_000)
         #expect(clock.now(at: 1500, stores: 1_360_000) == 4_600_000)
     }
 
-    @Test func `a clock without a speed stands, and stays where the store is taken`() {
+    @Test func `a clock without a speed stops and follows the store`() {
         var clock = RunningClock(ours: 0, stores: 1000)
         #expect(clock.speed == 0)
         #expect(clock.now(at: 99_000, stores: 1000) == 1000)
         #expect(clock.now(at: 99_001, stores: 5000) == 5000)
     }
 
-    @Test func `a store that jumps goes on from there at its speed`() {
+    @Test func `a store that jumps continues from there at its speed`() {
         var clock = RunningClock(speed: 10, ours: 0, stores: 0)
         #expect(clock.now(at: 100, stores: 0) == 1000)
         // Three days ahead: it does not stop until the clock has caught up.
@@ -25,7 +25,7 @@ import TideoverSandbox
         #expect(clock.now(at: 200, stores: jumped) == jumped + 1000)
     }
 
-    @Test func `a store that may come no further goes on from there, and makes nothing up`() {
+    @Test func `a store held at a bound continues from there without catching up`() {
         var clock = RunningClock(speed: 1000, ours: 0, stores: 0)
         #expect(clock.now(at: 100, stores: 0, atMost: 5000) == 5000)
         #expect(clock.now(at: 101, stores: 5000, atMost: 5001) == 5001)
@@ -42,7 +42,7 @@ import TideoverSandbox
         #expect(clock.now(at: .max, stores: 0) == .max)
     }
 
-    @Test func `another speed counts from when it was set`() {
+    @Test func `a new speed applies from when it was set`() {
         var clock = RunningClock(speed: 10, ours: 0, stores: 0)
         clock.run(at: 2, ours: 100, stores: 400)
         #expect(clock.speed == 2)

@@ -16,7 +16,7 @@ import TideoverSignatures
         return try JWS(Array(#require(body.root["signedPayload"]?.string).utf8))
     }
 
-    @Test func `its chain is vouched for by its own root alone`() throws {
+    @Test func `the chain verifies only under its own root`() throws {
         let authority = try SandboxAuthority()
         let other = try SandboxAuthority()
         let jws = try signed(by: authority)
@@ -31,7 +31,7 @@ import TideoverSignatures
         }
     }
 
-    @Test func `it is valid only as long as it says`() throws {
+    @Test func `the chain is valid only within its stated period`() throws {
         let authority = try SandboxAuthority(notBefore: 1_000_000, notAfter: 2_000_000)
         let jws = try signed(by: authority)
         let anchor = try TrustAnchor(name: "simulated", der: authority.root)
@@ -40,7 +40,7 @@ import TideoverSignatures
         #expect(throws: SignatureRefusal.self) { try verifier.verify(jws, at: 3_000_000) }
     }
 
-    @Test func `its root bears a name that no store's root has`() throws {
+    @Test func `the root has a name that no store's root has`() throws {
         let authority = try SandboxAuthority()
         let name = Array(SandboxAuthority.rootName.utf8)
         let found = authority.root.indices.contains {

@@ -99,7 +99,7 @@ import TideoverSandbox
     }
 
     @Test(arguments: [1, 2] as [UInt64])
-    func `a stage laid aside at every step goes on as one that never was`(seed: UInt64)
+    func `a stage saved and restored at every step continues unchanged`(seed: UInt64)
         async throws
     {
         var random = SeededRandom(seed: seed)
@@ -117,7 +117,7 @@ import TideoverSandbox
         #expect(await interrupted.now == whole.now)
     }
 
-    @Test func `what was saved is taken up on its own stage alone, and the difference is told`()
+    @Test func `a saved stage is restored only on its own stage, and the difference is reported`()
         async throws
     {
         let saved = await begin().saved()
@@ -143,7 +143,7 @@ import TideoverSandbox
         #expect(words.contains("customers of the scenario's head is not the same"))
     }
 
-    @Test func `what is no saved stage is refused, and why is said`() async throws {
+    @Test func `an invalid saved stage is refused with a reason`() async throws {
         let text = String(decoding: await begin().saved(), as: UTF8.self)
         func refusal(_ text: String) async -> SavedStoreError? {
             do {
@@ -168,7 +168,7 @@ import TideoverSandbox
         )
     }
 
-    @Test func `keys are not part of what is saved`() async throws {
+    @Test func `a saved stage contains no keys`() async throws {
         let session = await begin()
         for step in Self.steps { _ = try await told(session, step) }
         let text = String(decoding: await session.saved(), as: UTF8.self)

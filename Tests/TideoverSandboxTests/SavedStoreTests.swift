@@ -74,7 +74,7 @@ import TideoverSandbox
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `a store taken up again says what the other would have said`(seed: UInt64) async throws {
+    func `a restored store sends the same messages as the original`(seed: UInt64) async throws {
         let authority = try SandboxAuthority()
         let store = try await store(authority, seed: seed)
         try await begin(store)
@@ -88,7 +88,7 @@ import TideoverSandbox
         #expect(await resumed.saved() == store.saved())
     }
 
-    @Test func `what was saved is JSON that names its form`() async throws {
+    @Test func `a saved store is JSON with the name of its format`() async throws {
         let authority = try SandboxAuthority()
         let store = try await store(authority, seed: 1)
         let saved = JSONValue(try JSONDocument(await store.saved(), limits: .local).root)
@@ -97,7 +97,7 @@ import TideoverSandbox
         #expect(saved["machine"]?["accounts"]?[0]?["customer"]?["name"]?.string == "anna")
     }
 
-    @Test func `what is no saved store is refused, and why is said`() async throws {
+    @Test func `an invalid saved store is refused with a reason`() async throws {
         let authority = try SandboxAuthority()
         let saved = await (try store(authority, seed: 1)).saved()
         let text = String(decoding: saved, as: UTF8.self)

@@ -33,7 +33,7 @@ import TideoverStoreKitFile
         }
     }
 
-    @Test func `the store sells what the file says`() throws {
+    @Test func `the store sells the products of the file`() throws {
         let scenario = try read(
             #"""
             catalogue: "Products.storekit",
@@ -142,7 +142,7 @@ import TideoverStoreKitFile
         #expect(product.offers.map(\.price.milliunits) == [0, 2000])
     }
 
-    @Test func `what unlocks nothing, or is not there, is told`() {
+    @Test func `products without entitlements and unknown products are reported`() {
         let file = #"catalogue: "Products.storekit""#
         #expect(fault(file) == .missingKey("cards.pro.monthly", in: "entitlements"))
         #expect(

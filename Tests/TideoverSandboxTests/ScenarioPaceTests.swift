@@ -63,7 +63,7 @@ import TideoverSignatures
     }
 
     @Test(arguments: [3000, 300_000, StoreDial.month])
-    func `nothing is dated ahead of the clock but what lies ahead`(_ month: Int64) async throws {
+    func `only future dates are ahead of the clock`(_ month: Int64) async throws {
         let listener = Listener()
         _ = try await play(listener, month: month)
         let heard = listener.heard.withLock { $0 }
@@ -89,7 +89,7 @@ import TideoverSignatures
         #expect(abs(end - start - month * 31 / 30) <= 1)
     }
 
-    @Test func `a back end that fails is tried again when the clock has passed by as much`()
+    @Test func `a failed delivery is retried after the scaled delay`()
         async throws
     {
         let listener = Listener(answering: 500)
@@ -102,13 +102,13 @@ import TideoverSignatures
         #expect(waits == [1000, 12_000, 24_000, 48_000, 72_000])
     }
 
-    @Test func `how long it takes in all is known before`() throws {
+    @Test func `the total duration is known in advance`() throws {
         let scenario = try Scenario(reading: Array(Self.life.utf8))
         // Seven weeks of a month of 30 days.
         #expect(Listener().pace(30_000).length(of: scenario) == 49_000)
     }
 
-    @Test func `an instant that a step expects is one of the back end's clock`()
+    @Test func `an expected instant is in the back end's time`()
         async throws
     {
         let text = Self.life.replacing(
@@ -141,7 +141,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `a store that stays does nothing ahead of the clock`() async throws {
+    @Test func `a long-lived store does nothing ahead of the clock`() async throws {
         let listener = Listener()
         let session = try await session(listener)
         await #expect(throws: AheadOfClock.self) {
@@ -158,7 +158,7 @@ import TideoverSignatures
 
     // MARK: Requests to the store
 
-    @Test func `a back end asks about times by its own clock`() async throws {
+    @Test func `a back end requests instants in its own time`() async throws {
         let listener = Listener()
         let key = P256PrivateKey.generate()
         var target = listener.target(3000)

@@ -30,7 +30,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `the example in the documentation is a scenario`() throws {
+    @Test func `the example in the documentation is a valid scenario`() throws {
         let text = String(decoding: try ScenarioFiles.read("README.md"), as: UTF8.self)
         let block = try #require(text.split(separator: "```json5\n").dropFirst().first)
         let example = try #require(block.split(separator: "```").first)
@@ -39,7 +39,7 @@ import TideoverSandbox
         #expect(scenario.steps.last?.line == 15)
     }
 
-    @Test func `steps stand at instants that add up`() throws {
+    @Test func `delays between steps add up`() throws {
         let steps = try scenario(
             """
             { do: "subscribe" },
@@ -89,7 +89,7 @@ import TideoverSandbox
             ("do: 'stopSharing', with: 'anna'", .stopSharing(product: nil, with: "anna")),
         ] as [(String, AppStoreAction)]
     )
-    func `a step names what changes a subscription`(
+    func `a step contains the change to a subscription`(
         step: String,
         action: AppStoreAction
     ) throws {
@@ -106,14 +106,14 @@ import TideoverSandbox
         ("do: 'share', with: 'eve'", "is no customer of this scenario"),
         ("do: 'acceptPrice', days: 1", "has no key \"days\""),
     ])
-    func `a change that says too little or something else is refused`(
+    func `a change with missing or unknown fields is refused`(
         step: String,
         words: String
     ) throws {
         #expect("\(try fault("{ \(step) }"))".contains(words))
     }
 
-    @Test func `a visit says what the device does not do as it should`() throws {
+    @Test func `a visit lists the faults of the device`() throws {
         let steps = try scenario(
             """
             { do: "openApp", customer: "anna" },
@@ -143,7 +143,7 @@ import TideoverSandbox
         #expect(wrong.line == 9)
     }
 
-    @Test func `expectations name places of the answer`() throws {
+    @Test func `expectations contain paths into the response`() throws {
         let step = try #require(
             try scenario(
                 """
@@ -171,7 +171,7 @@ import TideoverSandbox
         )
     }
 
-    @Test func `an expectation holds for what it requires and nothing else`() throws {
+    @Test func `an expectation checks only what it requires`() throws {
         let answer: JSONValue = [
             "until": "2026-05-17T09:59:59.000Z", "count": 3, "list": ["a", "b"], "none": nil,
         ]
@@ -229,7 +229,7 @@ import TideoverSandbox
         )
     }
 
-    @Test func `a bad instant is refused where it stands`() throws {
+    @Test func `an invalid instant is refused with its position`() throws {
         let error = try fault(
             "{ do: \"subscribe\" },\n{ at: \"2026-02-30T00:00:00Z\", do: \"cancel\" },"
         )
@@ -244,7 +244,7 @@ import TideoverSandbox
         ("{ do: \"cancel\", refused: \"notsubscribed\" },", "notSubscribed"),
         ("{ do: \"cancel\", customer: \"ana\" },", "anna"),
     ])
-    func `a mistyped name is refused with the one meant`(step: String, meant: String) throws {
+    func `a mistyped name is refused with the intended one`(step: String, meant: String) throws {
         guard case .unknown(_, _, let suggestion, _) = try fault(step).reason else {
             Issue.record("another fault was met")
             return
@@ -252,7 +252,7 @@ import TideoverSandbox
         #expect(suggestion == meant)
     }
 
-    @Test func `a far-off name is refused with the names known`() throws {
+    @Test func `a name without a close match is refused with the known names`() throws {
         let error = try fault("{ do: \"explode\" },")
         #expect("\(error)".contains("known: subscribe, failPayments"))
     }
@@ -277,14 +277,14 @@ import TideoverSandbox
             ("{ do: \"cancel\", expect: { premium: true } },", .expected(.object, for: "premium")),
         ] as [(String, ScenarioError.Reason)]
     )
-    func `a step that makes no sense is refused`(
+    func `an invalid step is refused`(
         step: String,
         reason: ScenarioError.Reason
     ) throws {
         #expect(try fault(step).reason == reason)
     }
 
-    @Test func `with two customers a step says which`() throws {
+    @Test func `a step needs a customer if there are two`() throws {
         let customers = "anna: {}, ben: {}"
         #expect(try fault("{ do: \"cancel\" },", customers: customers).reason == .whichCustomer)
         let named = try scenario("{ do: \"cancel\", customer: \"ben\" },", customers: customers)
@@ -299,7 +299,7 @@ import TideoverSandbox
         #expect(error.reason == .duplicateToken("ben"))
     }
 
-    @Test func `one person has an account in each store`() throws {
+    @Test func `one customer has an account in each store`() throws {
         let google = "store: \"googlePlay\", appAccountToken: \"t\""
         let apple = "store: \"appStore\", appAccountToken: \"t\""
         let step = "{ do: \"cancel\", customer: \"annas\" },"
@@ -309,13 +309,13 @@ import TideoverSandbox
         #expect(twice.reason == .duplicateToken("annas"))
     }
 
-    @Test func `a customer can bear a note`() throws {
+    @Test func `a customer can have a note`() throws {
         let customers = "anna: { note: \"pays\" }, ben: {}"
         let read = try scenario("{ do: \"cancel\", customer: \"anna\" },", customers: customers)
         #expect(read.notes == ["anna": "pays"])
     }
 
-    @Test func `tokens are drawn from the seed unless given or refused`() throws {
+    @Test func `tokens derive from the seed unless given or refused`() throws {
         let customers = try scenario(
             "{ do: \"cancel\", customer: \"anna\" },",
             customers: "anna: {}, ben: { appAccountToken: \"t\" }, carl: { appAccountToken: null }"
@@ -351,7 +351,7 @@ import TideoverSandbox
         #expect(error.line == 2)
     }
 
-    @Test func `a file that is not JSON is refused where it breaks`() throws {
+    @Test func `a file that is not JSON is refused with the position`() throws {
         let error = try #require(throws: ScenarioError.self) {
             try Scenario(reading: Array("{\n  scenario: \"A\",\n  scenario: \"B\" }".utf8))
         }

@@ -41,7 +41,7 @@ import TideoverSignatures
         get throws { try Scenario(reading: ScenarioFiles.read("one-subscribers-life.json5")) }
     }
 
-    @Test func `one subscriber's life passes where grace, retry and refunds are understood`()
+    @Test func `one subscriber's life passes with a correct back end`()
         async throws
     {
         let report = try await play(life, against: .right)
@@ -53,7 +53,7 @@ import TideoverSignatures
         #expect(report.readings.contains { $0.naiveMistake == .servedUnpaid })
     }
 
-    @Test func `one subscriber's life tells its story in the order in which it happened`()
+    @Test func `the report of one subscriber's life is in order`()
         async throws
     {
         let moments = try await play(life, against: .right).moments
@@ -76,8 +76,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `one subscriber's life fails where only the expiry date is looked at`() async throws
-    {
+    @Test func `one subscriber's life fails with a check of the expiry date only`() async throws {
         let report = try await play(life, against: .naive)
         #expect(!report.passed)
         let wrong = report.verdicts.filter { $0.label == "premium.state" && !$0.holds }
@@ -90,7 +89,7 @@ import TideoverSignatures
         #expect(report.readings.contains { $0.mistake(about: "premium") == .lockedOut })
     }
 
-    @Test func `one seed plays one story, to the last number`() async throws {
+    @Test func `equal seeds give equal runs in every number`() async throws {
         func words(_ report: ScenarioReport) -> [[UInt8]] {
             report.moments.compactMap { moment in
                 guard case .notification(let delivery) = moment.happening else { return nil }
@@ -121,7 +120,7 @@ import TideoverSignatures
         return heard.withLock { $0 }
     }
 
-    @Test func `a device presents what it saw, and says what it concluded`() async throws {
+    @Test func `a device presents its purchases and reports its own state`() async throws {
         let reports = try await reports(
             """
             { do: "subscribe" },
@@ -159,7 +158,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `what is lost is not delivered, and not sent again`() async throws {
+    @Test func `a lost message is not delivered and not sent again`() async throws {
         let lost = try await play(
             scenario(
                 """
@@ -267,7 +266,7 @@ import TideoverSignatures
         }
     }
 
-    @Test func `a message is posted where and when it arrives, and read back right after`()
+    @Test func `a message is posted at its arrival and the state is read right after`()
         async throws
     {
         let backEnd = try FakeBackEnd(.right, trusting: authority)
@@ -288,7 +287,7 @@ import TideoverSignatures
         #expect(await backEnd.clocks == [scenario.start, moment.at, moment.at])
     }
 
-    @Test func `a slow message is overtaken by what people do meanwhile`() async throws {
+    @Test func `a slow message is overtaken by later actions`() async throws {
         let report = try await play(
             scenario(
                 """
@@ -317,7 +316,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `a refusal that was expected passes, any other fails`() async throws {
+    @Test func `an expected refusal passes, and any other fails`() async throws {
         func passed(_ steps: String) async throws -> Bool {
             try await play(scenario(steps), against: .right).passed
         }
@@ -332,7 +331,8 @@ import TideoverSignatures
         #expect(try await passed("{ do: 'requestTestNotification' }"))
     }
 
-    @Test func `a system that answers badly fails, and the report says how`() async throws {
+    @Test func `a system with wrong answers fails, and the report gives the details`() async throws
+    {
         struct Unreachable: Error {}
         let scenario = try scenario(
             "{ do: 'subscribe', expect: { premium: { access: true } } }"
@@ -351,7 +351,7 @@ import TideoverSignatures
         }
     }
 
-    @Test func `what was not delivered a naive check does not know`() async throws {
+    @Test func `a naive check misses an undelivered purchase`() async throws {
         let deaf = ScenarioTarget(
             deliver: { _ in Response(status: 503) },
             readBack: { _ in Response(status: 404) },

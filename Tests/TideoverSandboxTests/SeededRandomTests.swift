@@ -2,7 +2,7 @@ import Testing
 import TideoverSandbox
 
 @Suite struct SeededRandomTests {
-    @Test func `the sequence is that of SplitMix64`() {
+    @Test func `the sequence equals SplitMix64's`() {
         var random = SeededRandom(seed: 1_234_567)
         let drawn = (0..<3).map { _ in random.next() }
         #expect(
@@ -12,7 +12,7 @@ import TideoverSandbox
         )
     }
 
-    @Test func `numbers stay in their range and reach both ends`() {
+    @Test func `numbers stay in their range and include both ends`() {
         var random = SeededRandom(seed: 5)
         let drawn = (0..<500).map { _ in random.number(in: -2...2) }
         #expect(Set(drawn) == [-2, -1, 0, 1, 2])

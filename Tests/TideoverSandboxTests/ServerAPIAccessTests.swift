@@ -6,7 +6,7 @@ import TideoverSignatures
 
 /// Access to the Server API, and its answers with faults.
 @Suite struct ServerAPIAccessTests {
-    @Test func `a token as documented opens the API`() async throws {
+    @Test func `a token with the documented claims is accepted`() async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         #expect(try await client.call("GET", "/inApps/v1/transactions/\(id)").status == 200)
@@ -18,7 +18,7 @@ import TideoverSignatures
             ("jku", "https://example.com"),
         ] as [(String, JSONValue)]
     )
-    func `a header that says anything else is refused`(
+    func `a header with any other value is refused`(
         name: String,
         value: JSONValue
     ) async throws {
@@ -36,7 +36,7 @@ import TideoverSignatures
             ("iat", 1_777_626_299), ("exp", "1777629900"),
         ] as [(String, JSONValue)]
     )
-    func `a claim that says anything else is refused`(
+    func `a claim with any other value is refused`(
         name: String,
         value: JSONValue
     ) async throws {
@@ -46,7 +46,7 @@ import TideoverSignatures
     }
 
     @Test(arguments: [("exp", 1_777_633_200), ("iat", 1_777_626_300)] as [(String, JSONValue)])
-    func `a token lives an hour at most, to the second`(
+    func `a token is valid for at most an hour, to the second`(
         name: String,
         value: JSONValue
     ) async throws {
@@ -63,7 +63,7 @@ import TideoverSignatures
 
     /// As Apple's own library for Python writes them. The clock is at 1777629600 s.
     @Test(arguments: [(1_777_629_600, 401), (1_777_633_200, 200), (1_777_633_201, 401)])
-    func `a token that does not say when it was issued ends within an hour`(
+    func `a token without an issue date ends within an hour`(
         expires: Int64,
         status: Int
     ) async throws {
@@ -78,7 +78,7 @@ import TideoverSignatures
         #expect(response.status == status)
     }
 
-    @Test func `a token by another key, or none, is refused`() async throws {
+    @Test func `a token by another key, or an absent one, is refused`() async throws {
         let client = try await StoreClient()
         try await expectRefusal(of: client.token(by: .generate()), client)
         for bearer in ["", "Bearer", "Bearer x.y.z", "Basic abc"] {
@@ -101,14 +101,14 @@ import TideoverSignatures
     @Test(arguments: [
         "/", "/inApps/v1", "/inApps/v1/history/1", "/inApps/v3/subscriptions/1", "/inApps//v1/x",
     ])
-    func `a path that the API does not have is not found`(path: String) async throws {
+    func `an unknown path is not found`(path: String) async throws {
         let client = try await StoreClient()
         #expect(try await client.call("GET", path).status == 404)
     }
 
     // MARK: - Faults
 
-    @Test func `when rate-limited it says when to come back, in milliseconds`() async throws {
+    @Test func `a rate-limited response contains the next instant in milliseconds`() async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         await client.store.add(
@@ -124,7 +124,7 @@ import TideoverSignatures
         #expect(try await client.call("GET", "/inApps/v1/transactions/\(id)").status == 200)
     }
 
-    @Test func `a rule strikes only the operation it names`() async throws {
+    @Test func `a fault rule affects only its operation`() async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         await client.store.add(AppStoreFaultRule(.unauthorized, on: .refundHistory, times: nil))
@@ -137,7 +137,7 @@ import TideoverSignatures
         #expect(try await client.call("GET", "/inApps/v2/refund/lookup/\(id)").status == 200)
     }
 
-    @Test func `any documented error can be asked for`() async throws {
+    @Test func `any documented error can be requested`() async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         for error in AppStoreAPIError.allCases {
@@ -151,7 +151,7 @@ import TideoverSignatures
         #expect(response.body.isEmpty)
     }
 
-    @Test func `a truncated answer is no JSON`() async throws {
+    @Test func `a truncated response is not JSON`() async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         await client.store.add(AppStoreFaultRule(.truncated))
@@ -160,7 +160,7 @@ import TideoverSignatures
         #expect(throws: JSONError.self) { _ = try JSONDocument(response.body) }
     }
 
-    @Test func `a slow answer waits as long as was asked for`() async throws {
+    @Test func `a slow response waits as long as requested`() async throws {
         let waited = Waited()
         let client = try await StoreClient { await waited.wait($0) }
         let id = try await client.buy()
@@ -176,7 +176,7 @@ import TideoverSignatures
         func wait(_ milliseconds: Int64) { lengths.append(milliseconds) }
     }
 
-    @Test func `a stale read is an answer of a while ago, signed now`() async throws {
+    @Test func `a stale read is past content, signed now`() async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         try await client.pass(until: "2026-05-10T10:00:00Z")
@@ -201,7 +201,7 @@ import TideoverSignatures
         #expect(caughtUp["revocationDate"] == 1_778_407_200_000)
     }
 
-    @Test func `a stale read does not know what was bought since`() async throws {
+    @Test func `a stale read omits later purchases`() async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         await client.store.add(AppStoreFaultRule(.stale(by: 1), times: 2))
@@ -209,7 +209,7 @@ import TideoverSignatures
         #expect(try await client.error("GET", "/inApps/v1/transactions/\(id)") == 4_040_010)
     }
 
-    @Test func `a share of calls fails, the same ones for the same seed`() async throws {
+    @Test func `the same share of calls fails for the same seed`() async throws {
         func statuses(_ seed: UInt64) async throws -> [Int] {
             let client = try await StoreClient(seed: seed)
             let id = try await client.buy()

@@ -41,7 +41,7 @@ import TideoverSandbox
         #expect(renewal["expirationIntent"] == 1)
     }
 
-    @Test func `statuses can be asked for by status`() async throws {
+    @Test func `statuses can be filtered by status`() async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         let path = "/inApps/v1/subscriptions/\(id)"
@@ -59,7 +59,7 @@ import TideoverSandbox
         ("/inApps/v1/transactions/", 4_000_006), ("/inApps/v2/refund/lookup/", 4_000_006),
         ("/inApps/v1/transactions/appTransactions/", 4_000_006),
     ])
-    func `an id that is none, or unknown, has its own error`(
+    func `an invalid and an unknown id have their own errors`(
         path: String,
         malformed: Int
     ) async throws {
@@ -69,7 +69,9 @@ import TideoverSandbox
         #expect(try await client.error("GET", path + "12345") == 4_040_010)
     }
 
-    @Test func `the copy of the app stands for its customer, but is no transaction`() async throws {
+    @Test func `an app transaction id identifies its customer and is not a transaction`()
+        async throws
+    {
         let client = try await StoreClient()
         let id = try await client.buy()
         let answer = try await client.answer("GET", "/inApps/v1/transactions/\(id)")
@@ -111,7 +113,7 @@ import TideoverSandbox
         )
     }
 
-    @Test func `the first version of the history answers as the second does`() async throws {
+    @Test func `the first version of the history returns the same as the second`() async throws {
         let client = try await StoreClient([.weekly(grace: .off)])
         let id = try await client.buy("cards.pro.weekly")
         try await client.pass(until: "2026-10-15T10:00:00Z")
@@ -141,7 +143,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `a revision brings later what changed since`() async throws {
+    @Test func `a revision later returns the changes since`() async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         let path = "/inApps/v2/history/\(id)"
@@ -172,7 +174,7 @@ import TideoverSandbox
         ("endDate=1780308000000", 1), ("endDate=1780308000001", 2),
         ("startDate=1780308000000&endDate=1780308000001", 1),
     ])
-    func `a history can be narrowed`(filter: String, count: Int) async throws {
+    func `a history can be filtered`(filter: String, count: Int) async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         try await client.pass(until: "2026-07-10T10:00:00Z")
@@ -188,14 +190,14 @@ import TideoverSandbox
         ("startDate=2&endDate=1", 4_000_013), ("revision=x", 4_000_005),
         ("revision=1_2_3", 4_000_005),
     ])
-    func `a filter that is none has its own error`(filter: String, code: Int) async throws {
+    func `an invalid filter has its own error`(filter: String, code: Int) async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         let error = try await client.error("GET", "/inApps/v2/history/\(id)?\(filter)")
         #expect(error == Int64(code))
     }
 
-    @Test func `a revision belongs to the filters it was made with`() async throws {
+    @Test func `a revision is valid only with its filters`() async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         let path = "/inApps/v2/history/\(id)?revoked=false"
@@ -207,7 +209,7 @@ import TideoverSandbox
 
     // MARK: - Refunds and orders
 
-    @Test func `refunds are listed as they happened, and new ones by the old revision`()
+    @Test func `refunds are listed in order, and new ones with the old revision`()
         async throws
     {
         let client = try await StoreClient()
@@ -239,7 +241,7 @@ import TideoverSandbox
         #expect(left["signedTransactions"]?.array?.count == 1)
     }
 
-    @Test func `an order that is none is invalid, and a sandbox has no orders`() async throws {
+    @Test func `an invalid order is reported, and a sandbox has no orders`() async throws {
         let client = try await StoreClient()
         _ = try await client.buy()
         let answer = try await client.answer("GET", "/inApps/v1/lookup/MXXXXX")
@@ -249,7 +251,7 @@ import TideoverSandbox
         #expect(try await sandbox.call("GET", "/inApps/v1/lookup/MXXXXX").status == 404)
     }
 
-    @Test func `an order leads to its transaction`() async throws {
+    @Test func `an order id returns its transaction`() async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         let order = try #require(await client.store.order(of: id))

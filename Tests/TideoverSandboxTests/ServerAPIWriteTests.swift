@@ -7,7 +7,7 @@ import TideoverSandbox
 @Suite struct ServerAPIWriteTests {
     // MARK: - Tokens and finishing
 
-    @Test func `a token set through the API stands in what is signed from then on`() async throws {
+    @Test func `a token set through the API is in everything signed afterwards`() async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         let token = "3F2504E0-4F89-41D3-9A0C-0305E82C3301"
@@ -60,7 +60,7 @@ import TideoverSandbox
         ]
     }
 
-    @Test func `an extension moves the renewal date, and the store says so`() async throws {
+    @Test func `an extension moves the renewal date, and the store reports it`() async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         let path = "/inApps/v1/subscriptions/extend/\(id)"
@@ -87,7 +87,7 @@ import TideoverSandbox
         )
     }
 
-    @Test func `a year allows two extensions`() async throws {
+    @Test func `a subscription has at most two extensions a year`() async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         let path = "/inApps/v1/subscriptions/extend/\(id)"
@@ -101,7 +101,7 @@ import TideoverSandbox
         _ = try await client.answer("PUT", path, wish())
     }
 
-    @Test func `what is free, failing or over is not extended`() async throws {
+    @Test func `a free, failing or ended subscription is not extended`() async throws {
         let client = try await StoreClient([.monthly(trial: "P3D", grace: .threeDays)])
         try await client.store.perform(
             .subscribe(product: "cards.pro.monthly", trial: .required),
@@ -132,7 +132,7 @@ import TideoverSandbox
             ("requestIdentifier", nil, 4_000_011),
         ] as [(String, JSONValue, Int)]
     )
-    func `an extension asked for wrongly has its own error`(
+    func `an invalid extension request has its own error`(
         name: String,
         value: JSONValue,
         code: Int
@@ -160,7 +160,7 @@ import TideoverSandbox
         "lifetimeDollarsPurchased": 1, "userStatus": 1, "refundPreference": 2,
     ]
 
-    @Test func `consumption is accepted and kept as it was sent`() async throws {
+    @Test func `consumption data is accepted and stored as sent`() async throws {
         let client = try await StoreClient()
         let id = try await client.buy()
         for (version, body) in [("v2", Self.second), ("v1", Self.first)] {
@@ -188,7 +188,7 @@ import TideoverSandbox
             ("v1", "appAccountToken", "me", 4_000_033),
         ] as [(String, String, JSONValue, Int)]
     )
-    func `consumption that says something else has its own error`(
+    func `invalid consumption data has its own error`(
         version: String,
         name: String,
         value: JSONValue,

@@ -110,7 +110,7 @@ import TideoverSignatures
         #expect(cancellation["grace_period_expiration_at_ms"] == nil)
     }
 
-    @Test func `of Google Play it tells what the purchase token says when it asks`() async throws {
+    @Test func `Google Play events contain the state at the time of the lookup`() async throws {
         let (requests, report) = try await play(
             """
             { do: 'buy', customer: 'anna' },
@@ -143,7 +143,7 @@ import TideoverSignatures
         #expect(issue["grace_period_expiration_at_ms"] == .null)
     }
 
-    @Test func `while a store serves and says nothing, nothing is active there`() async throws {
+    @Test func `a purchase is inactive while its store serves no data`() async throws {
         let (_, report) = try await play(
             """
             { do: 'buy', customer: 'anna', revenueCat: { premium: true } },
@@ -161,7 +161,7 @@ import TideoverSignatures
         #expect(silent.map(\.truth.isEntitled) == [true])
     }
 
-    @Test func `a transfer names whom it leaves and whom it reaches`() async throws {
+    @Test func `a transfer contains both customers`() async throws {
         let (requests, _) = try await play(
             """
             { do: 'subscribe', customer: 'anna' },
@@ -177,7 +177,8 @@ import TideoverSignatures
 
     // MARK: Delivery
 
-    @Test func `what is not taken with 200 comes again five times, with the same id`() async throws
+    @Test func `a webhook not answered with 200 is retried five times with the same id`()
+        async throws
     {
         let (requests, report) = try await play(
             "{ do: 'subscribe', customer: 'anna' }, { after: '10 h', do: 'failPayments', customer: 'anna' }",
@@ -208,7 +209,7 @@ import TideoverSignatures
         #expect(request.headers["X-RevenueCat-Webhook-Signature"] == "t=\(time),v1=\(hex)")
     }
 
-    @Test func `webhooks that are lost count as delivered, and the store is heard beside them`()
+    @Test func `lost webhooks count as delivered, and the store's messages still arrive`()
         async throws
     {
         let (requests, report) = try await play(
@@ -228,7 +229,7 @@ import TideoverSignatures
 
     // MARK: Answers
 
-    @Test func `its API answers who has the key, and makes whom it does not know`() async throws {
+    @Test func `the API requires the key and creates unknown customers`() async throws {
         let relay = SimulatedRevenueCat(
             RelaySetup(authorization: nil, apiKey: "sk_1", entitlements: [:]),
             seed: 1,
@@ -249,7 +250,7 @@ import TideoverSignatures
         #expect((refused, elsewhere) == (401, 404))
     }
 
-    @Test func `an answer has the period's end and that of grace apart`() async throws {
+    @Test func `an answer has the period's end and the grace end separately`() async throws {
         let api = Locked<Handler?>(nil)
         var target = ScenarioTarget(
             deliver: { _ in Response(status: 200) },
@@ -296,7 +297,7 @@ import TideoverSignatures
         }
     }
 
-    @Test func `a mistake in what is said of it is named`() {
+    @Test func `an invalid RevenueCat setting is reported by name`() {
         let buys = "{ do: 'subscribe', customer: 'anna' }"
         #expect(trouble(buys, revenueCat: Self.alone) == "none")
         #expect(trouble(buys, revenueCat: "{}").contains("\"authorization\""))

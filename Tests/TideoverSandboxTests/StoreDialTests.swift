@@ -10,7 +10,7 @@ import TideoverSignatures
     /// A month of the store takes three seconds, so that a millisecond is 14 min 24 s of it.
     private static let dial = StoreDial(from: 1_000_000_000_000, at: 5_000_000_000, month: 3000)
 
-    @Test func `a month takes as long as chosen, from the start on`() {
+    @Test func `a month takes the chosen time from the start on`() {
         #expect(Self.dial.shown(1_000_000_000_000) == 5_000_000_000)
         #expect(Self.dial.shown(1_000_000_000_000 + 30 * 86_400_000) == 5_000_003_000)
         #expect(Self.dial.shown(1_000_000_000_000 - 30 * 86_400_000) == 4_999_997_000)
@@ -20,20 +20,20 @@ import TideoverSignatures
         #expect(Self.dial.shown(1_000_000_000_000 - 1) == 4_999_999_999)
     }
 
-    @Test func `the first and the last instant that show a time are told apart`() {
+    @Test func `the first and the last instant of a displayed time differ`() {
         let third: Int64 = 5_000_000_003
         #expect(Self.dial.first(at: third) == 1_000_000_000_000 + 3 * 864_000)
         #expect(Self.dial.last(at: third) == 1_000_000_000_000 + 4 * 864_000 - 1)
     }
 
-    @Test func `what lies beyond the ends of time is shown at them`() {
+    @Test func `instants beyond the range are shown at its ends`() {
         let dial = StoreDial(from: 0, at: 1_800_000_000_000, month: 1)
         #expect(dial.last(at: .min) == .min)
         #expect(dial.last(at: 0) == .min)
         #expect(dial.last(at: .max) == .max - 1)
     }
 
-    @Test func `later instants never show earlier, and come back to where they were`() {
+    @Test func `later instants are never shown earlier, and convert back exactly`() {
         var random = SeededRandom(seed: 11)
         let months: [Int64] = [1, 3000, 300_000, StoreDial.month, 3 * StoreDial.month]
         for _ in 0..<500 {
@@ -52,7 +52,7 @@ import TideoverSignatures
         }
     }
 
-    @Test func `no dial at all shows what there is, and nothing overflows`() {
+    @Test func `without a scale time is unchanged, and nothing overflows`() {
         for instant in [Int64.min, -1, 0, 1_777_629_600_123, .max] {
             #expect(StoreDial.identity.shown(instant) == instant)
             #expect(StoreDial.identity.first(at: instant) == instant)
@@ -62,8 +62,7 @@ import TideoverSignatures
         #expect(Self.dial.shown(.min) < 0)
     }
 
-    @Test func `in documents both stores' ways of writing instants are changed, and nothing else`()
-    {
+    @Test func `only the instants of both stores are changed in documents`() {
         let written: JSONValue = [
             "expiresDate": 1_002_592_000_000, "price": 1_002_592_000_000,
             "eventTimeMillis": "1002592000000", "orderId": "1002592000000",

@@ -77,7 +77,7 @@ import TideoverSandbox
             ("10T11", "11T00", day - 60, 2), ("11T10", "12T10", day, 2), ("12T10", "13T00", 0, 2),
         ] as [(String, String, Int64, Int)]
     )
-    func `a lockout counts from the look that shows it, outside of the windows alone`(
+    func `a lockout counts from the read that shows it, outside of tolerance windows`(
         begin: String,
         end: String,
         minutes: Int64,
@@ -90,7 +90,7 @@ import TideoverSandbox
         #expect(verdict.quietAnswers == 3)
     }
 
-    @Test func `no answer is a fault outside of the windows, and no lockout`() async throws {
+    @Test func `a missing answer outside of the windows is a fault and no lockout`() async throws {
         #expect(try await verdict(from: "04T10", to: "08T00", nil).faults == [])
         let verdict = try await verdict(from: "02T10", to: "03T10", nil)
         #expect(
@@ -148,7 +148,7 @@ import TideoverSandbox
             .run(scenario).storyVerdict.faults
     }
 
-    @Test func `who hears of a purchase only in grace can tell the end that moves, and no other`()
+    @Test func `a purchase first seen in grace may be reported with its moving end only`()
         async throws
     {
         #expect(try await grace(told: "2026-06-05T10:00:00.000Z") == [])
@@ -159,12 +159,12 @@ import TideoverSandbox
         }
     }
 
-    @Test func `who heard of it before must tell the end of grace`() async throws {
+    @Test func `a purchase seen before must be reported with the end of grace`() async throws {
         let paid = #"{"state":"active","access":true,"store":"googlePlay"}"#
         #expect(try await grace(told: "2026-06-05T10:00:00.000Z", before: paid).count == 1)
     }
 
-    @Test func `who heard of an earlier purchase has not heard of the next`() async throws {
+    @Test func `an earlier purchase does not count as having seen the next`() async throws {
         let march = """
             { do: "buy" },
             { at: "2026-03-02T10:00:00Z", expect: { premium: { access: { present: true } } } },
@@ -175,7 +175,7 @@ import TideoverSandbox
         )
     }
 
-    @Test func `in grace of both stores the end of either is right`() async throws {
+    @Test func `with grace in both stores either end is accepted`() async throws {
         #expect(try await graceInBoth(told: "2026-06-19T10:00:00.000Z") == [])
         #expect(try await graceInBoth(told: "2026-07-01T10:00:00.000Z") == [])
         #expect(try await graceInBoth(told: "2026-06-18T10:00:00.000Z").count == 1)

@@ -20,7 +20,7 @@ import TideoverSandbox
         "2026-05-17T24:00:00Z", "2026-05-17T09:60:00Z", "2026-05-17T09:59:59.Z",
         "2026-05-17T09:59:59Z ", "2026-05-17 09:59:59Z", "2026-05-17T09:59:59+0200",
     ])
-    func `what is not an instant is refused`(text: String) {
+    func `an invalid instant is refused`(text: String) {
         #expect(InstantText.read(text) == nil)
     }
 
@@ -38,11 +38,11 @@ import TideoverSandbox
             (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
         ] as [(Int64, String)]
     )
-    func `an instant is written as HTTP does`(instant: Int64, text: String) {
+    func `an instant is written in HTTP format`(instant: Int64, text: String) {
         #expect(HTTPDateText.write(instant) == text)
     }
 
-    @Test func `every day of eight centuries is the day after the one before`() {
+    @Test func `every day of eight centuries follows the one before`() {
         var previous = CivilDate(daysSince1970: -146_098)
         for days in -146_097...146_097 {
             let date = CivilDate(daysSince1970: days)
@@ -82,7 +82,7 @@ import TideoverSandbox
         "", "P", "PT", "P1", "1M", "P1MT", "P0D", "P1D1M", "P-1D", "P1.5D", "p1m", "P10001Y",
         "P9999999999D",
     ])
-    func `what is not a period is refused`(iso: String) {
+    func `an invalid period is refused`(iso: String) {
         #expect(StorePeriod(iso: iso) == nil)
     }
 
@@ -90,14 +90,16 @@ import TideoverSandbox
         ("16d", 0, 1_382_400_000), ("16 d", 0, 1_382_400_000), ("1h 30min", 0, 5_400_000),
         ("0s", 0, 0), ("2 months", 2, 0), ("P1M", 1, 0), ("250ms", 0, 250),
     ])
-    func `a span is read as people write it`(text: String, months: Int, milliseconds: Int) throws {
+    func `a duration is read in the usual notations`(text: String, months: Int, milliseconds: Int)
+        throws
+    {
         let span = try #require(StorePeriod(span: text))
         #expect(span.months == months)
         #expect(span.milliseconds == Int64(milliseconds))
     }
 
     @Test(arguments: ["", "  ", "d", "16", "5m", "5 parsecs", "-1d", "1d,2h", "9999999 years"])
-    func `a span that could mean two things or nothing is refused`(text: String) {
+    func `an ambiguous or empty duration is refused`(text: String) {
         #expect(StorePeriod(span: text) == nil)
     }
 }

@@ -15,7 +15,7 @@ struct AppleVectorTests {
             ("renewalInfo", 1_672_956_154_000), ("wrongBundleId", 1_681_314_324_000),
         ] as [(String, Int64)]
     )
-    func `mock documents are vouched for by the test root`(name: String, at: Int64) throws {
+    func `mock documents verify under the test root`(name: String, at: Int64) throws {
         let verifier = try verifier(root: "apple/certs/testCA.der")
         let jws = try JWS(Vectors.bytes("apple/mock_signed_data/\(name)"))
         #expect(try verifier.verify(jws, at: at).name == "apple")
@@ -23,7 +23,7 @@ struct AppleVectorTests {
         #expect(verifier.publicKeyOperationCount == 2)
     }
 
-    @Test func `the real root vouches for none of the mock documents`() throws {
+    @Test func `the real root verifies none of the mock documents`() throws {
         let verifier = try verifier(root: "apple/real-chain/REAL_APPLE_ROOT.der")
         for name in ["testNotification", "transactionInfo", "renewalInfo", "wrongBundleId"] {
             let jws = try JWS(Vectors.bytes("apple/mock_signed_data/\(name)"))
@@ -32,7 +32,7 @@ struct AppleVectorTests {
         #expect(verifier.publicKeyOperationCount == 0)
     }
 
-    @Test func `a header without x5c is told as such, and a receipt is no document`() throws {
+    @Test func `a header without x5c is reported, and a receipt is not a document`() throws {
         let verifier = try verifier(root: "apple/certs/testCA.der")
         let jws = try JWS(Vectors.bytes("apple/mock_signed_data/missingX5CHeaderClaim"))
         #expect(try reason(verifier, jws) == .missingChain)
@@ -41,19 +41,19 @@ struct AppleVectorTests {
     }
 
     @Test(arguments: ["app-transaction", "transaction", "renewal-info"])
-    func `what Xcode signs locally has one certificate and is refused`(name: String) throws {
+    func `a document signed by Xcode has one certificate and is refused`(name: String) throws {
         let verifier = try verifier(root: "apple/certs/testCA.der")
         let jws = try JWS(Vectors.bytes("apple/xcode/xcode-signed-\(name)"))
         #expect(try reason(verifier, jws) == .chainLength(1))
     }
 
     @Test(arguments: ["app-receipt-empty", "app-receipt-with-transaction"])
-    func `receipts of Xcode are no signed documents`(name: String) throws {
+    func `receipts of Xcode are not signed documents`(name: String) throws {
         let receipt = try Vectors.bytes("apple/xcode/xcode-\(name)")
         #expect(try refusal { _ = try JWS(receipt) } == .notCompactJWS(segments: 1))
     }
 
-    @Test func `the real chain holds while it is valid and not afterwards`() throws {
+    @Test func `the real chain verifies while it is valid and not afterwards`() throws {
         let names = [
             "REAL_APPLE_SIGNING_CERTIFICATE", "REAL_APPLE_INTERMEDIATE", "REAL_APPLE_ROOT",
         ]
@@ -64,7 +64,7 @@ struct AppleVectorTests {
         #expect(refusal?.code == "certificate-not-valid")
     }
 
-    @Test func `the real leaf is valid to the second its certificate says`() throws {
+    @Test func `the real leaf is valid to the second that its certificate states`() throws {
         let names = [
             "REAL_APPLE_SIGNING_CERTIFICATE", "REAL_APPLE_INTERMEDIATE", "REAL_APPLE_ROOT",
         ]
@@ -87,7 +87,7 @@ struct AppleVectorTests {
         }
     }
 
-    @Test func `the test chain holds, whatever its third certificate is`() throws {
+    @Test func `the test chain verifies, whatever its third certificate`() throws {
         let verifier = try verifier(root: "apple/real-chain/ROOT_CA.der")
         for third in ["ROOT_CA", "REAL_APPLE_ROOT", "LEAF_CERT"] {
             let chain = try chain(["LEAF_CERT", "INTERMEDIATE_CA", third])
@@ -116,7 +116,7 @@ struct AppleVectorTests {
         }
     }
 
-    @Test func `the real root does not vouch for the test chain, nor the test root for the real`()
+    @Test func `the real and the test root do not verify each other's chains`()
         throws
     {
         let real = try verifier(root: "apple/real-chain/REAL_APPLE_ROOT.der")

@@ -34,7 +34,7 @@ struct CertificateFormTests {
     }
 
     @Test(arguments: ChainPosition.allCases.filter { $0 != .anchor }, refused)
-    func `a certificate of another form is refused`(
+    func `a certificate with another structure is refused`(
         position: ChainPosition,
         change: Change
     ) throws {
@@ -42,14 +42,14 @@ struct CertificateFormTests {
     }
 
     @Test(arguments: ChainPosition.allCases.filter { $0 != .anchor }, accepted)
-    func `a certificate of the right form is accepted`(
+    func `a certificate with the right structure is accepted`(
         position: ChainPosition,
         change: Change
     ) throws {
         #expect(try found(position, change) == nil)
     }
 
-    @Test func `a malformed certificate costs no operation`() throws {
+    @Test func `a malformed certificate causes no public-key operation`() throws {
         var certificate = try TestCertificate(chain.intermediate.certificate)
         certificate[.version].parts[0].contents = [3]
         certificate.sign(by: rootKey)

@@ -29,13 +29,13 @@ struct CertificateTimeTests {
         "260132000000Z", "260100000000Z", "250229000000Z", "260101240000Z", "260101006000Z",
         "260101000060Z", "26O101000000Z", "260101000000z", " 60101000000Z", "-60101000000Z",
     ])
-    func `anything but UTC to the second is no time`(text: String) {
+    func `a time not in UTC to the second is refused`(text: String) {
         #expect(CertificateTime.utcTime(text.utf8) == nil)
         #expect(CertificateTime.generalizedTime(("20" + text).utf8) == nil)
         #expect(CertificateTime.generalizedTime(text.utf8) == nil)
     }
 
-    @Test func `fractions of seconds are no certificate's time`() {
+    @Test func `fractional seconds are refused in certificates`() {
         #expect(CertificateTime.generalizedTime("20260101000000.5Z".utf8) == nil)
         #expect(CertificateTime.generalizedTime("21000229000000Z".utf8) == nil)
     }

@@ -30,7 +30,7 @@ struct ChainCacheTests {
         #expect(verifier.publicKeyOperationCount == 36)
     }
 
-    @Test func `other documents under a remembered header cost no chain operation`() throws {
+    @Test func `other documents with a remembered chain cause no chain operation`() throws {
         let chain = try TestChain()
         let verifier = try chain.verifier()
         for index in 0..<20 {
@@ -59,7 +59,7 @@ struct ChainCacheTests {
         #expect(verifier.cachedChainCount == 1)
     }
 
-    @Test func `a true chain in front of false signatures displaces nothing`() throws {
+    @Test func `a valid chain with false signatures displaces no entry`() throws {
         let chain = try TestChain()
         let verifier = try chain.verifier(cacheCapacity: 1)
         try verifier.verify(chain.document(), at: instant).isExpected()
@@ -80,7 +80,7 @@ struct ChainCacheTests {
         #expect(verifier.publicKeyOperationCount == later)
     }
 
-    @Test func `a verifier that remembers one chain still verifies many`() throws {
+    @Test func `a verifier with room for one chain still verifies many`() throws {
         let chains = try leaves(3)
         let verifier = try chains[0].verifier(cacheCapacity: 1)
         for chain in chains + chains {
@@ -90,7 +90,7 @@ struct ChainCacheTests {
         #expect(verifier.publicKeyOperationCount == 7)
     }
 
-    @Test func `eight threads with one new chain check it at most twice`() throws {
+    @Test func `eight threads with one new chain verify it at most twice`() throws {
         let chain = try TestChain()
         let verifier = try chain.verifier()
         let jws = try chain.document()
@@ -105,7 +105,7 @@ struct ChainCacheTests {
         #expect(verifier.cachedChainCount == 1)
     }
 
-    @Test func `threads with true and forged chains get their own answers`() throws {
+    @Test func `threads with valid and forged chains get their own results`() throws {
         let chains = try leaves(4)
         let forged = try TestChain().document()
         let documents = try chains.map { try $0.document() }
@@ -137,7 +137,7 @@ struct ChainCacheTests {
 }
 
 struct LanesTests {
-    @Test func `no more threads are inside than there are lanes`() {
+    @Test func `the number of threads inside never exceeds the lanes`() {
         let lanes = Lanes<Void>(count: 2) { () }
         let inside = Atomic<Int>(0)
         let most = Atomic<Int>(0)
@@ -157,7 +157,7 @@ struct LanesTests {
         #expect(most.load(ordering: .sequentiallyConsistent) == 2)
     }
 
-    @Test func `a body that throws leaves its lane free`() {
+    @Test func `a closure that throws frees its lane`() {
         let lanes = Lanes<Int>(count: 1) { 0 }
         for _ in 0..<3 {
             #expect(throws: SignatureRefusal.badSignature) {
@@ -172,7 +172,7 @@ struct LanesTests {
 }
 
 struct RecentlyUsedTests {
-    @Test func `a use saves an entry from being forgotten`() {
+    @Test func `a used entry is not evicted`() {
         var memory = RecentlyUsed<Int>(capacity: 2)
         memory.remember(1, for: [1])
         memory.remember(2, for: [2])

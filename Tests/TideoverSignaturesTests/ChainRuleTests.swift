@@ -5,7 +5,7 @@ import TideoverSignatures
 struct ChainRuleTests {
     private let instant = TestChain.instant
 
-    @Test func `a chain as stores make it is vouched for by its root`() throws {
+    @Test func `a chain like those of the stores verifies under its root`() throws {
         let chain = try TestChain()
         let verifier = try chain.verifier()
         #expect(try verifier.verify(chain.document(), at: instant) == chain.anchor())
@@ -65,7 +65,7 @@ struct ChainRuleTests {
         Defect("leaf that is an authority", .leafIsAnAuthority) {
             $0.leaf.basicConstraints = BasicConstraints(isAuthority: true)
         },
-        Defect("intermediate that is none", .notAnAuthority) {
+        Defect("intermediate without authority", .notAnAuthority) {
             $0.intermediate.basicConstraints = BasicConstraints(isAuthority: false)
         },
         Defect("intermediate that does not say", .notAnAuthority) {
@@ -158,7 +158,7 @@ struct ChainRuleTests {
         #expect(verifier.cachedChainCount == 0)
     }
 
-    @Test func `what certificates may leave out or add does no harm`() throws {
+    @Test func `optional and additional parts of certificates are accepted`() throws {
         let chain = try TestChain {
             $0.leaf.basicConstraints = nil
             $0.leaf.keyUsage = nil
@@ -169,7 +169,7 @@ struct ChainRuleTests {
         try chain.verifier().verify(chain.document(), at: instant).isExpected()
     }
 
-    @Test func `certificates of other kinds are refused for their kind`() throws {
+    @Test func `certificates with other keys are refused with their kind`() throws {
         let anchor = try TrustAnchor(name: "x", der: OtherCertificates.der(OtherCertificates.root))
         let verifier = ChainVerifier(policy: TestChain.policy, anchors: [anchor])
         typealias Other = OtherCertificates
@@ -198,7 +198,7 @@ struct ChainRuleTests {
 
     // MARK: Roots
 
-    @Test func `a chain of our own making costs at most one operation`() throws {
+    @Test func `an attacker's chain costs at most one operation`() throws {
         let trusted = try TestChain()
         let verifier = try trusted.verifier()
         let sameNames = try TestChain()
@@ -211,7 +211,7 @@ struct ChainRuleTests {
         #expect(verifier.publicKeyOperationCount == 1)
     }
 
-    @Test func `nothing below a forged intermediate is looked at`() throws {
+    @Test func `nothing below a forged intermediate is verified`() throws {
         let verifier = try TestChain().verifier()
         let forged = try TestChain()
         let chain = [Array("no certificate".utf8), forged.intermediate.certificate, []]
@@ -220,7 +220,7 @@ struct ChainRuleTests {
         )
     }
 
-    @Test func `a false leaf under a known intermediate costs one operation`() throws {
+    @Test func `a false leaf under a remembered intermediate costs one operation`() throws {
         let chain = try TestChain()
         let verifier = try chain.verifier()
         try verifier.verify(chain.document(), at: instant).isExpected()
@@ -233,7 +233,7 @@ struct ChainRuleTests {
         #expect(verifier.publicKeyOperationCount == before + 1)
     }
 
-    @Test func `the sender's third certificate is no anchor`() throws {
+    @Test func `the third certificate of the message is not an anchor`() throws {
         let own = try TestChain()
         let trusted = try TestChain()
         let certificates = [own.leaf, own.intermediate.certificate, trusted.root.certificate]
@@ -247,7 +247,7 @@ struct ChainRuleTests {
         )
     }
 
-    @Test func `each of several anchors vouches for its own, at one operation`() throws {
+    @Test func `each of several anchors verifies its own chains at one operation`() throws {
         let one = try TestChain { $0.root.subject = "Other Root" }
         let two = try TestChain()
         let three = try TestChain()
@@ -261,7 +261,7 @@ struct ChainRuleTests {
         #expect(verifier.publicKeyOperationCount == 6)
     }
 
-    @Test func `only an authority with room for an intermediate can be pinned`() throws {
+    @Test func `only an authority that may have an intermediate can be pinned`() throws {
         var template = CertificateTemplate.root(
             subject: "Root",
             notBefore: TestChain.start,
@@ -436,7 +436,7 @@ struct ChainRuleTests {
     }
 
     @Test(arguments: ["none", "HS256", "ES384", "RS256", "es256"])
-    func `another algorithm is refused before any certificate is looked at`(name: String) throws {
+    func `another algorithm is refused before any certificate is read`(name: String) throws {
         let chain = try TestChain()
         let verifier = try chain.verifier()
         var header = chain.header
@@ -455,7 +455,7 @@ struct ChainRuleTests {
     }
 
     @Test(arguments: ["crit", "zip", "b64", "jku", "jwk", "x5u", "kid"])
-    func `a parameter that could name another key or meaning is refused`(name: String) throws {
+    func `a parameter that could set another key or meaning is refused`(name: String) throws {
         let chain = try TestChain()
         let verifier = try chain.verifier()
         for value in [nil, "x", false, ["exp"]] as [JSONValue] {
@@ -469,7 +469,7 @@ struct ChainRuleTests {
         #expect(verifier.publicKeyOperationCount == 0)
     }
 
-    @Test func `names that only look like parameters do no harm`() throws {
+    @Test func `similar parameter names are accepted`() throws {
         let chain = try TestChain()
         var header = chain.header
         header["typ"] = "JWT"
@@ -495,7 +495,7 @@ struct ChainRuleTests {
         try chain.verifier().verify(once, at: instant).isExpected()
     }
 
-    @Test func `escapes in the header mean what JSON says`() throws {
+    @Test func `escapes in the header are decoded as JSON`() throws {
         let chain = try TestChain()
         let x5c = String(decoding: JSONValue.array(chain.x5c).encoded(), as: UTF8.self)
             .split(separator: "/", omittingEmptySubsequences: false).joined(separator: #"\/"#)
@@ -506,7 +506,7 @@ struct ChainRuleTests {
 
     // MARK: Signatures
 
-    @Test func `a true chain does not help a false signature`() throws {
+    @Test func `a valid chain does not validate a false signature`() throws {
         let chain = try TestChain()
         let verifier = try chain.verifier()
         let jws = try chain.document()
@@ -541,7 +541,7 @@ struct ChainRuleTests {
         #expect(verifier.publicKeyOperationCount == 5)
     }
 
-    @Test func `the other form of a signature is the same signature`() throws {
+    @Test func `the complement of a signature is accepted as the same signature`() throws {
         // ECDSA accepts (r, n - s) with (r, s), so the text of a signature is not an identity.
         let chain = try TestChain()
         let jws = try chain.document()

@@ -12,7 +12,7 @@ struct Ed25519Tests {
     }
 
     @Test(arguments: Self.vectors)
-    func `keys and signatures are those of RFC 8032`(vector: Vector) throws {
+    func `keys and signatures equal those of RFC 8032`(vector: Vector) throws {
         let key = try Ed25519PrivateKey(seed: bytes(hex: vector.seed))
         let message = try bytes(hex: vector.message)
         let signature = try bytes(hex: vector.signature)
@@ -22,7 +22,7 @@ struct Ed25519Tests {
         #expect(!key.publicKey.verify(signature: signature, of: message + [0]))
     }
 
-    @Test func `every bit of a signature counts`() throws {
+    @Test func `a change of any bit of a signature is detected`() throws {
         let key = Ed25519PrivateKey.generate()
         let message = Array("the tide comes in".utf8)
         let signature = key.sign(message)
@@ -40,7 +40,7 @@ struct Ed25519Tests {
     }
 
     /// RFC 8032, section 5.1.7: S must be below the order of the group, else a second form exists.
-    @Test func `a signature has one form only`() throws {
+    @Test func `a signature has only one valid form`() throws {
         let key = Ed25519PrivateKey.generate()
         let signature = key.sign([1])
         let order = try bytes(
@@ -56,7 +56,7 @@ struct Ed25519Tests {
         #expect(!key.publicKey.verify(signature: other, of: [1]))
     }
 
-    @Test func `a key survives PEM and is as good as before`() throws {
+    @Test func `a key survives PEM`() throws {
         let key = Ed25519PrivateKey.generate()
         #expect(try Ed25519PrivateKey(pem: key.pem).sign([1]) == key.sign([1]))
         #expect(try Ed25519PublicKey(pem: key.publicKey.pem) == key.publicKey)
@@ -83,7 +83,7 @@ struct Ed25519Tests {
         #expect(key.publicKey == publicKey)
     }
 
-    @Test func `what is no key of this kind is told as such`() throws {
+    @Test func `a key of another kind is reported as such`() throws {
         let other = P256PrivateKey.generate()
         #expect(throws: KeyError.notEd25519) { try Ed25519PrivateKey(pem: other.pem) }
         #expect(throws: KeyError.notP256) {
@@ -141,7 +141,7 @@ struct Ed25519KeySetTests {
         try JWS(JWS.sign(header: header, payload: payload) { key.sign($0) })
     }
 
-    @Test func `each key of the set is believed under its own id only`() throws {
+    @Test func `each key of the set is accepted under its own id only`() throws {
         try document().verify(with: keys, type: "t")
         let former = try document(["alg": "EdDSA", "typ": "t", "kid": "before"], by: Self.former)
         try former.verify(with: keys, type: "t")
@@ -155,7 +155,7 @@ struct Ed25519KeySetTests {
     }
 
     @Test(arguments: Self.strangeHeaders)
-    func `a header that asks for more or less is refused, truly signed or not`(
+    func `a header with additional or missing parameters is refused, though signed`(
         header: JSONObject,
         reason: SignatureRefusal
     ) throws {
@@ -177,7 +177,7 @@ struct Ed25519KeySetTests {
         (["alg": "EdDSA", "typ": "t", "kid": "now", "x5c": []], .forbiddenHeader("x5c")),
     ]
 
-    @Test func `every bit of a document counts`() throws {
+    @Test func `a change of any bit of a document is detected`() throws {
         let compact = try document(payload: Array(#"{"a":1}"#.utf8)).compact
         for place in compact.indices {
             for bit in 0..<8 {
@@ -191,7 +191,7 @@ struct Ed25519KeySetTests {
     }
 
     /// RFC 8037, appendix A.4.
-    @Test func `the signed document of RFC 8037 is made and believed`() throws {
+    @Test func `the signed document of RFC 8037 is produced and accepted`() throws {
         let seed = try bytes(
             hex: "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"
         )
@@ -218,7 +218,7 @@ struct Ed25519KeySetTests {
         #expect(key.thumbprint == "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k")
     }
 
-    @Test func `a set survives its JSON form, and leaves out what it does not know`() throws {
+    @Test func `a set survives its JSON form and omits unknown keys`() throws {
         let json = keys.jwkSet.encoded()
         #expect(try Ed25519KeySet(jwkSet: JSONDocument(json).root) == keys)
         let mixed = try JSONDocument(

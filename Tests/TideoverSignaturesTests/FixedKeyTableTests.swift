@@ -12,7 +12,7 @@ struct FixedKeyTableTests {
         ?? .random(in: 0...UInt64(Int64.max))
 
     @Test(arguments: 0..<4)
-    func `good signatures are accepted and damaged ones refused by both`(round: UInt64) throws {
+    func `both methods accept valid signatures and refuse damaged ones`(round: UInt64) throws {
         var random = SplitMix64(state: Self.seed &+ round)
         let key = P256PrivateKey.generate()
         let judged = try Judged(key.publicKey)
@@ -35,7 +35,7 @@ struct FixedKeyTableTests {
         }
     }
 
-    @Test func `numbers at and beyond their bounds get the same verdict from both`() throws {
+    @Test func `both methods agree on numbers at and beyond their bounds`() throws {
         let (zero, one, two) = (Scalar.of(0), Scalar.of(1), Scalar.of(2))
         let outside = [zero, Scalar.order, Scalar.beyond(1), Scalar.beyond(2), Scalar.most]
         let inside = [one, two, Scalar.minus(one), Scalar.minus(two), Scalar.highBit]
@@ -55,7 +55,7 @@ struct FixedKeyTableTests {
 
     /// With the nonce 1 the sum is G and r its x; then s is the sum of the digest and d times r.
     @Test(arguments: 1...12)
-    func `true signatures by small keys are accepted by both`(d: Int) throws {
+    func `both methods accept valid signatures by small keys`(d: Int) throws {
         let judged = try Judged(privateKey(d).publicKey)
         let r = Scalar.generatorX
         let product = Scalar.multiple(r, d)
@@ -72,7 +72,7 @@ struct FixedKeyTableTests {
     /// The reverse of the test above: a digest for a small s, so that s plus the order fits in 32
     /// bytes.
     @Test(arguments: 1...12)
-    func `a true s with the order added is refused by both`(d: Int) throws {
+    func `both methods refuse a valid s with the order added`(d: Int) throws {
         let judged = try Judged(privateKey(d).publicKey)
         let r = Scalar.generatorX
         for s in 1...20 {
@@ -83,7 +83,7 @@ struct FixedKeyTableTests {
     }
 
     @Test(arguments: 1...12)
-    func `a sum at infinity is refused by both`(d: Int) throws {
+    func `both methods refuse a sum at infinity`(d: Int) throws {
         let judged = try Judged(privateKey(d).publicKey)
         for r in [Scalar.of(1), Scalar.of(2), Scalar.generatorX, Scalar.minus(Scalar.of(1))] {
             let digest = Scalar.minus(Scalar.multiple(r, d))
@@ -93,7 +93,7 @@ struct FixedKeyTableTests {
         }
     }
 
-    @Test func `a key gets its table with the thousandth signature that it accepts`() {
+    @Test func `a key gets its table with the thousandth accepted signature`() {
         let key = P256PrivateKey.generate()
         let (message, wrong) = (Array("high water".utf8), [UInt8](repeating: 7, count: 64))
         let signature = key.sign(message)
@@ -114,7 +114,7 @@ struct FixedKeyTableTests {
         #expect(!key.publicKey.verify(signature: signature + [0], of: message))
     }
 
-    @Test func `the table unused for longest makes place, and its key verifies on`() {
+    @Test func `the least recently used table is evicted, and its key still verifies`() {
         let message = Array("low water".utf8)
         let keys = (0..<9).map { _ in P256PrivateKey.generate() }
         for key in keys {
@@ -130,7 +130,7 @@ struct FixedKeyTableTests {
         #expect(!keys[0].publicKey.hasTable)
     }
 
-    @Test func `many threads bring a key to its table and use it`() async {
+    @Test func `many threads can create and use a key's table`() async {
         let key = P256PrivateKey.generate()
         let message = Array("the tide comes in".utf8)
         let signature = key.sign(message)

@@ -20,7 +20,7 @@ import TideoverSignatures
             ),
         ]
     )
-    func `codes are those of the standard's examples`(
+    func `codes equal those of the standard's examples`(
         _ secret: [UInt8],
         _ message: [UInt8],
         _ code: String

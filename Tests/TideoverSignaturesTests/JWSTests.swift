@@ -5,7 +5,7 @@ import TideoverSignatures
 struct JWSTests {
     private let key = P256PrivateKey.generate()
 
-    @Test func `a signed document comes apart into what was signed`() throws {
+    @Test func `a signed document is split into its signed parts`() throws {
         let payload = Array(#"{"a":"ü"}"#.utf8)
         let compact = try JWS.sign(header: ["alg": "ES256"], payload: payload, with: key)
         let jws = try JWS(compact)
@@ -27,7 +27,7 @@ struct JWSTests {
         }
     }
 
-    @Test func `a document is taken apart from slices and texts alike`() throws {
+    @Test func `a document is parsed from slices and texts alike`() throws {
         let compact = try JWS.sign(header: ["alg": "ES256"], payload: [1], with: key)
         let around = Array("xx".utf8) + compact + Array("yy".utf8)
         try JWS(around.dropFirst(2).dropLast(2)).verify(with: key.publicKey)
@@ -38,7 +38,7 @@ struct JWSTests {
         ("", 1), ("e30", 1), (".", 2), ("e30.e30", 2), ("e30.e30.AA.AA", 4), ("....", 5),
         ("e30.e30.AA.", 4), (".e30.e30.AA", 4),
     ])
-    func `anything but three segments is no compact form`(text: String, segments: Int) throws {
+    func `only three segments are the compact form`(text: String, segments: Int) throws {
         #expect(try reason(text) == .notCompactJWS(segments: segments))
     }
 
@@ -48,7 +48,7 @@ struct JWSTests {
         ("e30.e30.AB", .signature), ("e30.e30.AA==", .signature), ("e30.e30.AA\n", .signature),
         ("e30.e30. AA", .signature), ("\u{FEFF}e30.e30.AA", .header),
     ])
-    func `a segment has one spelling only`(text: String, segment: JWS.Segment) throws {
+    func `a segment has only one valid spelling`(text: String, segment: JWS.Segment) throws {
         #expect(try reason(text) == .notBase64URL(segment))
     }
 
@@ -87,7 +87,7 @@ struct JWSTests {
         ("none", "none"), ("HS256", "HS256"), ("ES384", "ES384"), ("es256", "es256"),
         ("RS256", "RS256"), ("", ""), ("ES256 ", "ES256 "),
     ])
-    func `only the one algorithm is believed, truly signed or not`(
+    func `only the one algorithm is accepted, even if truly signed`(
         name: String,
         found: String
     ) throws {
@@ -96,7 +96,7 @@ struct JWSTests {
         #expect(try refusal { try jws.verify(with: key.publicKey) } == .algorithm(found: found))
     }
 
-    @Test func `a header without an algorithm, or with another type there, is refused`() throws {
+    @Test func `a header without an algorithm or with one of another type is refused`() throws {
         for header in [[:], ["alg": nil], ["alg": 256], ["alg": ["ES256"]], ["ALG": "ES256"]]
             as [JSONObject]
         {
@@ -106,14 +106,14 @@ struct JWSTests {
     }
 
     @Test(arguments: ["crit", "zip", "b64", "jku", "jwk", "x5u"])
-    func `what would change the meaning or bring a key is refused`(name: String) throws {
+    func `a parameter that changes the meaning or contains a key is refused`(name: String) throws {
         let jws = try JWS(
             JWS.sign(header: ["alg": "ES256", name: nil], payload: [1], with: key)
         )
         #expect(try refusal { try jws.verify(with: key.publicKey) } == .forbiddenHeader(name))
     }
 
-    @Test func `a key identifier does no harm where the key is chosen already`() throws {
+    @Test func `a key id is ignored if the key is already chosen`() throws {
         let jws = try JWS(
             JWS.sign(header: ["alg": "ES256", "kid": "k", "typ": "JWT"], payload: [1], with: key)
         )

@@ -5,7 +5,7 @@ import TideoverSignatures
 struct KeyTests {
     private let message = Array("the tide comes in".utf8)
 
-    @Test func `what a key signed its public half accepts, and no other does`() {
+    @Test func `the public half of a key verifies its signatures, and no other key does`() {
         let key = P256PrivateKey.generate()
         let signature = key.sign(message)
         #expect(signature.count == 64)
@@ -31,7 +31,7 @@ struct KeyTests {
         #expect(key.publicKey.verify(signature: signature, of: message.lazy.map(\.self)[4...]))
     }
 
-    @Test func `a private key survives PEM and is as good as before`() throws {
+    @Test func `a private key survives PEM`() throws {
         let key = P256PrivateKey.generate()
         let again = try P256PrivateKey(pem: key.pem)
         #expect(again.publicKey == key.publicKey)
@@ -40,7 +40,7 @@ struct KeyTests {
         #expect(key.pem.hasSuffix("\n-----END PRIVATE KEY-----\n"))
     }
 
-    @Test func `PEM is read with other line breaks and without the last one`() throws {
+    @Test func `PEM is read with other line breaks and without a final one`() throws {
         let key = P256PrivateKey.generate()
         let windows = key.pem.split(separator: "\n").joined(separator: "\r\n")
         #expect(try P256PrivateKey(pem: windows).publicKey == key.publicKey)
@@ -53,7 +53,7 @@ struct KeyTests {
         "-----BEGIN PRIVATE KEY-----\nA*AA\n-----END PRIVATE KEY-----",
         "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\nmore",
     ])
-    func `text that is not one PEM block of a private key is told as such`(text: String) {
+    func `text other than one PEM block of a private key is reported`(text: String) {
         #expect(throws: KeyError.notPEM) { try P256PrivateKey(pem: text) }
     }
 
@@ -96,7 +96,7 @@ struct KeyTests {
         #expect(throws: KeyError.malformed) { try P256PublicKey(spki: []) }
     }
 
-    @Test func `a signature of any length but 64 is not the key's`() {
+    @Test func `a signature of a length other than 64 is refused`() {
         let key = P256PrivateKey.generate()
         let signature = key.sign(message)
         let others = [[], Array(signature.dropLast()), signature + [0], [0] + signature]
@@ -120,7 +120,7 @@ struct KeyTests {
         }
     }
 
-    @Test func `raw and DER signatures stand for each other, short integers included`() throws {
+    @Test func `raw and DER signatures are equivalent, including short integers`() throws {
         let raws = [
             [UInt8](repeating: 0xFF, count: 64), [UInt8](repeating: 0x7F, count: 64),
             [UInt8](repeating: 0, count: 31) + [1] + [UInt8](repeating: 0, count: 31) + [0x80],
@@ -137,7 +137,7 @@ struct KeyTests {
         #expect(ECDSASignature.raw(der: []) == nil)
     }
 
-    @Test func `a key prints nothing of its secret`() throws {
+    @Test func `the description of a key contains no secret`() throws {
         let key = P256PrivateKey.generate()
         let secret = try #require(PEM.decode(key.pem, label: "PRIVATE KEY"))[36..<68]
         var dumped = ""
@@ -183,7 +183,7 @@ struct KeyTests {
 }
 
 struct SHA256Tests {
-    @Test func `the digests are those of FIPS 180-4`() throws {
+    @Test func `the digests equal those of FIPS 180-4`() throws {
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         #expect(try SHA256.hash([]) == bytes(hex: empty))

@@ -2,7 +2,7 @@ import Testing
 import TideoverSignatures
 
 struct MintingTests {
-    @Test func `what cannot be written in a certificate is refused`() throws {
+    @Test func `values that a certificate cannot contain are refused`() throws {
         let root = try TestChain().root
         var template = TestChain.Plan().leaf
         func mint() throws(MintingError) {
@@ -28,7 +28,7 @@ struct MintingTests {
         #expect(throws: MintingError.pathLength(-1)) { try mint() }
     }
 
-    @Test func `fractions of seconds are cut off, before 1970 as well`() throws {
+    @Test func `fractional seconds are cut off, also before 1970`() throws {
         let chain = try TestChain {
             $0.leaf.notBefore = -1
             $0.leaf.notAfter = TestChain.end + 999

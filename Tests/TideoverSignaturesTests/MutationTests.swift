@@ -9,7 +9,7 @@ struct MutationTests {
         ProcessInfo.processInfo.environment["TIDEOVER_SEED"].flatMap { UInt64($0) }
         ?? .random(in: 0...UInt64(Int64.max))
 
-    @Test func `a document with any bits flipped is never believed`() async throws {
+    @Test func `a document with any bit flipped is never accepted`() async throws {
         var random = SplitMix64(state: Self.seed)
         let chain = try TestChain()
         let compact = try chain.compact()
@@ -36,7 +36,7 @@ struct MutationTests {
 
     /// Flips bits one level down, where base64 cannot detect it: in certificates, payload,
     /// signature.
-    @Test func `a chain with any bits of a certificate flipped vouches for nothing`() async throws {
+    @Test func `a chain with any bit of a certificate flipped verifies nothing`() async throws {
         var random = SplitMix64(state: Self.seed)
         let chain = try TestChain {
             $0.rootKey = .generate(.p256)
@@ -62,7 +62,7 @@ struct MutationTests {
         print("certificate mutations, seed \(Self.seed): \(codes.sorted { $0.key < $1.key })")
     }
 
-    @Test func `a document cut or padded anywhere is never believed`() throws {
+    @Test func `a document cut or padded anywhere is never accepted`() throws {
         let chain = try TestChain()
         let compact = try chain.compact()
         let verifier = try chain.verifier()

@@ -22,7 +22,7 @@ struct RS256Tests {
         try JWS(JWS.sign(header: header, payload: payload, with: key))
     }
 
-    @Test func `what a key signed its public half accepts, and no other does`() throws {
+    @Test func `the public half of a key verifies its signatures, and no other key does`() throws {
         let jws = try signed(["alg": "RS256"])
         try jws.verify(with: publicKey(Self.key))
         #expect(jws.payload == payload)
@@ -31,7 +31,7 @@ struct RS256Tests {
         }
     }
 
-    @Test func `a change of payload or signature is noticed`() throws {
+    @Test func `a change of payload or signature is detected`() throws {
         let jws = try signed(["alg": "RS256"])
         let parts = jws.compact.split(separator: UInt8(ascii: "."))
         let changed = Base64.encode(payload + [0x20], .urlSafe)
@@ -46,7 +46,7 @@ struct RS256Tests {
     }
 
     @Test(arguments: ["none", "None", "HS256", "PS256", "RS384", "ES256", "rs256", ""])
-    func `a header that names another algorithm is refused whatever the signature is`(
+    func `a header that names another algorithm is refused, whatever the signature`(
         algorithm: String
     ) throws {
         let jws = try signed(["alg": .string(algorithm)])
@@ -56,14 +56,14 @@ struct RS256Tests {
     }
 
     @Test(arguments: ["crit", "zip", "b64", "jku", "jwk", "x5u", "x5c"])
-    func `parameters that bring a key or change the meaning are refused`(name: String) throws {
+    func `parameters that contain a key or change the meaning are refused`(name: String) throws {
         let jws = try signed(["alg": "RS256", name: "x"])
         #expect(throws: SignatureRefusal.forbiddenHeader(name)) {
             try jws.verify(with: publicKey(Self.key))
         }
     }
 
-    @Test func `of a set the key counts that the header names`() throws {
+    @Test func `the header selects the key of the set`() throws {
         let keys = try ["a": Self.key, "b": Self.other].mapValues(publicKey)
         try signed(["alg": "RS256", "kid": "a"]).verify(with: RSAKeySet(keys))
         #expect(throws: SignatureRefusal.badSignature) {
@@ -77,7 +77,7 @@ struct RS256Tests {
         }
     }
 
-    @Test func `a set leaves out keys of other kinds and for other uses`() throws {
+    @Test func `a set omits keys of other kinds and for other uses`() throws {
         func jwk(_ id: String, _ changes: JSONObject) -> JSONValue {
             var jwk = Self.key.publicJWK
             jwk["kid"] = .string(id)
@@ -96,7 +96,7 @@ struct RS256Tests {
         #expect(try RSAKeySet(jwkSet: node(set)).ids == ["plain", "verifies"])
     }
 
-    @Test func `moduli that no store uses are told apart`() throws {
+    @Test func `each unsupported modulus is reported with its problem`() throws {
         let exponent: [UInt8] = [1, 0, 1]
         func error(_ modulus: [UInt8], _ exponent: [UInt8]) -> KeyError? {
             do {
@@ -117,7 +117,7 @@ struct RS256Tests {
         #expect(error([], exponent) == .malformed)
     }
 
-    @Test func `a private key survives PEM and is as good as before`() throws {
+    @Test func `a private key survives PEM`() throws {
         let again = try RSAPrivateKey(pem: Self.key.pem)
         #expect(again.publicJWK == Self.key.publicJWK)
         try signed(["alg": "RS256"], by: again).verify(with: publicKey(Self.key))

@@ -16,7 +16,7 @@ struct RefusalWordsTests {
         }
     }
 
-    @Test func `sentences say what was found`() {
+    @Test func `each sentence contains what was found`() {
         #expect(
             SignatureRefusal.algorithm(found: "none").description
                 == #"The header names the algorithm "none", which is not the one believed here"#
@@ -33,7 +33,7 @@ struct RefusalWordsTests {
         )
     }
 
-    @Test func `what a header says cannot break a line or fill a log`() {
+    @Test func `header content cannot break a line or fill a log`() {
         let hostile = "none\r\n\u{1B}[31m\"\u{202E}" + String(repeating: "x", count: 10_000)
         let sentence = SignatureRefusal.algorithm(found: hostile).description
         #expect(sentence.utf8.count < 200)

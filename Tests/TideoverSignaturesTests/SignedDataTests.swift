@@ -32,7 +32,7 @@ struct SignedDataTests {
     }
 
     @Test(arguments: Data.Form.allCases, RSADigest.allCases)
-    func `what is signed is believed in every form`(form: Data.Form, digest: RSADigest) throws {
+    func `signed content is accepted in every form`(form: Data.Form, digest: RSADigest) throws {
         for signature in [
             Other.rsa, digest == .sha1 ? Other.sha1WithRSA : Other.sha256WithRSA,
         ] {
@@ -43,14 +43,14 @@ struct SignedDataTests {
     }
 
     @Test(arguments: Data.Form.allCases)
-    func `signed attributes stand for the content`(form: Data.Form) throws {
+    func `signed attributes represent the content`(form: Data.Form) throws {
         var data = Data(chain)
         data.form = form
         data.attributes = Data.attributes(about: data.content)
         #expect(try believed(data.bytes, by: verifier()) == data.content)
     }
 
-    @Test func `certificates signed with SHA-1 are believed`() throws {
+    @Test func `certificates signed with SHA-1 are accepted`() throws {
         let old = try TestRSAChain { plan in
             plan.root.isSignedWithSHA1 = true
             plan.intermediate.isSignedWithSHA1 = true
@@ -61,7 +61,7 @@ struct SignedDataTests {
         #expect(try believed(data.bytes, by: verifier(old.root)) == data.content)
     }
 
-    @Test func `certificates may stand in any order, and the root may be missing`() throws {
+    @Test func `certificates can be in any order, and the root may be missing`() throws {
         var data = Data(chain)
         data.certificates = [chain.intermediate, chain.leaf]
         #expect(try believed(data.bytes, by: verifier()) == data.content)
@@ -167,7 +167,7 @@ struct SignedDataTests {
     ]
 
     @Test(arguments: damages, Data.Form.allCases)
-    func `what is damaged is refused by its reason`(damage: Damage, form: Data.Form) throws {
+    func `damaged data is refused with its reason`(damage: Damage, form: Data.Form) throws {
         var data = Data(chain)
         data.form = form
         damage.change(&data)
@@ -204,7 +204,7 @@ struct SignedDataTests {
         WrongChain("a leaf that is an authority", .leafIsAnAuthority) {
             $0.leaf.basicConstraints = BasicConstraints(isAuthority: true)
         },
-        WrongChain("an intermediate that is none", .notAnAuthority) {
+        WrongChain("an intermediate without authority", .notAnAuthority) {
             $0.intermediate.basicConstraints = BasicConstraints(isAuthority: false)
         },
         WrongChain("a leaf for something else", .keyUsage(.leaf)) {
@@ -235,20 +235,20 @@ struct SignedDataTests {
                 at: TestChain.instant
             )
         ) { $0.intermediate.notBefore = TestChain.instant + day },
-        WrongChain("a leaf by another authority of the same name", .leafNotIssued) { plan in
+        WrongChain("a leaf by another issuer of the same name", .leafNotIssued) { plan in
             let root = try CertificateAuthority.selfSigned(plan.root, key: plan.rootKey)
             plan.leafIssuer = try root.authority(plan.intermediate, key: plan.rootKey)
         },
     ]
 
     @Test(arguments: wrongChains)
-    func `a chain that is not the store's is refused by its reason`(wrong: WrongChain) throws {
+    func `a chain of another authority is refused with its reason`(wrong: WrongChain) throws {
         let other = try TestRSAChain(wrong.change)
         let verifier = try verifier(other.root)
         #expect(throws: wrong.refusal) { try believed(Data(other).bytes, by: verifier) }
     }
 
-    @Test func `another root of the same name vouches for nothing, at the cost of one operation`()
+    @Test func `another root of the same name verifies nothing at the cost of one operation`()
         throws
     {
         let other = try TestRSAChain { $0.rootKey = CertificateKey(TestRSAChain.keys.other) }
@@ -261,7 +261,7 @@ struct SignedDataTests {
         #expect(stranger.publicKeyOperationCount == 0)
     }
 
-    @Test func `a remembered path is judged anew at each instant`() throws {
+    @Test func `a remembered path is checked again at each instant`() throws {
         let verifier = try verifier()
         let bytes = Data(chain).bytes
         _ = try believed(bytes, by: verifier)
@@ -278,7 +278,7 @@ struct SignedDataTests {
         }
     }
 
-    @Test func `an anchor has a key of the kind that it is pinned for`() throws {
+    @Test func `an anchor's key must be of the pinned kind`() throws {
         #expect(throws: TrustAnchorError.unsupportedKey) {
             try TrustAnchor(name: "test", der: chain.root)
         }
@@ -291,7 +291,7 @@ struct SignedDataTests {
     // MARK: Every byte
 
     @Test(arguments: Data.Form.allCases)
-    func `cut anywhere, nothing is believed`(form: Data.Form) throws {
+    func `truncated data is never accepted`(form: Data.Form) throws {
         var data = Data(chain)
         data.form = form
         let bytes = data.bytes
@@ -302,7 +302,7 @@ struct SignedDataTests {
 
     /// A flipped bit in an unused place does not change the verified content.
     @Test(arguments: Data.Form.allCases)
-    func `with any bit turned, nothing but the content is believed`(form: Data.Form) throws {
+    func `with any bit flipped only the original content is accepted`(form: Data.Form) throws {
         var data = Data(chain)
         data.form = form
         let bytes = data.bytes
@@ -322,7 +322,7 @@ struct SignedDataTests {
         #expect(refused > bytes.count / 2)
     }
 
-    @Test func `a length that is minus one is only a length beyond the end`() {
+    @Test func `a length of minus one is a length beyond the end`() {
         let bytes: [UInt8] = [0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF, 0x06, 0x00]
         #expect(throws: SignatureRefusal.malformedSignedData(.truncated)) { try SignedData(bytes) }
     }

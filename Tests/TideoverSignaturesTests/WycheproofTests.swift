@@ -6,7 +6,7 @@ import TideoverSignatures
 /// of a frequently used key.
 @Suite(.enabled(if: Vectors.present, "vectors are not beside the project"))
 struct WycheproofTests {
-    @Test func `all 262 signatures on P-256 get the verdict of the file`() throws {
+    @Test func `all 262 signatures on P-256 get the file's verdict`() throws {
         let file = try Vectors.json("ecdsa/ecdsa_secp256r1_sha256_p1363_test.json")
         var (counts, judgedByTable) = ([String: Int](), 0)
         for group in try #require(file["testGroups"]).elements {
@@ -34,7 +34,7 @@ struct WycheproofTests {
     /// the file calls valid, since no other algorithm is accepted here. Two are invalid because
     /// their JSON Web Key is meant for encryption. Tideover has no such keys, so this test rejects
     /// them while reading the key.
-    @Test func `all 401 signed documents are accounted for`() throws {
+    @Test func `all 401 signed documents have a verdict`() throws {
         let file = try Vectors.json("ecdsa/json_web_signature_test.json")
         var counts = Counts()
         for group in try #require(file["testGroups"]).elements {
@@ -50,8 +50,7 @@ struct WycheproofTests {
 
     /// Checks the same file with RS256. The ten valid documents without a key in the file, and
     /// those with other algorithms, are rejected: no trusted key signed them.
-    @Test func `all 233 documents under keys of RSA for RS256 get the verdict of the file`() throws
-    {
+    @Test func `all 233 documents under RSA keys for RS256 get the file's verdict`() throws {
         let file = try Vectors.json("ecdsa/json_web_signature_test.json")
         var counts = ["accepted": 0, "refused": 0, "not for RS256": 0]
         for group in try #require(file["testGroups"]).elements {
@@ -73,7 +72,7 @@ struct WycheproofTests {
         #expect(counts == ["accepted": 8, "refused": 225, "not for RS256": 85])
     }
 
-    @Test func `without a chain none of the 401 is believed`() throws {
+    @Test func `without a chain none of the 401 documents is accepted`() throws {
         let verifier = try TestChain().verifier()
         let file = try Vectors.json("ecdsa/json_web_signature_test.json")
         var refused = 0

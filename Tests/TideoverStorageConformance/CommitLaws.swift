@@ -9,19 +9,19 @@ extension StorageLaw {
             "one key names different messages in different apps and environments",
             oneKeyManyPlaces
         ),
-        StorageLaw("a fact reported twice is stored once, as it was reported first", toldTwice),
+        StorageLaw("a repeated fact is stored once, as first reported", toldTwice),
         StorageLaw(
-            "what differs in its assertion, its dates or its rank is another fact",
+            "a different assertion, date or rank makes another fact",
             differentFacts
         ),
-        StorageLaw("a commit that fails leaves nothing behind", failsWhole),
+        StorageLaw("a failed commit stores nothing", failsWhole),
         StorageLaw("a commit that mixes environments or apps is refused", refusesMixtures),
-        StorageLaw("counts add up, those of unknown environment too", countsAddUp),
+        StorageLaw("counts add up, also those without an environment", countsAddUp),
         StorageLaw(
-            "what was committed is there when it is opened again",
+            "committed data is present after reopening",
             reopening: survivesReopening
         ),
-        StorageLaw("a closed storage refuses whatever it is asked", reopening: closedRefuses),
+        StorageLaw("a closed storage refuses every call", reopening: closedRefuses),
     ]
 
     private static func deliveredTwice(_ storage: any Storage) async throws {
@@ -88,7 +88,7 @@ extension StorageLaw {
         let once = Sample.intake("n1", facts: [first, first])
         let outcome = try await storage.commit(once, derive: Sample.derive)
         guard case .committed(newFacts: 1, _, _) = outcome else {
-            Issue.record("of one fact reported twice \(outcome) was stored")
+            Issue.record("one repeated fact gave \(outcome)")
             return
         }
         let later = Sample.intake("n2", facts: [again])

@@ -6,9 +6,9 @@ extension StorageLaw {
     static let concurrencyLaws: [StorageLaw] = [
         StorageLaw("a hundred writers of one lineage lose no update", hundredWriters),
         StorageLaw("a message delivered by many at once is committed once", deliveredByMany),
-        StorageLaw("a commit that fails takes none of its neighbours with it", failsAlone),
+        StorageLaw("a failed commit does not affect concurrent commits", failsAlone),
         StorageLaw(
-            "a reader beside writers sees whole commits, and never older ones",
+            "a reader sees whole commits during writes, and never older ones",
             readersSeeWholeCommits
         ),
     ]

@@ -4,35 +4,35 @@ import TideoverStorage
 
 extension StorageLaw {
     static let customerLaws: [StorageLaw] = [
-        StorageLaw("nothing is known of a stranger", strangers),
+        StorageLaw("an unknown customer has no data", strangers),
         StorageLaw(
-            "a derivation sees all that is stored, the answer before, and the instant",
+            "a derivation receives all stored data, the previous answer and the instant",
             derivationSeesAll
         ),
         StorageLaw(
-            "reading a customer's lineages shows what a derivation would see",
+            "a read of a customer's lineages equals the input of a derivation",
             readingShowsTheSame
         ),
-        StorageLaw("a customer the intake names is derived though nothing is new", namedCustomers),
-        StorageLaw("the version rises by one exactly when the answer changes", versions),
-        StorageLaw("a pass is kept beside its answer, and a new one is no new version", passes),
+        StorageLaw("a customer named by the intake is derived without new facts", namedCustomers),
+        StorageLaw("the version increases by one exactly when the answer changes", versions),
+        StorageLaw("a pass is stored with its answer, and a new pass is no new version", passes),
         StorageLaw(
-            "who was reconciled stays so from the first instant, in one environment",
+            "a customer stays reconciled from the first instant, in one environment",
             reconciling
         ),
-        StorageLaw("ownership that moves derives both customers", ownershipMoves),
+        StorageLaw("a change of ownership derives both customers", ownershipMoves),
         StorageLaw("a term of the same customer adds no owner", ownerStays),
         StorageLaw("ownership does not depend on the order of arrival", ownershipInAnyOrder),
         StorageLaw(
-            "of claims to one lineage each is ruled on by what the one before left",
+            "each claim to a lineage is decided after the one before it",
             claimsAreRuledOn
         ),
         StorageLaw(
-            "facts without an owner are kept, and found when they are claimed",
+            "facts without an owner are stored and found when claimed",
             unclaimedFacts
         ),
         StorageLaw("environments, apps and kinds of ownership are never mixed", neverMixed),
-        StorageLaw("names are kept to the letter, whatever is in them", hostileNames),
+        StorageLaw("names are stored exactly, whatever they contain", hostileNames),
     ]
 
     private static func claimsAreRuledOn(_ storage: any Storage) async throws {

@@ -4,13 +4,13 @@ import TideoverStorage
 
 extension StorageLaw {
     static let driftLaws: [StorageLaw] = [
-        StorageLaw("a drift is opened once, healed once, and then stays as it is", onceEach),
-        StorageLaw("of one entitlement one drift at most is open", oneIsOpen),
+        StorageLaw("a drift is opened once, healed once and unchanged afterwards", onceEach),
+        StorageLaw("an entitlement has at most one open drift", oneIsOpen),
         StorageLaw(
-            "drift is derived in the transaction: what is taken back leaves none",
+            "drift is derived in the transaction, and a rollback leaves none",
             takenBack
         ),
-        StorageLaw("open drift is seen by the next derivation, healed drift is not", seenByNext),
+        StorageLaw("the next derivation receives open drift, not healed drift", seenByNext),
         StorageLaw("all drift is read in pages, each once, in order", readInPages),
     ]
 

@@ -4,18 +4,24 @@ import TideoverStorage
 
 extension StorageLaw {
     static let dueLaws: [StorageLaw] = [
-        StorageLaw("what fell due is claimed, the longest due first, and no more", dueInOrder),
-        StorageLaw("a claimed customer is given to no other worker until the claim ends", claimed),
+        StorageLaw("due customers are claimed, the longest due first, up to the limit", dueInOrder),
+        StorageLaw(
+            "a claimed customer is given to no other worker until the claim expires",
+            claimed
+        ),
         StorageLaw("many who claim at once get every due customer once", manyClaim),
-        StorageLaw("a claim that ran out derives nothing once another was given", fenced),
-        StorageLaw("a customer that any worker derived again is no longer due", derivedByAnother),
-        StorageLaw("a claim with a failed commit remains, and can be tried again", failedClaim),
-        StorageLaw("what is due is found again after a restart", reopening: dueAfterRestart),
-        StorageLaw("what is due in one app or environment is not in another", dueApart),
-        StorageLaw("events of many customers are in the order of their instants", eventsByInstant),
-        StorageLaw("an event of a name is published once for each customer", toldOnce),
-        StorageLaw("a derivation gets the names published so far, in their order", namesInOrder),
-        StorageLaw("names of a failed commit are not published", namesOfFailure),
+        StorageLaw("an expired claim derives nothing once another was given", fenced),
+        StorageLaw(
+            "a customer derived again is not due, whichever worker did it",
+            derivedByAnother
+        ),
+        StorageLaw("a claim survives a failed commit and can be retried", failedClaim),
+        StorageLaw("due customers are found after a restart", reopening: dueAfterRestart),
+        StorageLaw("due customers of one app or environment are not due in another", dueApart),
+        StorageLaw("events of many customers are in order of their instants", eventsByInstant),
+        StorageLaw("an event name is stored once for each customer", toldOnce),
+        StorageLaw("a derivation receives the stored event names in order", namesInOrder),
+        StorageLaw("event names of a failed commit are not stored", namesOfFailure),
     ]
 
     /// Makes customers due on the given days.

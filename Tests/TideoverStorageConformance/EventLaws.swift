@@ -9,10 +9,10 @@ extension StorageLaw {
             eventsInPages
         ),
         StorageLaw(
-            "an event never appears behind one already read, however the clock moves",
+            "an event never appears before one already read, however the clock moves",
             reopening: eventsNeverBehind
         ),
-        StorageLaw("one app does not hear of another's events, nor of nothing", eventsOfOneApp),
+        StorageLaw("a reader of one app gets only its events, and no empty signal", eventsOfOneApp),
     ]
 
     private static func eventsInPages(_ storage: any Storage) async throws {

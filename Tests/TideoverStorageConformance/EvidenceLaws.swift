@@ -5,11 +5,11 @@ import TideoverStorage
 extension StorageLaw {
     static let evidenceLaws: [StorageLaw] = [
         StorageLaw(
-            "evidence is returned byte for byte, after opening it again too",
+            "evidence is returned byte for byte, also after reopening",
             reopening: evidenceIsExact
         ),
         StorageLaw(
-            "evidence that does not have the digest it is called by is not returned",
+            "evidence with another digest than its name is not returned",
             evidenceHasItsDigest
         ),
     ]

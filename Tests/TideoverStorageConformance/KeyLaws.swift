@@ -5,11 +5,11 @@ import TideoverStorage
 extension StorageLaw {
     static let keyLaws: [StorageLaw] = [
         StorageLaw(
-            "a key is there as it was added, in the order of ids, and after reopening",
+            "keys are read as added, in the order of ids, also after reopening",
             reopening: keysKept
         ),
-        StorageLaw("an id or a digest that is taken is refused, and nothing changes", keysTaken),
-        StorageLaw("a revoked key stays revoked, since the first time", keysRevoked),
+        StorageLaw("an existing id or digest is refused, and nothing changes", keysTaken),
+        StorageLaw("a revoked key stays revoked with its first instant", keysRevoked),
     ]
 
     private static func keysKept(at site: any StorageSite) async throws {

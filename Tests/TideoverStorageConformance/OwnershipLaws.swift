@@ -4,14 +4,14 @@ import TideoverStorage
 
 extension StorageLaw {
     static let ownershipLaws: [StorageLaw] = [
-        StorageLaw("two ids of one customer are answered as one", aliasesAreOne),
-        StorageLaw("an alias is for ever, and there are no chains", reopening: aliasesStay),
+        StorageLaw("two ids of one customer have one answer", aliasesAreOne),
+        StorageLaw("an alias is permanent, and aliases form no chains", reopening: aliasesStay),
         StorageLaw(
-            "whatever changes hands leaves a line, a repeated refusal one",
+            "every transfer is audited, and a repeated refusal once",
             changesAreAudited
         ),
-        StorageLaw("purchases without an owner are listed until they have one", unclaimedAreListed),
-        StorageLaw("ids of customers and aliases are found by how they begin", idsAreListed),
+        StorageLaw("a purchase without an owner is listed until it has one", unclaimedAreListed),
+        StorageLaw("customer ids and aliases are found by their prefix", idsAreListed),
     ]
 
     private static func declare(

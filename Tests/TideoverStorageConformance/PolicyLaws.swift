@@ -5,11 +5,11 @@ import TideoverStorage
 extension StorageLaw {
     static let policyLaws: [StorageLaw] = [
         StorageLaw(
-            "versions of the policy are there in the order they took effect, also after reopening",
+            "policy versions are in the order they took effect, also after reopening",
             reopening: versionsKept
         ),
         StorageLaw("a version is recorded only if it differs from the newest one", recordsChanges),
-        StorageLaw("one version takes effect at an instant, and is not replaced", keepsFirst),
+        StorageLaw("only one version takes effect at an instant and is not replaced", keepsFirst),
         StorageLaw("neither retention nor erasure removes a version of the policy", outlivesOthers),
     ]
 

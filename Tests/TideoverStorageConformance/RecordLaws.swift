@@ -4,9 +4,9 @@ import TideoverStorage
 
 extension StorageLaw {
     static let recordLaws: [StorageLaw] = [
-        StorageLaw("everything is read in pages, and can be put in its place elsewhere", movesAll),
-        StorageLaw("what is put in its place stays as it is, and is put there once", restoresOnce),
-        StorageLaw("an import for a known customer derives the answer again", outdates),
+        StorageLaw("all data is read in pages and can be restored elsewhere", movesAll),
+        StorageLaw("restored data stays as it is and is restored once", restoresOnce),
+        StorageLaw("data restored to a known customer causes a derivation", outdates),
     ]
 
     /// Stores facts, owners of two kinds, an alias, drift, events and the audit of three customers.

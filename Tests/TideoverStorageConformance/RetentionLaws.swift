@@ -4,20 +4,23 @@ import TideoverStorage
 
 extension StorageLaw {
     static let retentionLaws: [StorageLaw] = [
-        StorageLaw("evidence without news is removed by its age, and proof stays", idleGoes),
-        StorageLaw("evidence that a fact is read from later stays", readLaterStays),
-        StorageLaw("drift that has ended goes by its age, and open drift stays", endedDriftGoes),
-        StorageLaw("prompts that were shown are counted once and go by their age", oldPromptsGo),
-        StorageLaw("old events are removed oldest first, and none is published again", oldEventsGo),
-        StorageLaw("old lines of the audit go, and the latest stays", oldAuditGoes),
-        StorageLaw("customers of whom nothing is known go by their age", unknownGo),
-        StorageLaw("an erased customer leaves nothing, and no other loses anything", eraseIsWhole),
+        StorageLaw("evidence without new facts is deleted by age, and proof stays", idleGoes),
+        StorageLaw("evidence that later gives a fact stays", readLaterStays),
+        StorageLaw("ended drift is deleted by age, and open drift stays", endedDriftGoes),
+        StorageLaw("shown prompts are counted once and deleted by age", oldPromptsGo),
         StorageLaw(
-            "what another one owned too stays, and so does the rest of their story",
+            "old events are deleted from the oldest on, and none is sent again",
+            oldEventsGo
+        ),
+        StorageLaw("old audit lines are deleted, and the latest stays", oldAuditGoes),
+        StorageLaw("customers without data are deleted by age", unknownGo),
+        StorageLaw("an erasure deletes all of one customer and nothing of another", eraseIsWhole),
+        StorageLaw(
+            "a purchase with another owner stays, and so does their history",
             sharedStays
         ),
-        StorageLaw("a customer with news during the erasure is not erased", staleErasure),
-        StorageLaw("of many who claim one purchase in vain most are counted", claimsAreCounted),
+        StorageLaw("an erasure fails if new facts arrive during it", staleErasure),
+        StorageLaw("most of many failed claims to one purchase are only counted", claimsAreCounted),
     ]
 
     private static func prune(

@@ -6,19 +6,19 @@ import TideoverStorage
 extension StorageLaw {
     static let settlingLaws: [StorageLaw] = [
         StorageLaw(
-            "what is settled is left out, all but the first, until something new is learned of it",
+            "settled purchases except the first are omitted until new facts arrive",
             settledAreLeftOut
         ),
         StorageLaw(
-            "what is settled later than the answer before looks back to is not left out",
+            "purchases settled after the previous answer's horizon are not omitted",
             settledLater
         ),
-        StorageLaw("a derivation that needs all is given all", derivationNeedsAll),
-        StorageLaw("another fingerprint makes what was settled void", otherFingerprint),
-        StorageLaw("a settled lineage that changes hands is given to both", settledChangesHands),
-        StorageLaw("what a holder has follows the claims granted before", holderFollows),
-        StorageLaw("intakes that come together derive a customer once", batchDerivesOnce),
-        StorageLaw("of intakes that come together all are stored, or none", batchIsWhole),
+        StorageLaw("a derivation that needs all purchases receives all", derivationNeedsAll),
+        StorageLaw("another fingerprint invalidates settled purchases", otherFingerprint),
+        StorageLaw("a transferred settled lineage is given to both owners", settledChangesHands),
+        StorageLaw("a holder's purchases include the claims granted before", holderFollows),
+        StorageLaw("concurrent intakes derive a customer once", batchDerivesOnce),
+        StorageLaw("concurrent intakes are stored all or none", batchIsWhole),
     ]
 
     /// Returns the inputs of the derivations in one commit.

@@ -5,16 +5,16 @@ import TideoverStorage
 extension StorageLaw {
     static let walkLaws: [StorageLaw] = [
         StorageLaw(
-            "all evidence can be walked through in pages, each piece once and exact",
+            "all evidence can be read in pages, each piece once and exact",
             evidenceIsWalked
         ),
-        StorageLaw("evidence is found by the beginning of its key, in order", evidenceIsKeyed),
+        StorageLaw("evidence is found by the prefix of its key, in order", evidenceIsKeyed),
         StorageLaw(
-            "all lineages can be walked through in pages, owned or not, with all their facts",
+            "all lineages can be read in pages with all facts, owned or not",
             lineagesAreWalked
         ),
-        StorageLaw("a purchase is found by any of its names, in every environment", namesAreFound),
-        StorageLaw("the last bookmark of a name is the one that counts", reopening: bookmarksStay),
+        StorageLaw("a purchase is found by any of its ids in every environment", namesAreFound),
+        StorageLaw("the last cursor of a name is the valid one", reopening: bookmarksStay),
     ]
 
     private static func evidenceIsWalked(_ storage: any Storage) async throws {

@@ -32,7 +32,7 @@ enum Vectors {
         return (encoded, headers)
     }
 
-    @Test func `takes a notification of 19 KB apart into 2 KB, its certificates kept once`() throws
+    @Test func `compresses a notification of 19 KB to 2 KB and keeps its certificates once`() throws
     {
         let body = Notification.body(seed: 1)
         let (form, headers) = try stored(body)
@@ -42,7 +42,7 @@ enum Vectors {
         #expect(headers.values.first?.count ?? 0 > 4_000)
     }
 
-    @Test func `finds signed documents wherever they stand`() throws {
+    @Test func `finds signed documents at any position`() throws {
         var random = SplitMix(seed: 2)
         let header = Notification.header(&random)
         let jws = Notification.jws(["a": 1], header: header, &random)
@@ -56,7 +56,7 @@ enum Vectors {
         }
     }
 
-    @Test func `keeps plainly what only looks like a signed document`() throws {
+    @Test func `keeps text that only looks like a signed document unchanged`() throws {
         let signature = String(repeating: "A", count: 86)
         let texts = [
             "", "e", "eyJ", "eyJ.", "eyJ..", "eyJ.e30.", ".eyJ.e30.\(signature)",
@@ -71,7 +71,7 @@ enum Vectors {
         }
     }
 
-    @Test func `keeps to a depth, below which documents are plain`() throws {
+    @Test func `compresses nested documents to a limited depth`() throws {
         var random = SplitMix(seed: 3)
         var jws = "{}"
         for level in 0..<12 {
@@ -112,8 +112,7 @@ enum Vectors {
         }
     }
 
-    @Test func `that is damaged gives an error or other bytes, and never stops the process`() throws
-    {
+    @Test func `that is damaged gives an error or other bytes and never crashes`() throws {
         var random = SplitMix(seed: 6)
         let (form, headers) = try stored(Notification.body(seed: 7))
         var failures = 0
@@ -142,7 +141,7 @@ enum Vectors {
         }
     }
 
-    @Test func `names what is wrong with it`() throws {
+    @Test func `reports its problem`() throws {
         func error(_ bytes: [UInt8]) -> EvidenceFormError? {
             do {
                 _ = try EvidenceForm(encoded: bytes).received(headers: [:])
@@ -164,7 +163,7 @@ enum Vectors {
         #expect(error(form) == headers.keys.first.map { .missingHeader($0) })
     }
 
-    @Test func `nested without end is refused before it is followed`() throws {
+    @Test func `with endless nesting is refused before it is expanded`() throws {
         var nested: [UInt8] = []
         for _ in 0..<200 {
             var length = nested.count
@@ -182,7 +181,7 @@ enum Vectors {
     }
 
     @Test(.timeLimit(.minutes(20)), arguments: ["eyJ", "eyJ.", "eyJ.e30.", "eyJ ", "."])
-    func `is made in time linear in the length`(unit: String) throws {
+    func `is compressed in linear time`(unit: String) throws {
         let text = String(repeating: unit, count: 256 * 1_024 / unit.utf8.count)
         _ = try stored(Array(text.utf8))
     }

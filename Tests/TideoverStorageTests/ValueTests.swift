@@ -13,7 +13,7 @@ import TideoverStorage
         #expect(EventID(id.description) == id)
     }
 
-    @Test func `rises, as a value and as text, however the clock moves`() {
+    @Test func `increases as a value and as text, however the clock moves`() {
         var random = SplitMix(seed: 1)
         var latest: EventID?
         for _ in 0..<10_000 {
@@ -27,7 +27,7 @@ import TideoverStorage
     }
 
     @Test(arguments: [Int64.min, -1, 0, 1 << 48, .max])
-    func `rises at the ends of time too`(milliseconds: Int64) {
+    func `increases at the ends of time too`(milliseconds: Int64) {
         var latest = EventID.next(after: nil, at: instant(milliseconds), random: .max)
         for _ in 0..<5_000 {
             let next = EventID.next(after: latest, at: instant(milliseconds), random: 0)
@@ -47,7 +47,7 @@ import TideoverStorage
 }
 
 @Suite struct `What goes into a storage` {
-    @Test func `a count's name is cut, since it can come from outside`() {
+    @Test func `a count's name is truncated, since it can come from outside`() {
         let long = String(repeating: "e\u{301}", count: 1_000)
         let tally = Tally(environment: nil, kind: "unrecognised", name: long)
         #expect(tally.name.unicodeScalars.count == 64)
@@ -56,14 +56,14 @@ import TideoverStorage
         )
     }
 
-    @Test func `evidence is called by its digest`() {
+    @Test func `evidence is named by its digest`() {
         #expect(
             EvidenceID(of: Array("abc".utf8)).hex
                 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         )
     }
 
-    @Test func `an error says what happened and what to do`() {
+    @Test func `an error contains the problem and the remedy`() {
         let locked = StorageError(.locked(holder: 42), place: "/srv/tideover.db")
         #expect(
             locked.description == """

@@ -16,7 +16,7 @@ import TideoverStoreKitFile
         ISOPeriod(count: count, unit: .month)
     }
 
-    @Test func `what Xcode writes is read`() throws {
+    @Test func `a file by Xcode is read`() throws {
         let file = try StoreKitFile(Array(Self.text().utf8))
         #expect(file.version == 4)
         #expect(file.hasBillingGrace == true)
@@ -53,7 +53,7 @@ import TideoverStoreKitFile
     }
 
     @Test(arguments: ["9.99", "4.99", "1.99"])
-    func `an empty price is no price`(price: String) throws {
+    func `an empty price counts as absent`(price: String) throws {
         let text = try Self.text()
         let place = try #require(text.range(of: "\"\(price)\""))
         let file = try StoreKitFile(Array(text.replacingCharacters(in: place, with: "\"\"").utf8))
@@ -62,7 +62,7 @@ import TideoverStoreKitFile
         #expect(prices.count { $0 == nil } == 1)
     }
 
-    @Test func `an older file says less`() throws {
+    @Test func `an older file has fewer fields`() throws {
         // As Xcode 12 wrote it.
         let text = """
             {"products": [], "settings": {}, "subscriptionGroups": [{"id": "A", "name": "g",
@@ -123,7 +123,7 @@ import TideoverStoreKitFile
             ),
         ]
     )
-    func `a bad file is told with place and what to do`(
+    func `an invalid file is reported with position and remedy`(
         good: String,
         bad: String,
         expected: String
@@ -141,7 +141,7 @@ import TideoverStoreKitFile
         #expect(error.map { $0.line >= 1 && $0.column >= 1 } == true)
     }
 
-    @Test func `what is no JSON is told with its line`() {
+    @Test func `a file that is not JSON is reported with its line`() {
         let error = #expect(throws: StoreKitFileError.self) {
             try StoreKitFile(Array("{\n  \"version\": }".utf8))
         }

@@ -105,7 +105,7 @@ public final class ChildProcess {
         if let end { return end }
         var status: Int32 = 0
         while waitpid(id, &status, 0) == -1 {
-            precondition(errno == EINTR, "a child that was not waited for is gone")
+            precondition(errno == EINTR, "an unawaited child is gone")
         }
         let signal = status & 0x7F
         let end = signal == 0 ? (status >> 8) & 0xFF : -signal
@@ -113,7 +113,7 @@ public final class ChildProcess {
         return end
     }
 
-    /// Nothing blocked and nothing ignored, whatever the thread is like that starts the program.
+    /// No blocked and no ignored signals, whatever the state of the starting thread.
     private static func plainSignals() -> posix_spawnattr_t {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -126,7 +126,7 @@ public final class ChildProcess {
         return attributes
     }
 
-    /// A nameless file to read from, so that neither waits for the other.
+    /// An unnamed file to read from, so that neither process waits for the other.
     private static func file(of bytes: [UInt8]) throws -> Int32 {
         let file = tideover_file_in_memory()
         guard file >= 0 else { throw Failure("memfd_create", errno) }

@@ -17,7 +17,7 @@ import TideoverCommandLine
         ChroniclePrinter(SampleChronicle.whole, terminal)
     }
 
-    @Test func `a row shows the states, and the row below where an expiry check errs`() {
+    @Test func `a row shows the states, and the row below the errors of an expiry check`() {
         // Names take five columns and one stays free at the edge: two days per column.
         #expect(
             printer(terminal(36)).picture == [
@@ -30,13 +30,13 @@ import TideoverCommandLine
         )
     }
 
-    @Test func `it says how long a column is`() {
+    @Test func `the picture states the length of a column`() {
         let words = "A column is 2 days, and shows the gravest of what happened in them."
         #expect(printer(terminal(36)).grain == words)
         #expect(printer(terminal(300)).grain.hasPrefix("A column is 1 day,"))
     }
 
-    @Test func `where characters beyond ASCII arrive, lines are drawn as lines`() {
+    @Test func `lines are drawn with line characters if Unicode is available`() {
         let picture = printer(terminal(36, unicode: true)).picture
         #expect(
             picture[1]
@@ -44,7 +44,7 @@ import TideoverCommandLine
         )
     }
 
-    @Test func `colours go by runs, and only a lockout is on red`() {
+    @Test func `colours cover runs, and only a lockout has a red background`() {
         let picture = printer(terminal(36, colour: true)).picture
         #expect(
             picture[2]
@@ -61,8 +61,7 @@ import TideoverCommandLine
         #expect(picture[4] == "           X")
     }
 
-    @Test func `a wide terminal names the store and the life, and gives no more columns than days`()
-    {
+    @Test func `a wide terminal shows store and note, and at most one column a day`() {
         let picture = printer(terminal(200)).picture
         #expect(
             picture[1].hasPrefix("anna, App Store  " + String(repeating: " ", count: 10) + "tttt=")
@@ -86,7 +85,7 @@ import TideoverCommandLine
         }
     }
 
-    @Test func `the legend tells what is shown and nothing else`() {
+    @Test func `the legend lists the used symbols only`() {
         let legend = printer(terminal(200)).legend.joined(separator: "   ")
         #expect(
             legend.components("   ") == [
@@ -109,7 +108,7 @@ import TideoverCommandLine
         #expect(ChroniclePrinter(quiet, terminal(80)).legend.isEmpty)
     }
 
-    @Test func `the page for a browser needs nothing else and takes names for what they are`() {
+    @Test func `the HTML page needs no other file and escapes names`() {
         let page = ChronicleDrawing(SampleChronicle.whole).page
         #expect(page.contains("<h1>Two &lt;lives&gt; &amp; &quot;more&quot;</h1>"))
         #expect(page.contains("prefers-color-scheme: dark"))

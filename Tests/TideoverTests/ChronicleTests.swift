@@ -55,7 +55,7 @@ import TideoverServer
         abs(length.count - Milliseconds.days(days).count) <= 2000
     }
 
-    @Test func `the numbers are those that one works out by hand`() async throws {
+    @Test func `the numbers equal those calculated by hand`() async throws {
         let chronicle = try await chronicle()
         #expect(chronicle.courses.map(\.name) == ["anna", "ben", "carl"])
         #expect(chronicle.courses.map(\.stores) == [.appStore, .appStore, .both])
@@ -81,7 +81,7 @@ import TideoverServer
         #expect(chronicle.protagonist?.name == "carl")
     }
 
-    @Test func `sentences tell the sums`() {
+    @Test func `the sentences contain the sums`() {
         #expect(
             SampleChronicle.whole.sentences == [
                 "An expiry check would have locked out 2 of these 2 customers while they were "
@@ -95,7 +95,7 @@ import TideoverServer
         )
     }
 
-    @Test func `a wrong answer of ours is told`() {
+    @Test func `a wrong answer of Tideover is reported`() {
         var sample = SampleChronicle.whole
         sample = Chronicle(
             name: sample.name,
@@ -114,11 +114,11 @@ import TideoverServer
         (Milliseconds.hours(12), "0.5 days"), (.days(1), "1 day"), (.days(56), "56 days"),
         (Milliseconds.hours(25), "1 day"), (.hours(27), "1.1 days"), (.zero, "0 days"),
     ])
-    func `lengths are told to a tenth of a day`(length: Milliseconds, words: String) {
+    func `lengths are given to a tenth of a day`(length: Milliseconds, words: String) {
         #expect(Chronicle.days(length) == words)
     }
 
-    @Test func `what lasts no longer than a message takes is no part of a picture`() {
+    @Test func `an interval shorter than a message's delay is not drawn`() {
         let start = SampleChronicle.day(0)
         let flickering = [
             Stretch(value: Phase.active, from: start, until: start + .days(3)),
@@ -132,7 +132,7 @@ import TideoverServer
         )
     }
 
-    @Test func `silent grace is grace, and a pause is no hold`() {
+    @Test func `silent grace counts as grace, and a pause is not a hold`() {
         #expect(Phase(.active, .renewalDue, .silentGrace) == .grace)
         #expect(Phase(.hold, .paused, .paused) == .paused)
         #expect(Phase(.expired, .cancelled, .endedStated) == .ended)
@@ -141,7 +141,7 @@ import TideoverServer
         }
     }
 
-    @Test func `months begin where they do`() {
+    @Test func `month labels start at the first of the month`() {
         let scale = TimeScale(
             from: SampleChronicle.day(-17),
             until: SampleChronicle.day(60),

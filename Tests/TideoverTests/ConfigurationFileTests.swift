@@ -34,7 +34,7 @@ import TideoverCore
     ]
 
     @Test(arguments: ConfigurationFileTests.searches.indices)
-    func `the configuration is the one named, else the first one found`(index: Int) {
+    func `the named configuration is used, else the first one found`(index: Int) {
         let search = Self.searches[index]
         let found = ConfigurationFile.find(
             named: search.named,
@@ -64,7 +64,7 @@ import TideoverCore
         return (code, output)
     }
 
-    @Test func `the variable names the configuration, without a notice`() async throws {
+    @Test func `the variable names the configuration without a notice`() async throws {
         let path = try configuration(apps: ["cards": "sandbox"])
         let (code, output) = try await run(["config"], config: path)
         #expect(code == .success)
@@ -81,7 +81,7 @@ import TideoverCore
         #expect(output.results.captured.hasPrefix("u_42 in cards, sandbox, at "))
     }
 
-    @Test func `of several apps one must be named`() async throws {
+    @Test func `one of several apps must be named`() async throws {
         let path = try configuration(apps: ["books": "sandbox", "cards": "sandbox"])
         let (code, output) = try await run(["explain", "u_42"], config: path)
         #expect(code == .usage)
@@ -93,7 +93,7 @@ import TideoverCore
         ("2026-05-06", true), ("2026-05-06T10:00:00Z", true), ("2026-13-06", false),
         ("2026-5-6", false), ("tomorrow", false),
     ])
-    func `a date is accepted where a day is meant`(text: String, isAccepted: Bool) async throws {
+    func `a date is accepted as a day`(text: String, isAccepted: Bool) async throws {
         let path = try configuration(apps: ["cards": "sandbox"])
         _ = try await run(["keys", "add", "--kind", "secret"], config: path)
         for option in ["--at", "--as-known-at"] {
@@ -105,7 +105,7 @@ import TideoverCore
     @Test(arguments: [
         (EdgeOfDay.start, "2026-02-28T00:00:00.000Z"), (.end, "2026-03-01T00:00:00.000Z"),
     ])
-    func `a date means the edge of its day that was asked for`(edge: EdgeOfDay, instant: String) {
+    func `a date means the requested edge of its day`(edge: EdgeOfDay, instant: String) {
         #expect(ValueForm<Instant>.instant(ofDay: edge).read("2026-02-28")?.rfc3339 == instant)
     }
 }

@@ -67,7 +67,7 @@ import TideoverServer
         return clock.hearing(service.handler)
     }
 
-    @Test func `the examples are stores and a server that believes them, Apple's and Google's`()
+    @Test func `the examples are stores and a server that trusts them, Apple's and Google's`()
         async throws
     {
         let door = Locked<Handler?>(nil)
@@ -220,7 +220,7 @@ import TideoverServer
         }
     }
 
-    @Test func `a back end somewhere else hears of both stores, and asks Google meanwhile`()
+    @Test func `an external back end gets both stores' messages and can call Google`()
         async throws
     {
         let server = try naive()
@@ -241,7 +241,7 @@ import TideoverServer
         await server.stop()
     }
 
-    @Test func `the address for questions belongs to another back end`() async throws {
+    @Test func `the store address needs an external back end`() async throws {
         let (code, told) = await run([
             "run", try scenario("a.json5"), "--store-listen", "127.0.0.1:0",
         ])
@@ -249,7 +249,7 @@ import TideoverServer
         #expect(told.contains("`--store-listen` needs `--target` beside it"))
     }
 
-    @Test func `two files with the same story have customers of their own, the same each time`()
+    @Test func `two files with the same scenario have different, repeatable customers`()
         async throws
     {
         var visit = try await BackEndVisit.made(
@@ -264,7 +264,7 @@ import TideoverServer
         #expect(visit.salt(of: "a.json5") != again.salt(of: "a.json5"))
     }
 
-    @Test func `Google's keys are kept in the folder, readable to nobody else, and made once`()
+    @Test func `Google's keys are stored in the folder once, readable by the owner only`()
         throws
     {
         let place = AuthorityFolder(path: folder.appending(path: "store").path)

@@ -67,7 +67,7 @@ import TideoverSignatures
         return (code, lines, text)
     }
 
-    @Test func `a new server finds nothing in its way, and nothing is made`() async throws {
+    @Test func `a new server has no problems, and nothing is created`() async throws {
         let path = try configuration()
         let (code, findings, _) = try await diagnose(path)
         #expect(code == .success)
@@ -89,7 +89,7 @@ import TideoverSignatures
         #expect(names == ["tideover.json"])
     }
 
-    @Test func `people read a table, and a sum on stderr`() async throws {
+    @Test func `a terminal shows a table, and a summary on stderr`() async throws {
         let path = try configuration()
         let output = Output(capturingAs: .plain)
         let code = await Tideover.program.run(["doctor", "--config", path], output: output)
@@ -99,7 +99,7 @@ import TideoverSignatures
         #expect(output.messages.captured.hasPrefix("tideover: problems: 0, warnings: "))
     }
 
-    @Test func `a configuration that cannot be used is all there is to tell`() async throws {
+    @Test func `an invalid configuration is the only finding`() async throws {
         let path = try write("{ apps: [], sever: {} }", to: "tideover.json")
         let (code, findings, text) = try await diagnose(path)
         #expect(code == .failure)
@@ -110,7 +110,7 @@ import TideoverSignatures
         #expect(missing == ["configuration problem"])
     }
 
-    @Test func `the variables that count are those the program was called with`() async throws {
+    @Test func `the environment variables of the program are checked`() async throws {
         let path = try configuration()
         let (code, findings, text) = try await diagnose(path, ["TIDEOVER_SERVER_LISTN": "1"])
         #expect(code == .success)
@@ -118,7 +118,7 @@ import TideoverSignatures
         #expect(text.contains("did you mean `TIDEOVER_SERVER_LISTEN`"))
     }
 
-    @Test func `secrets are looked at, not read`() async throws {
+    @Test func `secret files are checked but not read`() async throws {
         _ = try write("very-secret", to: "open.txt", rights: 0o644)
         _ = try write("very-secret", to: "closed.txt", rights: 0o400)
         let hooks = [("open.txt", "[]"), ("closed.txt", #"["10.0.0.0/8"]"#), ("none.txt", "[]")].map
@@ -144,7 +144,7 @@ import TideoverSignatures
         #expect(text.contains("10.0.0.0"))
     }
 
-    @Test func `the keys that sign passes are tried, and never told`() async throws {
+    @Test func `the keys that sign passes are tested and never shown`() async throws {
         let output = Output(capturingAs: .plain)
         #expect(await Tideover.program.run(["keys", "pass"], output: output) == .success)
         let pem = output.results.captured
@@ -168,7 +168,7 @@ import TideoverSignatures
         #expect(why.contains("does not hold one Ed25519 key in PEM alone"))
     }
 
-    @Test func `a storage in use tells by whom, and with how many files`() async throws {
+    @Test func `a storage in use is reported with its process and number of files`() async throws {
         let storage = try SQLiteStorage(path: database)
         let (code, findings, text) = try await diagnose(try configuration())
         #expect(code == .success)
@@ -180,7 +180,7 @@ import TideoverSignatures
         #expect(after.contains("is sound, and no process has it open"))
     }
 
-    @Test func `a preflight reads what is stored and leaves it as it is`() async throws {
+    @Test func `a preflight reads the storage and leaves it unchanged`() async throws {
         let storage = try SQLiteStorage(path: database)
         await storage.close()
         let path = try configuration()
@@ -196,7 +196,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `a database of somebody else's is a problem`() async throws {
+    @Test func `a database of another program is a problem`() async throws {
         _ = try write(String(repeating: "not a database\n", count: 500), to: "tideover.db")
         let (code, findings, _) = try await diagnose(try configuration())
         #expect(code == .failure)
@@ -212,7 +212,7 @@ import TideoverSignatures
         (#"{"status":"ok"}"#, "does not answer as Tideover"),
         ("hello", "does not answer as Tideover"),
     ])
-    func `who answers at the address though nobody has the database is a problem`(
+    func `a listener at the address without the database open is a problem`(
         body: String,
         found: String
     ) async throws {
@@ -236,7 +236,7 @@ import TideoverSignatures
         #expect(text.contains("not an address of this machine"))
     }
 
-    @Test func `files are judged by the rights of their mode`() throws {
+    @Test func `files are checked by the permissions of their mode`() throws {
         let path = try write("x", to: "x", rights: 0o604)
         #expect(SystemReadings.file(path) == .readable(rights: 0o604))
         #expect(SystemReadings.file(path + "y") == .missing)

@@ -45,7 +45,7 @@ import TideoverSignatures
 
     // MARK: - Following
 
-    @Test func `the clock says what the store said last, and stands while nobody answers`()
+    @Test func `the clock shows the store's last time and stops while the store is silent`()
         async throws
     {
         let store = try Store(Self.says("2026-05-06T10:00:00Z"))
@@ -77,7 +77,7 @@ import TideoverSignatures
         "{\"now\": \"2026-05-06 10:00:00\"}", "{\"now\": \"2026-05-06T10:00:00Z\",}",
         "{\"now\": \"2026-05-06T10:00:00Z\", \"now\": \"2026-05-07T10:00:00Z\"}",
     ])
-    func `what is no clock is not followed`(body: String) async throws {
+    func `an invalid clock is refused`(body: String) async throws {
         let store = try Store(Response(body: Array(body.utf8)))
         await #expect(throws: FollowedClock.Failure.self) { try await FollowedClock(at: store.url) }
         await store.server.stop(within: .zero)
@@ -90,7 +90,7 @@ import TideoverSignatures
         (["simulated", "sandbox"], .configuration, "serves simulated, sandbox"),
         (["simulated"], .unavailable, "no clock at http://127.0.0.1:1: no connection"),
     ])
-    func `what must not follow, and what cannot, ends before serving begins`(
+    func `a configuration that must not or cannot follow a clock fails before serving`(
         environments: [String],
         code: ExitCode,
         sentence: String
@@ -114,7 +114,7 @@ import TideoverSignatures
         #expect(failure?.message.contains(sentence) == true)
     }
 
-    @Test func `without a clock to follow there is none`() async throws {
+    @Test func `without a clock option no clock is followed`() async throws {
         let configuration = Configuration(server: .init(), storage: .sqlite(path: "x"), apps: [])
         let clock = try await Serve.follow(nil, configuration, "x")
         #expect(clock == nil)
@@ -146,7 +146,7 @@ import TideoverSignatures
         try Data(text.utf8).write(to: folder.appending(path: "tideover.json"))
     }
 
-    @Test func `the help tells of it, and a mistyped URL is wrong usage`() async {
+    @Test func `the help lists the option, and a mistyped URL is wrong usage`() async {
         let help = Output(capturingAs: .plain)
         #expect(await Tideover.program.run(["serve", "--help"], output: help) == .success)
         #expect(help.results.captured.contains("--clock URL"))

@@ -166,7 +166,8 @@ import TideoverSignatures
         )
     }
 
-    @Test func `what is pushed and what is pulled is asked about over a socket`() async throws {
+    @Test func `purchases of pushed and pulled messages are looked up over a socket`() async throws
+    {
         let google = Google()
         let socket = try HTTPServer(port: 0) { try google.respond(to: $0) }
         let configuration = try configuration("http://\(socket.address)")

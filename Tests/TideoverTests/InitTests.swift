@@ -49,7 +49,7 @@ import TideoverServer
         )
     }
 
-    @Test func `one command makes a configuration that answers with its own keys`() async throws {
+    @Test func `one command creates a configuration that works with its own keys`() async throws {
         let (code, output) = await run([
             "--bundle", "com.example.cards", "--product", "cards.pro.monthly:P1M",
             "--product", "cards.lifetime",
@@ -95,7 +95,7 @@ import TideoverServer
     }
 
     @Test(arguments: ["tideover.json", "admin.key", "secret.key", "tideover.db"])
-    func `a file that exists is never replaced, and nothing else is written`(
+    func `an existing file is never replaced, and no other file is written`(
         name: String
     ) async throws {
         let path = folder.appending(path: name)
@@ -118,7 +118,7 @@ import TideoverServer
         ["--bundle", "com.example.cards", "--app", "-x"],
         ["--bundle", "com.example.cards", "--public-url", "http://a.example.com"],
     ])
-    func `what the server would refuse is refused before anything is written`(
+    func `values that the server refuses are refused before anything is written`(
         words: [String]
     ) async throws {
         let (code, _) = await run(words)
@@ -136,7 +136,7 @@ import TideoverServer
         return (wish, output.messages.captured)
     }
 
-    @Test func `questions fill in what the command line left open`() throws {
+    @Test func `questions complete the command line`() throws {
         let (wish, asked) = try ask([
             " com.example.cards ", "", "zero", "1234567890", "", "", "pro:P1X", "pro:P1M life",
             "gold", "http://b.example.com", "https://b.example.com",
@@ -154,7 +154,7 @@ import TideoverServer
         #expect(asked.contains("`http://b.example.com` is not an https URL."))
     }
 
-    @Test func `a StoreKit file that cannot be read is asked for again`() throws {
+    @Test func `the questions repeat for an unreadable StoreKit file`() throws {
         var rest = ["com.example.cards", "", "", "", "no.storekit", "P.storekit", "", ""][...]
         let output = Output(capturingAs: .plain)
         let wish = try InitQuestions(output) { rest.popFirst() }.complete(NewConfiguration()) {
@@ -166,7 +166,7 @@ import TideoverServer
         #expect(output.messages.captured.contains("tideover: no.storekit: no such file"))
     }
 
-    @Test func `Google Play alone is asked in production, and what to complete is named`()
+    @Test func `Google Play alone uses production, and the missing values are named`()
         async throws
     {
         let (code, output) = await run(["--package", "com.example.cards", "--product", "pro:P1M"])
@@ -184,7 +184,7 @@ import TideoverServer
         #expect(finding?.detail.contains("YOUR-HOST") == true)
     }
 
-    @Test func `an end of the input in the middle of the questions writes nothing`() throws {
+    @Test func `an end of input within the questions writes nothing`() throws {
         #expect(throws: CommandFailure.self) { try ask(["com.example.cards"]) }
     }
 }

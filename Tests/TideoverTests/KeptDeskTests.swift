@@ -57,7 +57,7 @@ import TideoverSandbox
         return (code, output.results.captured + output.messages.captured)
     }
 
-    @Test func `stores that are ended go on from their file, and nothing that was told is lost`()
+    @Test func `stopped stores continue from their file without losing messages`()
         async throws
     {
         let backEnd = try backEnd()
@@ -85,7 +85,7 @@ import TideoverSandbox
         await backEnd.stop()
     }
 
-    @Test func `a file of another stage is refused, and what differs is told`() async throws {
+    @Test func `a file of another stage is refused with the difference`() async throws {
         let backEnd = try backEnd()
         let visit = try await visit(backEnd)
         let desk = try await StoreDesk(try stage(), visit, state: state)
@@ -139,7 +139,7 @@ import TideoverSandbox
         await backEnd.stop()
     }
 
-    @Test func `a file is replaced as a whole, and nobody else reads it`() async throws {
+    @Test func `a file is replaced as a whole and readable by its owner only`() async throws {
         let path = folder.appending(path: "a.json").path
         try FileOutput.replace(Array("a long first text".utf8), at: path, mode: 0o600)
         try FileOutput.replace(Array("second".utf8), at: path, mode: 0o600)

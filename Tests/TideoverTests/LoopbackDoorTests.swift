@@ -15,7 +15,7 @@ import TideoverJSON
             "[::1]:9090", "127.0.0.2:9090",
         ]
     )
-    func `programs of this machine are let in`(_ host: String) throws {
+    func `programs of this machine are accepted`(_ host: String) throws {
         let door = try #require(LoopbackDoor(listeningAt: "127.0.0.1"))
         #expect(door.refusal(of: Request(path: "/clock", headers: ["Host": host])) == nil)
     }
@@ -26,7 +26,7 @@ import TideoverJSON
             "notlocalhost", "[2001:db8::1]:9090", "",
         ]
     )
-    func `a name that was made to lead here is not`(_ host: String) throws {
+    func `a foreign name that resolves to loopback is refused`(_ host: String) throws {
         let door = try #require(LoopbackDoor(listeningAt: "::1"))
         #expect(door.refusal(of: Request(path: "/clock", headers: ["Host": host])) != nil)
     }
@@ -39,7 +39,7 @@ import TideoverJSON
             ("http://evil.example/http://localhost", false),
         ]
     )
-    func `a page says whose it is`(_ origin: String, isLetIn: Bool) throws {
+    func `a web page of another origin is refused`(_ origin: String, isLetIn: Bool) throws {
         let door = try #require(LoopbackDoor(listeningAt: "127.0.0.1"))
         let request = Request(
             method: "POST",
@@ -50,11 +50,11 @@ import TideoverJSON
     }
 
     @Test(arguments: ["0.0.0.0", "192.0.2.7", "::"])
-    func `there is no such door for stores that others reach`(_ host: String) {
+    func `stores on a public address have no loopback check`(_ host: String) {
         #expect(LoopbackDoor(listeningAt: host) == nil)
     }
 
-    @Test func `the stores stand behind it`() async throws {
+    @Test func `the stores use the loopback check`() async throws {
         let front = StoreFront(root: [1, 2, 3])
         let address = try #require(ListenAddress("127.0.0.1:0"))
         try front.listen(at: address, otherwise: "")

@@ -97,7 +97,7 @@ import TideoverSandbox
         return (rows, right)
     }
 
-    @Test func `the page on rehearsals lists how both checks come out`() async throws {
+    @Test func `the page on rehearsals lists the results of both checks`() async throws {
         let (rows, right) = try await Self.table()
         #expect(rows.contains { $0.contains("locks out") })
         let page = try Self.text("docs/rehearsal.md")
@@ -131,7 +131,9 @@ import TideoverSandbox
     }
 
     @Test(arguments: NaiveBackEnd.Check.allCases)
-    func `it is right about who buys and renews`(_ check: NaiveBackEnd.Check) async throws {
+    func `the naive check is right for plain purchases and renewals`(_ check: NaiveBackEnd.Check)
+        async throws
+    {
         let report = try await life(
             #"{ after: "5 weeks", expect: { premium: { access: true, rule: "in-period" } } }"#,
             check
@@ -172,7 +174,7 @@ import TideoverSandbox
             ),
         ]
     )
-    func `of Google Play it asks once per message, and errs by that`(
+    func `the naive check reads Google Play only at messages and errs in between`(
         _ steps: String,
         _ expiry: String,
         _ grace: String
@@ -204,7 +206,7 @@ import TideoverSandbox
             ),
         ]
     )
-    func `of the App Store it knows what it was sent, and errs where that is not all`(
+    func `the naive check has only received App Store messages and errs without them`(
         _ steps: String,
         _ expiry: String,
         _ grace: String

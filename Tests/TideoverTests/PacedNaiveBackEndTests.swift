@@ -13,7 +13,9 @@ import TideoverSandbox
             "google-grace-recovered", "google-hold-ended",
         ]
     )
-    func `it errs on its own clock as it does in the store's time`(_ name: String) async throws {
+    func `the naive check errs equally in scaled time and in store time`(_ name: String)
+        async throws
+    {
         let file = NaiveBackEndTests.project.appending(path: "Scenarios/\(name).json5")
         let bytes = try Array(Data(contentsOf: file))
         let free = try #require(try await NaiveBackEndTests.play(bytes))

@@ -50,7 +50,7 @@ import TideoverSandbox
         return (code, output)
     }
 
-    @Test func `a back end somewhere else is rehearsed over HTTP, and its mistakes are told`()
+    @Test func `an external back end is tested over HTTP, and its mistakes are reported`()
         async throws
     {
         let server = try naive()
@@ -78,7 +78,7 @@ import TideoverSandbox
         #expect(silence.results.captured.contains("0 of 1 scenarios passed."))
     }
 
-    @Test func `what is not played with another back end is told with its reason, and no failure`()
+    @Test func `a scenario skipped for an external back end has a reason and is no failure`()
         async throws
     {
         let path = try file("a.json5", steps: #", steps: [{ do: "openApp" }]"#)
@@ -94,14 +94,14 @@ import TideoverSandbox
         #expect(xml.contains(#"<skipped message="\#(reason)"/>"#))
     }
 
-    @Test func `a file that is not there is told before another is played`() async throws {
+    @Test func `a missing file is reported before another one is played`() async throws {
         let path = try file("a.json5", steps: #", steps: [{ do: "subscribe" }]"#)
         let (code, output) = await run(["run", path, "\(folder.path)/none.json5"])
         #expect(code == .noInput)
         #expect(output.results.captured.isEmpty)
     }
 
-    @Test func `a report that cannot be written is told before anything is played`() async throws {
+    @Test func `an unwritable report is reported before anything is played`() async throws {
         let path = try file("a.json5", steps: #", steps: [{ do: "subscribe" }]"#)
         for report in ["\(folder.path)/none/report.xml", folder.path, "\(path)/report.xml"] {
             let (code, output) = await run(["run", path, "--junit", report])
@@ -111,7 +111,7 @@ import TideoverSandbox
         }
     }
 
-    @Test func `a report stays as it was where nothing is played, and is made only at the end`()
+    @Test func `a report changes only at the end of a run`()
         async throws
     {
         let (old, new) = ("\(folder.path)/old.xml", "\(folder.path)/new.xml")
@@ -125,7 +125,7 @@ import TideoverSandbox
     }
 
     @Test(arguments: ["Authorization: Bearer s3cr3t", "x-api-key: s3cr3t", "Cookie: a=s3cr3t"])
-    func `a secret is taken from a file, never from an argument`(field: String) async throws {
+    func `a secret is read from a file, never from an argument`(field: String) async throws {
         let path = try file("a.json5", steps: #", steps: [{ do: "subscribe" }]"#)
         let target = ["run", path, "--target", "http://127.0.0.1:1"]
         let (code, output) = await run(target + ["--header", field])
@@ -149,7 +149,8 @@ import TideoverSandbox
             ["--salt", "1"], ["--store-listen", "127.0.0.1:0"],
         ]
     )
-    func `what belongs to another back end is refused without one`(_ words: [String]) async throws {
+    func `options for an external back end are refused without one`(_ words: [String]) async throws
+    {
         let path = try file("a.json5", steps: #", steps: [{ do: "subscribe" }]"#)
         let (code, output) = await run(["run", path] + words)
         #expect(code == .usage)
@@ -157,7 +158,7 @@ import TideoverSandbox
     }
 
     @Test(arguments: ["--deliver", "--deliver-google", "--read-back"])
-    func `a path of the back end begins with a slash`(_ option: String) async throws {
+    func `a back end path begins with a slash`(_ option: String) async throws {
         let path = try file("a.json5", steps: #", steps: [{ do: "subscribe" }]"#)
         let words = ["run", path, "--target", "http://127.0.0.1:1", option, "notifications"]
         let (code, output) = await run(words)
@@ -165,7 +166,7 @@ import TideoverSandbox
         #expect(output.messages.captured.contains("takes a path that begins with /"))
     }
 
-    @Test func `a store that stays is told what happens, and its clock and customers can be seen`()
+    @Test func `a long-lived store reports its messages, and shows its clock and customers`()
         async throws
     {
         let server = try naive()
@@ -230,7 +231,7 @@ import TideoverSandbox
         await server.stop()
     }
 
-    @Test func `what a back end does not take while time passes is told once, and of nobody`()
+    @Test func `a message that a back end does not accept is reported once`()
         async throws
     {
         let answers = Locked(500)
@@ -271,7 +272,7 @@ import TideoverSandbox
         await visit.front.close()
     }
 
-    @Test func `a store's certificates and key are kept in a folder, and made once`() throws {
+    @Test func `a store's certificates and key are stored in a folder once`() throws {
         let place = AuthorityFolder(path: folder.appending(path: "store").path)
         let made = try place.authority()
         #expect(try place.authority().root == made.root)

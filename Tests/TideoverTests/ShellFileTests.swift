@@ -61,7 +61,7 @@ import TideoverTestProcesses
     }
 
     @Test(arguments: ["zsh", "fish"])
-    func `the other shells accept their completions`(shell: String) async throws {
+    func `the other shells accept their completion scripts`(shell: String) async throws {
         let text = try await completions(shell)
         #expect(text.contains("evidence"))
         guard Self.isPresent(shell) else { return }
@@ -93,7 +93,7 @@ import TideoverTestProcesses
     }
 
     @Test(.enabled(if: ShellFileTests.isPresent("groff"), "groff is not installed"))
-    func `groff finds no fault in a man page`() async throws {
+    func `groff reports no fault in a man page`() async throws {
         for page in Tideover.program.manPages {
             let (_, text) = await run(["man"] + page.path.dropFirst())
             let said = try ChildProcess.run(

@@ -27,7 +27,7 @@ import TideoverSandbox
         return output.results.captured.split(separator: "\n").map(String.init)
     }
 
-    @Test func `it fits terminals narrower than its table`() async throws {
+    @Test func `the output fits terminals narrower than its table`() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let rehearsal = try Rehearsal(try Scenario(reading: Array(Self.story.utf8)), in: folder)

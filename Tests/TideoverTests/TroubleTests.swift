@@ -51,7 +51,7 @@ import TideoverHTTPServer
 
     private let served: Handler = { _ in Response(body: Array(#"{"premium": true}"#.utf8)) }
 
-    @Test func `a customer of whom nothing is known is told as the status answered`() async throws {
+    @Test func `an unknown customer is reported with the response status`() async throws {
         let (code, told, _) = try await rehearse(#"{ expect: { premium: { state: "never" } } }"#) {
             _ in Response(status: 404)
         }
@@ -63,7 +63,7 @@ import TideoverHTTPServer
         )
     }
 
-    @Test func `a message that is not accepted is told with the status, a dozen times at most`()
+    @Test func `an unaccepted message is reported with its status, at most twelve times`()
         async throws
     {
         let (_, told, xml) = try await rehearse(
@@ -78,7 +78,7 @@ import TideoverHTTPServer
         #expect(xml.split(separator: "\n").count { $0.contains(line) } > 12)
     }
 
-    @Test func `what must not be believed and was is told so`() async throws {
+    @Test func `an accepted message that must be refused is reported`() async throws {
         let (_, told, _) = try await rehearse(
             #"{ do: "disturbNotifications", fault: "corrupt" }, { do: "subscribe" }"#,
             with: served
@@ -86,7 +86,7 @@ import TideoverHTTPServer
         #expect(told.contains("accepted (200), though it must not be believed: "))
     }
 
-    @Test func `a refusal is told as it was, and as it should have been`() async throws {
+    @Test func `a refusal is reported with the actual and the expected result`() async throws {
         let (_, told, _) = try await rehearse(
             """
             { do: "subscribe", refused: "paymentDeclined" }, { do: "subscribe" },
@@ -103,7 +103,7 @@ import TideoverHTTPServer
         )
     }
 
-    @Test func `the story of a back end that answers with access alone has no more to say`()
+    @Test func `the story of a back end with access only omits the other fields`()
         async throws
     {
         let (_, told, _) = try await rehearse(

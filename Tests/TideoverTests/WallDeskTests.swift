@@ -95,7 +95,7 @@ import TideoverSignatures
         return (code, output.results.captured + output.messages.captured)
     }
 
-    @Test func `nothing is seen ahead of the clock, and renewals come at the speed asked for`()
+    @Test func `nothing is dated ahead of the clock, and renewals arrive at the chosen speed`()
         async throws
     {
         let door = Locked<Handler?>(nil)

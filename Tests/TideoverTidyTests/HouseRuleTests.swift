@@ -15,7 +15,7 @@ import Testing
         ("TideoverCore", "let word = \"import Foundation\""),
         ("tideover", "import TideoverSQLite"),
     ])
-    func `an import that goes down is right`(module: String, code: String) {
+    func `an import of a lower level is accepted`(module: String, code: String) {
         #expect(HouseRules.wrongImports(file(code, in: module)) == [])
     }
 
@@ -35,7 +35,7 @@ import Testing
         ("TideoverCommandLine", "import TideoverCore"),
         ("TideoverCore", "import TideoverUnheardOf"),
     ])
-    func `an import that goes up, aside or abroad is found`(module: String, code: String) {
+    func `an import of a higher, equal or foreign level is found`(module: String, code: String) {
         #expect(HouseRules.wrongImports(file("\n" + code, in: module)).count == 1)
         let place = "Sources/\(module)/Made.swift:2: "
         #expect(HouseRules.wrongImports(file("\n" + code, in: module))[0].hasPrefix(place))
@@ -56,11 +56,11 @@ import Testing
         "let word = \"Date()\"", "let asyncWord = 1", "blueprint(plan)", "TaskKind.x",
         "/* Task { } /* async */ random */ let a = 1",
     ])
-    func `a pure core is left alone`(code: String) {
+    func `a pure core is accepted`(code: String) {
         #expect(HouseRules.impureCore(file(code)) == [])
     }
 
-    @Test func `only what an Apple app needs imports Foundation`() {
+    @Test func `only modules for Apple apps import Foundation`() {
         let text = "import Foundation\n"
         let path = "Sources/TideoverKit/Apple/Dates.swift"
         #expect(HouseRules.wrongImports(SourceFile(path: path, text: text)) == [])
@@ -74,16 +74,16 @@ import Testing
         "import Synchronization", "Task.immediate { }", "var a: InlineArray<4, UInt8>",
         "func f(_ bytes: Span<UInt8>)", "let wide: Int128 = 1", "UInt128.max",
     ])
-    func `what is too new for the kit is found`(code: String) {
+    func `an API too new for the kit is found`(code: String) {
         #expect(HouseRules.tooNewForTheKit(file(code, in: "TideoverJSON")).count == 1)
         #expect(HouseRules.tooNewForTheKit(file(code, in: "TideoverServer")) == [])
     }
 
-    @Test func `a name that ends like a new one is left alone`() {
+    @Test func `a name that ends like a new API is accepted`() {
         #expect(HouseRules.tooNewForTheKit(file("struct TimeSpan<T> {}")) == [])
     }
 
-    @Test func `unfinished work is found wherever it stands`() {
+    @Test func `unfinished work is found at any position`() {
         let word = "TO" + "DO"
         #expect(
             HouseRules.unfinishedWork(SourceFile(path: "README.md", text: "\n\(word): more"))
@@ -93,7 +93,7 @@ import Testing
         #expect(HouseRules.unfinishedWork(file("\"/tmp/a-XXXXXX\" // \(word)S")) == [])
     }
 
-    @Test func `a crash without a sentence is found`() {
+    @Test func `a crash without a message is found`() {
         #expect(HouseRules.crashesWithoutAReason(file("fatalError(\"no\")")).count == 1)
         #expect(HouseRules.crashesWithoutAReason(file("precondition(a, \"no fatalError(\")")) == [])
     }
@@ -123,7 +123,7 @@ import Testing
         #expect(found("| `TideoverCore/A.swift` | 2 | a |", "| `B.swift` | 1 | a |").count == 1)
     }
 
-    @Test func `a threat that nothing shows is found, and a test that is not there`() {
+    @Test func `a threat without a test is found, and a test that does not exist`() {
         func faults(_ change: (String) -> String?) -> [String] {
             let sections = ThreatPage.ids.map { id in
                 "### \(id): a threat\n\nText.\n\n" + (change(id) ?? "- `trials here`") + "\n"
@@ -139,7 +139,7 @@ import Testing
         #expect(ThreatPage.faults(in: one) { _ in true }.count == 1)
     }
 
-    @Test func `what a threat names is looked for in the tree`() {
+    @Test func `each reference of a threat is looked up in the tree`() {
         let files = [
             SourceFile(
                 path: "Tests/TideoverCoreTests/A.swift",
@@ -160,7 +160,7 @@ import Testing
         ] { #expect(!ThreatPage.exists(name, in: files), "\(name)") }
     }
 
-    @Test func `a lock that the thread sanitizer does not see is found`() {
+    @Test func `a lock invisible to the thread sanitizer is found`() {
         #expect(HouseRules.invisibleLocks(file("let count = Mutex(0)")).count == 1)
         #expect(HouseRules.invisibleLocks(file("let count: Mutex<Int>")).count == 1)
         let test = SourceFile(path: "Tests/TideoverCoreTests/A.swift", text: "let n = Mutex(0)")
@@ -182,7 +182,7 @@ import Testing
         #expect(HouseRules.unexplainedEscapes(file("nonisolated(unsafe) var a = 1")).count == 1)
     }
 
-    @Test func `a path of one machine is found`() {
+    @Test func `a machine-specific path is found`() {
         let path = "/wo" + "rk/main"
         #expect(
             HouseRules.pathsOfOneMachine(SourceFile(path: "a.sh", text: "cd \(path)")).count == 1
@@ -228,7 +228,7 @@ import Testing
         )
     }
 
-    @Test func `a module that the architecture page forgot is found`() {
+    @Test func `a module missing from the architecture page is found`() {
         #expect(
             HouseRules.undrawnModules("`TideoverHTTPServer` runs it", modules: ["TideoverHTTP"])
                 == ["ARCHITECTURE.md: does not name TideoverHTTP"]
@@ -253,10 +253,12 @@ import Testing
         ),
         ("\"\" a", "\"\" a", "    "),
     ])
-    func `code is told from comments and literals`(text: String, code: String, literals: String) {
-        let parts = SwiftText.parts(of: text)
-        #expect(parts.code == code)
-        #expect(parts.literals == literals)
+    func `code is distinguished from comments and literals`(
+        text: String,
+        code: String,
+        literals: String
+    ) {
+        #expect(SwiftText.parts(of: text) == SwiftText.Parts(code: code, literals: literals))
     }
 }
 
@@ -275,7 +277,7 @@ import Testing
         "`[no](link)`", "```\n[no](link)\n```", "[named]: docs/guide.md",
         "[mail](mailto:a@example.com)",
     ])
-    func `a link that leads somewhere is right`(text: String) {
+    func `a valid link is accepted`(text: String) {
         #expect(broken(text.replacing("(#top)", with: "(README.md#top)")) == [])
     }
 
@@ -283,12 +285,12 @@ import Testing
         "[gone](docs/gone.md)", "[up](../other/README.md)", "[part](docs/guide.md#gone)",
         "[named]: gone.md", "see [a](docs) and [b](gone)",
     ])
-    func `a link that leads nowhere is found`(text: String) {
+    func `a broken link is found`(text: String) {
         #expect(broken("\n" + text).count == 1)
         #expect(broken("\n" + text).first?.hasPrefix("README.md:2: ") == true)
     }
 
-    @Test func `a link is read from where the document stands`() {
+    @Test func `a link is resolved from the document's folder`() {
         #expect(
             broken("[top](../README.md#top) [self](guide.md) [here](#guide)", at: "docs/guide.md")
                 == []

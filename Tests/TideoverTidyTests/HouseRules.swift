@@ -200,7 +200,7 @@ enum HouseRules {
         ]
         return words.flatMap { word in
             file.literals.containing(word).map {
-                file.violation($0, "`\(word)`: statements for a database stand in its own module")
+                file.violation($0, "`\(word)`: SQL statements belong in the database's module")
             }
         }
     }

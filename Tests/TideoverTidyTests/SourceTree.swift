@@ -64,9 +64,9 @@ struct SourceFile: Sendable {
     let path: String
     /// As it is.
     let written: Lines
-    /// Without comments and the content of string literals; empty for other languages than Swift.
+    /// The code without comments and contents of string literals; empty if it is not Swift.
     let code: Lines
-    /// Only the content of string literals; empty for other languages than Swift.
+    /// Only the contents of string literals; empty if it is not Swift.
     let literals: Lines
 
     /// Only its comments; empty for other languages than Swift.
@@ -104,7 +104,7 @@ struct Lines: Sendable {
         all = text.components(separatedBy: "\n")
     }
 
-    /// The lines that contain a word; one that begins or ends with a letter does not count inside a
+    /// The lines that contain a word. A word that begins or ends with a letter does not count inside a
     /// longer name.
     func containing(_ word: String) -> [Int] {
         guard text.contains(word) else { return [] }

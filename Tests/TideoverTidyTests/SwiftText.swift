@@ -1,9 +1,9 @@
-/// Separates the code of a Swift file from its comments and string literals.
+/// Separates the code of a Swift file from its comments and its string literals.
 struct SwiftText {
     struct Parts: Equatable {
-        /// The file with blanks in place of comments and of the content of literals.
+        /// The file with comments and contents of literals replaced by blanks.
         var code = ""
-        /// The file with blanks in place of everything but the content of literals.
+        /// The file with everything but the contents of literals replaced by blanks.
         var literals = ""
         /// The file with blanks in place of everything but comments.
         var comments = ""

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Checks that the page on threats has every one of the list, and that what it says shows each exists.
+/// Checks that the page on threats has every threat of the list, and that each named test exists.
 enum ThreatPage {
-    /// The threats that the project answers for.
+    /// The threats that the page must contain.
     static let ids = [
         ("S", 8), ("T", 4), ("R", 2), ("I", 4), ("D", 10), ("E", 8), ("F", 1),
     ].flatMap { letter, count in (1...count).map { "\(letter)\($0)" } }
 
-    /// The entry in place of tests while there is no such part of the server.
+    /// The text in place of tests while that part of the server does not exist.
     static let excuse = "Nothing to attack yet: "
 
-    /// What is wrong with a page; `exists` says of what it names whether it is in the tree.
+    /// The faults of a page. `exists` returns whether a named test or trial is in the tree.
     static func faults(in page: SourceFile, exists: (String) -> Bool) -> [String] {
         let threats = sections(of: page)
         let found = threats.map(\.id)

@@ -10,28 +10,28 @@ import Testing
         #expect(SourceTree.modules.contains("TideoverCore"))
     }
 
-    @Test func `imports only go down and libraries of the system have one owner`() {
+    @Test func `imports refer to lower levels only, and system libraries have one owner`() {
         #expect(SourceTree.sources.flatMap(HouseRules.wrongImports) == [])
     }
 
-    @Test func `every module has a level or is a library of the system with an owner`() {
+    @Test func `every module has a level or is a system library with an owner`() {
         let known = HouseRules.levels.reduce(Set(HouseRules.owners.keys)) { $0.union($1) }
         #expect(SourceTree.modules.filter { !known.contains($0) } == [])
     }
 
-    @Test func `the core reads no clock, rolls no dice and waits for nothing`() {
+    @Test func `the core uses no clock, no random numbers and no waiting`() {
         #expect(SourceTree.sources.flatMap(HouseRules.impureCore) == [])
     }
 
-    @Test func `what an app embeds needs no newer system than it says`() {
+    @Test func `modules for apps need no newer system than declared`() {
         #expect(SourceTree.sources.flatMap(HouseRules.tooNewForTheKit) == [])
     }
 
-    @Test func `nothing is left unfinished`() {
+    @Test func `no unfinished work is left`() {
         #expect(SourceTree.files.flatMap(HouseRules.unfinishedWork) == [])
     }
 
-    @Test func `a broken assumption is told by a precondition`() {
+    @Test func `a broken assumption stops with a precondition and its message`() {
         #expect(SourceTree.sources.flatMap(HouseRules.crashesWithoutAReason) == [])
     }
 
@@ -39,27 +39,23 @@ import Testing
         #expect(SourceTree.sources.flatMap(HouseRules.invisibleLocks) == [])
     }
 
-    @Test func `programs are started in one way`() {
+    @Test func `programs are started with one function`() {
         #expect(SourceTree.files.flatMap(HouseRules.foundationsProcesses) == [])
     }
 
-    @Test func `every way around the checks of concurrency says why`() {
+    @Test func `every exemption from concurrency checks has a reason`() {
         #expect(SourceTree.files.flatMap(HouseRules.unexplainedEscapes) == [])
     }
 
-    @Test func `documents, comments and texts are in plain English`() {
-        #expect(SourceTree.files.flatMap(PlainEnglish.idioms) == [])
-    }
-
-    @Test func `no file names a path of one machine`() {
+    @Test func `no file contains a machine-specific path`() {
         #expect(SourceTree.files.flatMap(HouseRules.pathsOfOneMachine) == [])
     }
 
-    @Test func `statements for a database stand in its module`() {
+    @Test func `SQL statements are in the database's module`() {
         #expect(SourceTree.sources.flatMap(HouseRules.strayStatements) == [])
     }
 
-    @Test func `every target carries the project's name`() throws {
+    @Test func `every target's name contains the project's name`() throws {
         let manifest = try #require(SourceTree.file("Package.swift"))
         #expect(HouseRules.foreignTargetNames(manifest) == [])
         let names = Set(HouseRules.targets(of: manifest).map(\.name))
@@ -78,13 +74,13 @@ import Testing
         #expect(HouseRules.undrawnModules(text, modules: SourceTree.modules) == [])
     }
 
-    @Test func `every threat has something in the tree that shows what stands against it`() throws {
+    @Test func `every threat has a test or trial in the tree`() throws {
         let page = try #require(SourceTree.file("docs/threats.md"))
         let faults = ThreatPage.faults(in: page) { ThreatPage.exists($0, in: SourceTree.files) }
         #expect(faults == [])
     }
 
-    @Test func `every link inside the project leads somewhere`() {
+    @Test func `every link within the project is valid`() {
         let documents = SourceTree.files.filter {
             $0.path.hasSuffix(".md") && (!$0.path.contains("/") || $0.path.hasPrefix("docs/"))
         }

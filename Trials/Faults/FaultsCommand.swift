@@ -5,7 +5,7 @@ enum FaultsCommand {
     static let server = Parameter.requiredOption(
         "--server",
         "PROGRAM",
-        "The program to try"
+        "The program to test with `serve`"
     )
     private static let short = Parameter.flag(
         "--short",

@@ -112,7 +112,7 @@ extension FaultTrial {
         )
         if !isIdle {
             let told = crowd.answers[408, default: 0]
-            finding.expect(told * 10 > crowd.lives.count * 9, "only \(told) got 408")
+            finding.expect(told * 10 > crowd.lives.count * 9, "only \(told) received 408")
         }
         let word = isIdle ? "closed" : "408 and closed"
         finding.note(

@@ -51,7 +51,7 @@ private struct Unwritable {
         let health = try wire.get("/healthz")
         finding.expect(health.status == 200, "/healthz answers \(health.status)")
         let isUnready = waited(upTo: 5_000) { (try? wire.get("/readyz"))?.status == 503 }
-        finding.expect(isUnready, "/readyz does not report that nothing can be written")
+        finding.expect(isUnready, "/readyz does not report that writes fail")
     }
 
     /// Space that SQLite has reserved may still accept a few.
@@ -115,7 +115,7 @@ private struct FullDisk {
         finding.note("killed and started while full: reads go on")
         unlink(filler)
         let isReady = waited(upTo: 5_000) { (try? wire.get("/readyz"))?.status == 200 }
-        finding.expect(isReady, "/readyz does not report that it works again")
+        finding.expect(isReady, "/readyz does not report the recovery")
         let refused = try mail.sendRefused(over: wire)
         finding.expect(refused.isEmpty, "\(refused.count) are refused with space free again")
         finding.note("works again without a restart once space is free")

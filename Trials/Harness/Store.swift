@@ -95,7 +95,7 @@ struct Store: Sendable {
         do {
             try machine.register(StoreCustomer(name: "c", appAccountToken: token))
             let letters = try machine.perform(.buy(product: Self.coins, outsideApp: false), by: "c")
-            precondition(letters.count == 1, "a purchase is reported once")
+            precondition(letters.count == 1, "a purchase causes one notification")
             return letters[0]
         } catch {
             preconditionFailure("a store sells a consumable to its customer: \(error)")

@@ -10,13 +10,13 @@ enum SoakCommand {
     private static let purchases = Parameter.option(
         "--purchases",
         "N",
-        "How many consumables one customer bought before; default 10,000",
+        "How many consumables one customer has bought before; 10,000 by default",
         as: .integer(in: 1...100_000)
     )
     private static let customers = Parameter.option(
         "--customers",
         "N",
-        "How many others bought a subscription before; default 2,000",
+        "How many others have bought a subscription before; 2,000 by default",
         as: .integer(in: 1...1_000_000)
     )
     private static let attacks = Parameter.arguments(

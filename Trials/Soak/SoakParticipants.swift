@@ -318,7 +318,7 @@ final class KeyAbuser: SoakParticipant {
 
     private func request(_ name: String, _ turn: Int) -> (id: String, body: String) {
         switch turn % 5 {
-        case 0: ("nobody-\(name)", #"{"nothing":true}"#)
+        case 0: ("unknown-\(name)", #"{"nothing":true}"#)
         case 1: ("empty-\(name)", "{}")
         case 2: (customer, conclusion(access: turn / 5 % 2 == 0))
         case 3: ("thief-\(name)", #"{"transactions":["\#(proof)"]}"#)

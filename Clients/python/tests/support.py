@@ -33,7 +33,7 @@ def problem(status, name, **headers):
 
 
 class Server:
-    """Answers with what `route` returns or raises, and keeps every request."""
+    """Responds with the result or the exception of `route`, and records every request."""
 
     def __init__(self, route):
         self.route = route
@@ -49,7 +49,7 @@ def table(name):
 
 
 def merged(target, patch):
-    """A merge patch, RFC 7396."""
+    """Returns a value with a merge patch applied, RFC 7396."""
     if not isinstance(patch, dict):
         return patch
     result = dict(target) if isinstance(target, dict) else {}

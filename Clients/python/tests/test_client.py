@@ -16,7 +16,7 @@ def client(route, **options):
 
 
 class Requests(unittest.TestCase):
-    def test_a_request_names_app_customer_environment_and_key(self):
+    def test_a_request_contains_app_customer_environment_and_key(self):
         api, server, _ = client(lambda *_: reply(200, snapshot(), etag='W/"1"'), environment="sandbox")
         _, etag = api.snapshot("u/1 ä")
         self.assertEqual(etag, 'W/"1"')
@@ -25,7 +25,7 @@ class Requests(unittest.TestCase):
             url, "https://billing.example.com/v1/apps/cards/customers/u%2F1%20%C3%A4?environment=sandbox")
         self.assertEqual(headers["Authorization"], "Bearer pk_1")
 
-    def test_a_store_is_named_where_it_is_known(self):
+    def test_a_known_store_is_sent(self):
         api, server, _ = client(lambda *_: reply(200, {**snapshot(), "items": []}), store="appStore")
         api.snapshot("anna")
         api.reconcile("anna", nothing=True)
@@ -40,12 +40,12 @@ class Requests(unittest.TestCase):
         self.assertIn("/customers/anna/prompts?", url)
         self.assertEqual(body, {"id": "p", "kind": "soft", "response": "dismissed"})
 
-    def test_what_is_held_already_is_not_read_again(self):
+    def test_a_cached_answer_is_not_read_again(self):
         api, server, _ = client(lambda *_: reply(304))
         self.assertIsNone(api.snapshot("anna", 'W/"1"'))
         self.assertEqual(server.requests[0][2]["If-None-Match"], 'W/"1"')
 
-    def test_what_can_succeed_later_is_tried_again_with_pauses_that_grow(self):
+    def test_a_retryable_failure_is_retried_with_growing_delays(self):
         for first in (OSError("reset"), problem(429, "slow"), problem(503, "down"), reply(502, b"<html>")):
             def route(_, count, first=first):
                 if count == 3:
@@ -57,14 +57,14 @@ class Requests(unittest.TestCase):
             api.snapshot("anna")
             self.assertEqual(pauses, [0.25, 0.5])
 
-    def test_a_pause_is_at_least_what_the_server_asks_for(self):
+    def test_a_delay_is_at_least_the_retry_after(self):
         def route(_, count):
             return reply(200, snapshot()) if count == 2 else problem(503, "busy", retry_after="7")
         api, _, pauses = client(route)
         api.snapshot("anna")
         self.assertEqual(pauses, [7.25])
 
-    def test_attempts_are_bounded_and_a_server_that_asks_for_much_is_left_alone(self):
+    def test_attempts_are_limited_and_a_long_retry_after_ends_them(self):
         for answer, count in ((problem(503, "down"), 3), (problem(429, "slow", retry_after="31"), 1),
                               (problem(404, "not-found"), 1), (reply(301), 1)):
             api, server, _ = client(lambda *_, answer=answer: answer)
@@ -72,7 +72,7 @@ class Requests(unittest.TestCase):
                 api.snapshot("anna")
             self.assertEqual(len(server.requests), count)
 
-    def test_a_problem_is_named(self):
+    def test_a_problem_has_its_code(self):
         api, _, _ = client(lambda *_: problem(403, "wrong-app"))
         with self.assertRaises(TideoverError) as raised:
             api.explain("anna")
@@ -86,7 +86,7 @@ class Requests(unittest.TestCase):
                 api.explain("anna")
             self.assertEqual(raised.exception.code, "wrong-app")
 
-    def test_purchases_beyond_a_request_are_sent_in_several_and_numbered_through(self):
+    def test_purchases_beyond_a_request_are_sent_in_several_with_continuous_numbers(self):
         def route(request, _):
             items = [{"kind": "purchase", "index": index, "verdict": "accepted"}
                      for index in range(len(request[3].get("purchases", [])))]
@@ -128,7 +128,7 @@ class Loopback(unittest.TestCase):
             server.shutdown()
         self.assertEqual(asked, ["/v1/apps/cards/pass-keys"])
 
-    def test_a_body_that_is_cut_off_is_a_network_error(self):
+    def test_a_truncated_body_is_a_network_error(self):
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 self.send_response(200)
@@ -147,7 +147,7 @@ class Loopback(unittest.TestCase):
             server.shutdown()
         self.assertEqual(raised.exception.code, "network")
 
-    def test_a_server_that_is_away_is_a_network_error(self):
+    def test_an_unreachable_server_is_a_network_error(self):
         api = Tideover("http://127.0.0.1:9", "cards", "sk", attempts=1)
         with self.assertRaises(TideoverError) as raised:
             api.snapshot("anna")
@@ -173,7 +173,7 @@ class Cache(unittest.TestCase):
         answer = self.cache.answer(customer, name)
         return answer.because or answer.status
 
-    def test_an_answer_is_kept_for_half_a_minute_then_asked_for_by_its_tag(self):
+    def test_an_answer_is_cached_for_half_a_minute_then_requested_with_its_tag(self):
         self.assertEqual(self.status(), "granted")
         self.now += 29.999
         self.assertEqual(self.status(), "granted")
@@ -182,7 +182,7 @@ class Cache(unittest.TestCase):
         self.assertEqual(self.status(), "granted")
         self.assertEqual(self.server.requests[1][2]["If-None-Match"], 'W/"1"')
 
-    def test_an_answer_is_never_kept_past_its_change(self):
+    def test_an_answer_is_never_cached_past_its_change(self):
         self.answer = snapshot(nextChange=iso(BEGIN + 10))
         self.status()
         self.now += 9.999
@@ -192,7 +192,7 @@ class Cache(unittest.TestCase):
         self.answer = snapshot(at=self.now, version=2, access=False, state="expired")
         self.assertEqual(self.status(), "denied")
 
-    def test_offline_an_answer_counts_for_ten_minutes_and_never_past_its_change(self):
+    def test_an_answer_is_valid_offline_for_ten_minutes_and_never_past_its_change(self):
         for change, last in ((None, 600), (iso(BEGIN + 60), 60)):
             self.cache.forget("anna")
             self.is_offline, self.now, self.answer = False, BEGIN, snapshot(nextChange=change)
@@ -202,12 +202,12 @@ class Cache(unittest.TestCase):
             self.now = BEGIN + last
             self.assertEqual(self.status(), "offline")
 
-    def test_what_is_kept_is_bounded(self):
+    def test_the_cache_is_bounded(self):
         for customer in ("a", "b", "c", "b", "c"):
             self.status(customer)
         self.assertEqual(len(self.server.requests), 3)
 
-    def test_a_name_that_the_catalogue_lacks_is_neither(self):
+    def test_an_entitlement_outside_of_the_catalogue_is_neither(self):
         self.assertEqual(self.status(name="gold"), "unnamed")
 
     def test_an_answer_has_no_truth_value(self):

@@ -1,4 +1,4 @@
-"""The tables that the core and the TypeScript client are held to as well."""
+"""Tests the client with the conformance tables of the core and the TypeScript client."""
 
 import unittest
 
@@ -8,14 +8,14 @@ from tideover.passes import Expectation, PassRefusal, answer_of, believe, custom
 
 from .support import merged, table
 
-# As many cases as the TypeScript client finds in the same files.
+# The number of cases that the TypeScript client finds in the same files.
 COUNTS = {"passes": 48, "signed-passes": 19, "webhooks": 25, "snapshots": 11}
 DEFAULTS = {"issuer": "tideover", "audience": "cards", "customer": "anna", "environment": "production"}
 
 
 class Conformance(unittest.TestCase):
     def each(self, name, check):
-        """Holds every case of a table to `check`, which gets the rest of the table too."""
+        """Runs `check` with every case of a table and with the rest of the table."""
         found = table(name)
         self.assertEqual(len(found["cases"]), COUNTS[name])
         for case in found["cases"]:

@@ -1,4 +1,4 @@
-"""The adapters in the frameworks themselves, where Debian or PyPI has put them."""
+"""Tests the adapters with the installed frameworks, from Debian or PyPI."""
 
 import base64
 import hashlib
@@ -46,7 +46,7 @@ def cache(premium):
 
 @unittest.skipUnless(fastapi, "FastAPI is not installed")
 class FastAPI(unittest.TestCase):
-    def test_only_who_may_is_let_in(self):
+    def test_only_entitled_customers_have_access(self):
         from tideover.fastapi import require_entitlement
         for premium, unknown, status in CASES:
             app = fastapi.FastAPI()
@@ -57,14 +57,14 @@ class FastAPI(unittest.TestCase):
             if status == 503:
                 self.assertEqual(answer.headers["retry-after"], "30")
 
-    def test_nobody_signed_in_is_answered_401(self):
+    def test_a_request_without_a_customer_gets_401(self):
         from tideover.fastapi import require_entitlement
         app = fastapi.FastAPI()
         needed = require_entitlement("premium", cache({}), lambda: None, unknown="allow")
         app.get("/export", dependencies=[fastapi.Depends(needed)])(lambda: "exported")
         self.assertEqual(TestClient(app).get("/export").status_code, 401)
 
-    def test_a_signed_message_is_handed_on_and_any_other_refused(self):
+    def test_a_signed_message_is_handled_and_any_other_refused(self):
         from tideover import Webhook
         from tideover.fastapi import webhook
         app = fastapi.FastAPI()
@@ -89,7 +89,7 @@ class Django(unittest.TestCase):
             settings.configure(ALLOWED_HOSTS=["testserver"], DEFAULT_CHARSET="utf-8")
             django.setup()
 
-    def test_only_who_may_is_let_in(self):
+    def test_only_entitled_customers_have_access(self):
         from django.http import HttpResponse
         from django.test import RequestFactory
         from tideover.django import require_entitlement
@@ -105,7 +105,7 @@ class Django(unittest.TestCase):
             answer = export(RequestFactory().get("/export"), "cards")
             self.assertEqual(answer.status_code, status, (premium, unknown))
 
-    def test_a_signed_message_is_handed_on_and_any_other_refused(self):
+    def test_a_signed_message_is_handled_and_any_other_refused(self):
         from django.test import RequestFactory
         from tideover.django import webhook
         seen = []

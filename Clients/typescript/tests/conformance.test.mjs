@@ -9,7 +9,7 @@ const counts = { passes: 48, "signed-passes": 19, webhooks: 25, snapshots: 11 };
 
 function each(name, check) {
   const { cases, ...rest } = table(name);
-  test(`${name}.json has the cases that it should`, () => assert.equal(cases.length, counts[name]));
+  test(`${name}.json has the expected number of cases`, () => assert.equal(cases.length, counts[name]));
   for (const one of cases) test(`${name}: ${one.name}`, () => check(one, rest));
 }
 
@@ -19,7 +19,7 @@ each("passes", (one, { passes }) => {
   };
   const claims = ({ pass, patch }) => merged(passes[pass], patch ?? {});
   const time = { clock: instant(one.clock), newest: instant(one.newestVerified) };
-  // What the device holds was believed by whoever it is for.
+  // The device verified its stored pass for that pass's own customer.
   const held = one.held && believe(
     claims(one.held), { ...expected, customer: claims(one.held).sub }, undefined, time);
   const found = believe(claims(one), expected, held, time);
@@ -39,7 +39,7 @@ each("signed-passes", async ({ document, verdict }, { keys }) => {
     const found = await verifiedClaims(document, keys, verifier);
     assert.equal(typeof found === "string" ? found : "accepted", verdict);
   }
-  // Without a verifier nothing is believed, and nothing is taken for verified.
+  // Without a verifier no document is accepted.
   const found = await verifiedClaims(document, keys, undefined);
   assert.equal(found, verdict === "accepted" ? "unverifiable" : typeof found === "string" ? found : "");
 });

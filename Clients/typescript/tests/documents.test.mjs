@@ -27,7 +27,7 @@ function blocks(document, language) {
   return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter(([, it]) => it === language).map(([, , code]) => code);
 }
 
-test("the documents' TypeScript compiles", () => {
+test("the TypeScript of the documents compiles", () => {
   // Beside the packages, so that their types are found.
   const folder = path.join(here, ".documents");
   rmSync(folder, { recursive: true, force: true });
@@ -82,7 +82,7 @@ describe("the packed packages", { skip }, () => {
   });
 
   for (const name of ["client", "react", "react-native", "node"]) {
-    test(`${name} holds what it should and nothing else`, () => {
+    test(`${name} contains exactly the expected files`, () => {
       const tarball = path.join(packed, `tideover-${name}-0.1.0.tgz`);
       const names = execFileSync("tar", ["-tzf", tarball], { encoding: "utf8" }).trim().split("\n");
       const files = names.filter((it) => !it.endsWith("/")).map((it) => it.replace("package/", ""));
@@ -96,13 +96,13 @@ describe("the packed packages", { skip }, () => {
     });
   }
 
-  test("curl", () => {
+  test("the curl example runs", () => {
     const [script] = blocks("clients", "sh");
     const { entitlements } = JSON.parse(execFileSync("sh", ["-c", script], { env: environment, encoding: "utf8" }));
     assert.equal(entitlements.premium.access, true);
   });
 
-  test("the back end of the first page", async () => {
+  test("the back end of the first page runs", async () => {
     const code = blocks("clients", "js")[0].replace('"127.0.0.1");', '"127.0.0.1", function () { console.log(this.address().port); });');
     writeFileSync(path.join(folder, "server.mjs"), code);
     const server = spawn("node", ["server.mjs"], { cwd: folder, env: environment, stdio: ["ignore", "pipe", "inherit"] });
@@ -124,7 +124,7 @@ describe("the packed packages", { skip }, () => {
     }
   });
 
-  test("Python", () => {
+  test("the Python example runs", () => {
     const python = path.join(folder, "venv/bin/python");
     const run = (code) => execFileSync(python, ["-c", code], { env: environment, encoding: "utf8", cwd: folder });
     assert.equal(run(blocks("clients", "python")[0]).trim(), "granted");
@@ -136,7 +136,7 @@ describe("the packed packages", { skip }, () => {
   });
 
   for (const [index, name] of [[1, "FastAPI"], [2, "Django"]]) {
-    test(`Python's ${name}`, () => {
+    test(`the ${name} example runs`, () => {
       // Debian's own interpreter has the framework, the folder the installed package.
       const code = blocks("python", "python")[index];
       const settings = name === "Django" ? "import django.conf\ndjango.conf.settings.configure()\n" : "";
@@ -157,7 +157,7 @@ function install(folder) {
   if (existsSync("/usr/bin/npm")) {
     execFileSync("npm", npm, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
   } else {
-    // What npm does with a tarball that depends on nothing else.
+    // What npm does with a tarball without dependencies.
     for (const tarball of tarballs) {
       const name = path.basename(tarball).replace(/^tideover-(.*)-[\d.]+\.tgz$/, "$1");
       const place = path.join(folder, "node_modules/@tideover", name);

@@ -1,4 +1,4 @@
-// A device in a simulated world: the built server, both stores behind it, and the hooks that an app
+// A device in a simulated world: the built server, both simulated stores, and the hooks that an app
 // renders. TIDEOVER_BINARY names the built program.
 import { CustomerSession, PurchaseSync, TideoverAPI } from "@tideover/client";
 import { EntitlementCache, fetchWebhook, nodeVerifier, withEntitlement } from "@tideover/node";
@@ -75,18 +75,18 @@ class Phone {
   }
 }
 
-describe("a device beside the real server", { skip }, () => {
+describe("a device with the real server", { skip }, () => {
   let world;
   before(async () => { world = await World.open(); });
   after(() => world?.close());
 
-  test("the generated types are those of the built server", async () => {
+  test("the generated types equal those of the built server", async () => {
     const document = await (await fetch(`${world.url}/openapi.json`)).json();
     const committed = readFileSync(new URL("../client/src/types.ts", import.meta.url), "utf8");
     assert.equal(committed, generateTypes(document), "stale: run scripts/clients.sh types");
   });
 
-  test("a year on the App Store", async () => {
+  test("a device follows a year on the App Store", async () => {
     const phone = new Phone(world, await world.customer("anna"));
     await phone.startApp();
     assert.equal(phone.screen(), "unknown loading, none");
@@ -94,7 +94,7 @@ describe("a device beside the real server", { skip }, () => {
     await phone.session.reconcile({ nothing: true });
     await phone.agrees("denied, none", "never");
 
-    // The store's message is lost and the server is away: only the phone knows of the purchase.
+    // The store's message is lost and the server is unreachable: only the phone has the purchase.
     world.isLosing = true;
     await world.step({ do: "subscribe", customer: "anna", product: "cards.pro.monthly" });
     await world.stop();
@@ -119,7 +119,7 @@ describe("a device beside the real server", { skip }, () => {
     await world.step({ do: "advance", by: "1 month" });
     await phone.agrees("granted, soft", "grace");
 
-    // A day without a network, and the app starts anew: the pass answers.
+    // After a day without a network the app starts again: the pass answers.
     await world.stop();
     phone.endApp();
     phone.offset = day;
@@ -143,7 +143,7 @@ describe("a device beside the real server", { skip }, () => {
     phone.endApp();
   });
 
-  test("a purchase on Google Play with its message lost", async () => {
+  test("a device recovers a Google Play purchase with a lost message", async () => {
     const phone = new Phone(world, await world.customer("ben"));
     world.isLosing = true;
     await world.step({ do: "buy", customer: "ben", product: "cards.pro", acknowledged: false });
@@ -175,7 +175,7 @@ describe("a device beside the real server", { skip }, () => {
     assert.equal(await ask(), 401);
   });
 
-  test("a back end reads why, what was and what happened", async () => {
+  test("a back end reads explanations, past answers and events", async () => {
     const api = new TideoverAPI({ url: world.url, app: "cards", key: world.secretKey, environment: "simulated" });
     const anna = await world.customer("anna");
     assert.ok((await api.explain(anna)).entitlements.premium.decision);

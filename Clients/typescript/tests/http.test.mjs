@@ -18,7 +18,7 @@ const failing = (error) => (_, count) => {
   return reply(200, snapshot());
 };
 
-test("a request names the app, the customer, the environment and the key", async () => {
+test("a request contains the app, the customer, the environment and the key", async () => {
   const { api, requests } = client(() => reply(200, snapshot(), { ETag: 'W/"1-a"' }), { environment: "sandbox" });
   const { etag } = await api.snapshot("u/1 ä");
   assert.equal(etag, 'W/"1-a"');
@@ -28,7 +28,7 @@ test("a request names the app, the customer, the environment and the key", async
   assert.equal(redirect, "manual");
 });
 
-test("an answer that is held already is not read again", async () => {
+test("a cached answer is not read again", async () => {
   const { api, requests } = client(() => reply(304));
   assert.equal(await api.snapshot("anna", 'W/"1-a"'), undefined);
   assert.equal(requests[0].headers["If-None-Match"], 'W/"1-a"');
@@ -41,34 +41,34 @@ for (const [name, first] of [
   ["503", () => problem(503, "storage-unavailable")],
   ["a proxy's 502", () => reply(502, "<html>")],
 ]) {
-  test(`${name} is tried again, with pauses that grow`, async () => {
+  test(`${name} is retried with growing delays`, async () => {
     const { api, pauses } = client((_, count) => (count < 3 ? first() : reply(200, snapshot())));
     assert.equal((await api.snapshot("anna")).snapshot.customerVersion, 1);
     assert.deepEqual(pauses, [250, 500]);
   });
 }
 
-test("a pause is at least what the server asks for", async () => {
+test("a delay is at least the server's Retry-After", async () => {
   const { api, pauses } = client(
     (_, count) => (count < 2 ? problem(503, "overloaded", { "Retry-After": "7" }) : reply(200, snapshot())));
   await api.snapshot("anna");
   assert.deepEqual(pauses, [7250]);
 });
 
-test("a server that asks for more than half a minute is left alone", async () => {
+test("a Retry-After above half a minute ends the retries", async () => {
   const { api, requests } = client(() => problem(429, "too-many-changes", { "Retry-After": "31" }));
   await assert.rejects(api.snapshot("anna"), { code: "too-many-changes", retryAfter: 31_000 });
   assert.equal(requests.length, 1);
 });
 
-test("attempts are bounded", async () => {
+test("the number of attempts is limited", async () => {
   const { api, requests } = client(failing(new TypeError("fetch failed")), { attempts: 2 });
   await assert.rejects(api.snapshot("anna"), { name: "TideoverError", code: "network" });
   assert.equal(requests.length, 2);
 });
 
 for (const status of [301, 400, 401, 403, 404, 413]) {
-  test(`${status} is not tried again`, async () => {
+  test(`${status} is not retried`, async () => {
     const { api, requests } = client(() => problem(status, "some-problem"));
     await assert.rejects(api.snapshot("anna"), (error) => error instanceof TideoverError && error.status === status);
     assert.equal(requests.length, 1);
@@ -76,7 +76,7 @@ for (const status of [301, 400, 401, 403, 404, 413]) {
 }
 
 for (const prefix of ["/problems/", "https://billing.example.com/problems/", "urn:tideover:problem:"]) {
-  test(`the code of a problem is what follows ${prefix}`, async () => {
+  test(`the code of a problem is the text after ${prefix}`, async () => {
     const { api } = client(() => reply(403, { type: `${prefix}wrong-app`, title: "", status: 403 }));
     await assert.rejects(api.snapshot("anna"), { name: "TideoverError", code: "wrong-app" });
   });
@@ -90,12 +90,12 @@ test("an attempt ends with its timeout, also while the body arrives", async () =
   assert.equal(requests.length, 2);
 });
 
-test("what is no JSON is no answer", async () => {
+test("a response that is not JSON is refused", async () => {
   const { api } = client(() => reply(200, "<html>hello"));
   await assert.rejects(api.snapshot("anna"), { code: "malformed", status: 200 });
 });
 
-test("more purchases than one request takes are sent in several, and numbered through", async () => {
+test("purchases beyond one request's limit are sent in several with continuous numbers", async () => {
   const { api, requests } = client(({ body }) => reply(200, {
     ...snapshot(), drift: [],
     items: (body.purchases ?? []).map((_, index) => ({ kind: "purchase", index, verdict: "accepted" })),

@@ -49,7 +49,7 @@ test("Express and Node's http: a signed message is handled, any other is refused
   assert.deepEqual(seen, ["entitlement_changed"]);
 });
 
-test("Express: a body that express.raw has read counts; one that was parsed is a mistake that is named", async () => {
+test("Express: a body read by express.raw is accepted, and a parsed one is reported as a mistake", async () => {
   const handler = expressWebhook({ keys: secret }, () => {});
   const response = { end() {}, setHeader() {} };
   await handler({ headers: signed(body), body: Buffer.from(body) }, response, assert.fail);
@@ -59,7 +59,7 @@ test("Express: a body that express.raw has read counts; one that was parsed is a
   assert.match(String(errors[0]), /before express\.json/);
 });
 
-test("what a handler throws goes to the framework, so that the sender tries again", async () => {
+test("an error of a handler reaches the framework, so that the sender retries", async () => {
   const fail = () => { throw new Error("database"); };
   const errors = [];
   await expressWebhook({ keys: secret }, fail)(
@@ -69,7 +69,7 @@ test("what a handler throws goes to the framework, so that the sender tries agai
   await assert.rejects(honoWebhook({ keys: secret }, fail)({ req: { raw } }), /database/);
 });
 
-test("Fastify: the body reaches the check as it was received", async () => {
+test("Fastify: the body reaches the check unchanged", async () => {
   let parser;
   let route;
   await fastifyWebhook("/hooks", { keys: secret }, () => {})({
@@ -102,7 +102,7 @@ function cached(answer, options = {}) {
   return { world, requests, entitlements };
 }
 
-test("an answer is kept for half a minute, then asked for by its tag", async () => {
+test("an answer is cached for half a minute, then requested with its tag", async () => {
   const { world, requests, entitlements } = cached(snapshot());
   const ask = async () => (await entitlements.answer("anna", "premium")).status;
   assert.equal(await ask(), "granted");
@@ -114,7 +114,7 @@ test("an answer is kept for half a minute, then asked for by its tag", async () 
   assert.equal(requests[1].headers["If-None-Match"], 'W/"1"');
 });
 
-test("an answer is never kept past the instant at which it changes", async () => {
+test("an answer is never cached past its change", async () => {
   const end = new Date(begin + 10_000).toISOString();
   const { world, requests, entitlements } = cached(snapshot({ premium: { nextChange: end } }));
   await entitlements.answer("anna", "premium");
@@ -126,7 +126,7 @@ test("an answer is never kept past the instant at which it changes", async () =>
   assert.equal((await entitlements.answer("anna", "premium")).status, "denied");
 });
 
-test("while the server cannot be reached an answer counts for ten minutes, and never past its change", async () => {
+test("an answer is valid for ten minutes while the server is unreachable, never past its change", async () => {
   for (const [nextChange, last] of [[null, 600_000], [new Date(begin + 60_000).toISOString(), 60_000]]) {
     const { world, entitlements } = cached(snapshot({ premium: { nextChange } }));
     await entitlements.answer("anna", "premium");
@@ -138,13 +138,13 @@ test("while the server cannot be reached an answer counts for ten minutes, and n
   }
 });
 
-test("many requests at once ask the server once", async () => {
+test("concurrent requests cause one request to the server", async () => {
   const { requests, entitlements } = cached(snapshot());
   await Promise.all(Array.from({ length: 50 }, () => entitlements.answer("anna", "premium")));
   assert.equal(requests.length, 1);
 });
 
-test("what is kept is bounded, and can be forgotten", async () => {
+test("the cache is bounded and can be cleared", async () => {
   const { requests, entitlements } = cached(snapshot(), { maxCustomers: 2 });
   for (const customer of ["a", "b", "c", "b", "c"]) await entitlements.answer(customer, "premium");
   assert.equal(requests.length, 3);

@@ -48,7 +48,7 @@ function setUp(verdict, { purchases, ...options } = {}) {
 
 const bought = (productId, more = {}) => ({ productId, purchaseToken: "eyJ", store: "apple", ...more });
 
-test("a purchase is finished only after the server has it", async () => {
+test("a purchase is finished only after the server has stored it", async () => {
   let finishedBefore;
   const { store, sync, session } = setUp((_, __, finished) => {
     finishedBefore = [...finished];
@@ -63,7 +63,7 @@ test("a purchase is finished only after the server has it", async () => {
   sync.stop();
 });
 
-test("purchases are handed over as they are", async () => {
+test("purchases are sent unchanged", async () => {
   const purchase = bought("monthly", { quantity: 1, expirationDateIOS: 5, renewalInfoIOS: { willAutoRenew: true } });
   const { sync, presented } = setUp(() => "accepted", { purchases: [purchase] });
   await sync.start();
@@ -84,7 +84,7 @@ for (const [name, answer] of [
   ["cannot be reached", () => { throw new TypeError("fetch failed"); }],
   ["stored only a part", () => problem(503, "storage-unavailable")],
 ]) {
-  test(`while the server ${name}, nothing is finished, and it is presented again`, async () => {
+  test(`while the server ${name}, no purchase is finished and all are presented again`, async () => {
     let isBroken = true;
     const { store, sync, errors } = setUp(() => (isBroken ? answer() : "accepted"));
     await sync.start();
@@ -99,7 +99,7 @@ for (const [name, answer] of [
   });
 }
 
-test("what Google Play could not be asked about is presented again, the rest is finished", async () => {
+test("a purchase without an answer from Google Play is presented again, the others are finished", async () => {
   const { store, sync, presented } = setUp(
     ({ productId }, count) => (productId === "yearly" && count < 3 ? "unasked" : "accepted"),
     { purchases: [bought("monthly"), bought("yearly")] });
@@ -119,7 +119,7 @@ test("a pending purchase is presented and not finished", async () => {
   sync.stop();
 });
 
-test("an app that is ended between purchase and finish presents it at the next start", async () => {
+test("an app that ends before the finish presents the purchase at the next start", async () => {
   const store = library();
   const first = setUp(() => "accepted");
   const broken = { ...store, finishTransaction: async () => { throw new Error("the app was ended"); } };
@@ -134,7 +134,7 @@ test("an app that is ended between purchase and finish presents it at the next s
   second.stop();
 });
 
-test("a consumable is finished as one; what is acknowledged on Android is left alone", async () => {
+test("a consumable is finished as one, and an acknowledged Android purchase is not finished", async () => {
   const { store, sync } = setUp(() => "accepted", {
     purchases: [bought("coins"), bought("monthly", { isAcknowledgedAndroid: true })],
     isConsumable: ({ productId }) => productId === "coins",
@@ -144,14 +144,14 @@ test("a consumable is finished as one; what is acknowledged on Android is left a
   sync.stop();
 });
 
-test("a store with nothing in hand is reported, so that the answer is certain", async () => {
+test("an empty store is reported, so that the answer is confirmed", async () => {
   const { sync, presented } = setUp(() => "accepted");
   await sync.start();
   assert.deepEqual(presented(), [{ nothing: true }]);
   sync.stop();
 });
 
-test("what is bought while another purchase is presented follows it", async () => {
+test("a purchase made while another is presented is presented next", async () => {
   const { store, sync, presented } = setUp(({ productId }) => {
     if (productId === "monthly") queueMicrotask(() => store.buy(bought("coins")));
     return "accepted";
@@ -164,7 +164,7 @@ test("what is bought while another purchase is presented follows it", async () =
   sync.stop();
 });
 
-test("after stop nothing is listened to", async () => {
+test("after stop no purchase is received", async () => {
   const { store, sync } = setUp(() => "accepted");
   await sync.start();
   sync.stop();

@@ -51,21 +51,21 @@ test("a customer with access never sees a lock flash", async () => {
   assert.deepEqual(shown, ["unknown", "granted"]);
 });
 
-test("offline from the start shows neither", async () => {
+test("a start offline shows neither content nor a lock", async () => {
   const { session } = setUp({ isOffline: true });
   const { shown, Gate } = gate();
   await mount(session, createElement(Gate));
   assert.deepEqual(shown, ["unknown"]);
 });
 
-test("a server renders the answer that it was given, and the same is shown first", () => {
+test("a server renders the given answer, and the browser shows the same first", () => {
   const { session } = setUp({ initial: snapshot() });
   const { Gate } = gate();
   const html = renderToString(createElement(TideoverProvider, { session }, createElement(Gate)));
   assert.equal(html, "granted");
 });
 
-test("the page asks again when it comes to the front", async () => {
+test("the page requests the answer again when it becomes visible", async () => {
   const listeners = new Map();
   Object.assign(globalThis, {
     document: {},
@@ -88,7 +88,7 @@ test("the page asks again when it comes to the front", async () => {
   }
 });
 
-test("an app asks again in the foreground, and only there", async () => {
+test("an app requests the answer again only in the foreground", async () => {
   const { session, requests } = setUp();
   const { Gate } = gate();
   const view = await mount(session, createElement(Gate), native.TideoverProvider);
@@ -101,7 +101,7 @@ test("an app asks again in the foreground, and only there", async () => {
   assert.equal(appStateListeners.size, 0);
 });
 
-test("an answer that changes by itself is asked for at that time", async () => {
+test("an answer with an announced change is requested at that time", async () => {
   const end = new Date(begin + 60).toISOString();
   const { session, world } = setUp({ answer: snapshot({ premium: { willRenew: false, accessUntil: end, nextChange: end } }) });
   const { shown, Gate } = gate();
@@ -133,7 +133,7 @@ const trial = {
   advice: null,
 };
 
-test("the prompt and the trial are none until the server answers", async () => {
+test("prompt and trial are absent until the server answers", async () => {
   const seen = [];
   const Probe = () => {
     seen.push([usePrompt().kind, useTrial("premium")?.running?.daysLeft]);
@@ -145,7 +145,7 @@ test("the prompt and the trial are none until the server answers", async () => {
   assert.deepEqual(seen.at(-1), ["soft", 2]);
 });
 
-test("the recovery banner is announced, and opens the store's page", async () => {
+test("the recovery banner is announced and opens the store's page", async () => {
   const { session } = setUp({ answer: snapshot({ prompt }) });
   const view = await mount(session, createElement(native.RecoveryBanner));
   const tree = view.toJSON();
@@ -186,7 +186,7 @@ test("a page that does not open is reported", async () => {
 });
 
 for (const [os, page] of [["ios", "apps.apple.com"], ["android", "play.google.com"]]) {
-  test(`without a page of its own the trial's button opens that of ${os}`, async () => {
+  test(`without a page of its own the trial's button opens the page of ${os}`, async () => {
     Platform.OS = os;
     const { session } = setUp({ answer: snapshot({ premium: trial }) });
     const view = await mount(session, createElement(native.TrialBanner, { entitlement: "premium" }));
@@ -198,7 +198,7 @@ for (const [os, page] of [["ios", "apps.apple.com"], ["android", "play.google.co
 
 // WCAG 2.1, success criterion 1.4.3.
 for (const [name, theme] of [["light", native.light], ["dark", native.dark]]) {
-  test(`the ${name} theme can be read`, () => {
+  test(`the ${name} theme has enough contrast`, () => {
     const luminance = (colour) => {
       const [r, g, b] = [1, 3, 5].map((at) => {
         const part = parseInt(colour.slice(at, at + 2), 16) / 255;

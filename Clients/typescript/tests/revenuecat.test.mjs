@@ -31,7 +31,7 @@ for (const [name, more, state, reason] of [
   });
 }
 
-test("it never asks for a payment, and knows the sandbox", () => {
+test("a converted CustomerInfo has no payment prompt and keeps the sandbox", () => {
   const snapshot = converted({ billingIssueDetectedAt: until, isSandbox: true });
   assert.deepEqual(snapshot.prompt, { kind: "none" });
   assert.equal(snapshot.environment, "sandbox");

@@ -33,7 +33,7 @@ const status = (session, name = "premium") => {
   return answer.status === "unknown" ? `unknown: ${answer.because}` : `${answer.status} by ${answer.source}`;
 };
 
-test("before the first answer nothing is denied", async () => {
+test("access is not denied before the first answer", async () => {
   const { session } = start();
   assert.equal(status(session), "unknown: loading");
   await session.refresh();
@@ -41,14 +41,14 @@ test("before the first answer nothing is denied", async () => {
   assert.equal(session.passStatus, "believed");
 });
 
-test("offline from the start the answer is unknown, with its reason", async () => {
+test("a start offline gives an unknown answer with its reason", async () => {
   const { session } = start({ world: { isOffline: true } });
   assert.equal(await session.refresh(), undefined);
   assert.equal(status(session), "unknown: offline");
   assert.equal(session.lastError.code, "network");
 });
 
-test("after a restart offline the pass answers, and no longer than it is good for", async () => {
+test("after a restart offline the pass answers until its end", async () => {
   const { session, open, world } = start();
   await session.refresh();
   world.isOffline = true;
@@ -60,7 +60,7 @@ test("after a restart offline the pass answers, and no longer than it is good fo
   assert.equal(status(later), "unknown: offline");
 });
 
-test("while the app runs offline the last answer counts for a day, then the pass", async () => {
+test("the last answer is valid for a day offline, then the pass answers", async () => {
   const { session, world } = start();
   await session.refresh();
   world.isOffline = true;
@@ -71,7 +71,7 @@ test("while the app runs offline the last answer counts for a day, then the pass
   assert.equal(session.snapshot, undefined);
 });
 
-test("an answer ends when it changes by itself, and a renewal is presumed by the pass", async () => {
+test("an answer ends at its announced change, and the pass presumes a renewal", async () => {
   const end = new Date(begin + day / 2).toISOString();
   const { session, world } = start({
     world: { answer: snapshot({ premium: { accessUntil: end, nextChange: end } }) },
@@ -84,7 +84,7 @@ test("an answer ends when it changes by itself, and a renewal is presumed by the
   assert.ok(answer.isPresumed);
 });
 
-test("a clock that is set back brings nothing back", async () => {
+test("a clock that is set back restores no access", async () => {
   const { session, open, world } = start();
   await session.refresh();
   world.isOffline = true;
@@ -98,7 +98,7 @@ test("a clock that is set back brings nothing back", async () => {
   assert.equal(status(later), "unknown: offline");
 });
 
-test("once the server answers, a clock that had been ahead counts again", async () => {
+test("a server's response makes a clock that was ahead usable again", async () => {
   const { session, world } = start();
   await session.refresh();
   world.isOffline = true;
@@ -111,7 +111,7 @@ test("once the server answers, a clock that had been ahead counts again", async 
   assert.equal(status(session), "granted by server");
 });
 
-test("a pass older than the answer does not count after it", async () => {
+test("a pass older than the answer is ignored after it", async () => {
   const { session, world } = start();
   await session.refresh();
   world.answer = snapshot({
@@ -124,7 +124,7 @@ test("a pass older than the answer does not count after it", async () => {
   assert.equal(status(session), "unknown: offline");
 });
 
-test("a platform without Ed25519 believes no pass and reports it", async () => {
+test("a platform without Ed25519 accepts no pass and reports it", async () => {
   const { open, world } = start();
   const subtle = globalThis.crypto?.subtle;
   const importKey = subtle && Object.getPrototypeOf(subtle).importKey;
@@ -142,7 +142,7 @@ test("a platform without Ed25519 believes no pass and reports it", async () => {
   }
 });
 
-test("a forged pass in the storage is not believed", async () => {
+test("a forged pass in the storage is refused", async () => {
   const { session, open, storage, world } = start({ options: { passKeys } });
   await session.refresh();
   const [[name, text]] = storage.entries;
@@ -159,7 +159,7 @@ test("a forged pass in the storage is not believed", async () => {
   assert.equal(status(later), "unknown: offline");
 });
 
-test("the pass of another customer in the storage is not believed", async () => {
+test("a pass of another customer in the storage is refused", async () => {
   const { session, open, storage, world } = start();
   await session.refresh();
   const [[name, text]] = storage.entries;
@@ -172,7 +172,7 @@ test("the pass of another customer in the storage is not believed", async () => 
 });
 
 for (const text of ["{", "null", "[]", '{"pass":1}', "x".repeat(200_000)]) {
-  test(`storage with ${text.slice(0, 12)} is as good as empty`, async () => {
+  test(`storage with ${text.slice(0, 12)} counts as empty`, async () => {
     const { open, storage, world } = start();
     storage.entries.set("tideover/cards/production/anna", text);
     world.isOffline = true;
@@ -182,7 +182,7 @@ for (const text of ["{", "null", "[]", '{"pass":1}', "x".repeat(200_000)]) {
   });
 }
 
-test("storage that fails takes nothing from the customer, and is reported", async () => {
+test("a storage failure is reported and does not affect access", async () => {
   const broken = { ...memoryStore(), setItem: async () => { throw new Error("disk full"); } };
   const { session } = start({ storage: broken });
   await session.refresh();
@@ -190,7 +190,7 @@ test("storage that fails takes nothing from the customer, and is reported", asyn
   assert.match(String(session.lastError), /disk full/);
 });
 
-test("the server is asked by tag, except for a new pass when half of its life is over", async () => {
+test("requests have the tag, except for a new pass at half of its life", async () => {
   const { session, requests, world } = start();
   await session.refresh();
   await session.refresh();
@@ -204,7 +204,7 @@ test("the server is asked by tag, except for a new pass when half of its life is
   assert.equal(status(session), "granted by pass");
 });
 
-test("a new key is fetched when a pass names it", async () => {
+test("an unknown key of a pass is fetched", async () => {
   const { session, world } = start();
   await session.refresh();
   const asked = () => session.passStatus;
@@ -216,7 +216,7 @@ test("a new key is fetched when a pass names it", async () => {
   assert.equal(asked(), "believed");
 });
 
-test("an answer that was overtaken is dropped", async () => {
+test("an overtaken answer is dropped", async () => {
   const { world, open } = start();
   let release;
   const gate = new Promise((resolve) => { release = resolve; });
@@ -237,13 +237,13 @@ test("an answer that was overtaken is dropped", async () => {
   assert.equal(status(session), "granted by server");
 });
 
-test("a name that the catalogue does not have is neither granted nor denied", async () => {
+test("an entitlement outside of the catalogue is neither granted nor denied", async () => {
   const { session } = start();
   await session.refresh();
   assert.equal(status(session, "gold"), "unknown: unnamed");
 });
 
-test("an answer is the same object until it changes, and listeners are called", async () => {
+test("an answer stays the same object until it changes and calls the listeners", async () => {
   const { session, world } = start();
   await session.refresh();
   const answer = session.answer("premium");
@@ -258,7 +258,7 @@ test("an answer is the same object until it changes, and listeners are called", 
   cancel();
 });
 
-test("after a sign-out nothing is stored", async () => {
+test("a session stores nothing after a sign-out", async () => {
   const { session, storage, requests } = start();
   await session.refresh();
   await session.forget();
@@ -283,12 +283,12 @@ test("a request that fails after a sign-out stores nothing", async () => {
   assert.equal(requests.length, 0);
 });
 
-test("a snapshot from server rendering answers at once", () => {
+test("a snapshot from the server's rendering answers at once", () => {
   const { open } = start();
   assert.equal(status(open({ initial: snapshot() })), "granted by server");
 });
 
-test("an empty list of purchases is reported as nothing", async () => {
+test("an empty list of purchases is reported as empty", async () => {
   const { session, requests } = start();
   await session.reconcile([]);
   assert.deepEqual(requests.find(({ method }) => method === "POST").body, { nothing: true });
@@ -300,7 +300,7 @@ test("a problem of the server reaches the caller of reconcile", async () => {
   await assert.rejects(session.reconcile([]), { code: "unauthorised", status: 401 });
 });
 
-test("an entitlement is what the server states", async () => {
+test("an entitlement equals the server's", async () => {
   const { session } = start();
   await session.refresh();
   assert.deepEqual(session.answer("premium").entitlement, entitlement());

@@ -31,7 +31,7 @@ import TideoverCore
     ]
 
     @Test(arguments: lives.indices)
-    func `each subscriber has one fate`(position: Int) throws {
+    func `each subscriber has one outcome`(position: Int) throws {
         let (life, fate) = Self.lives[position]
         let report = ChurnReport(
             of: [life.timeline(until: 60)],
@@ -49,8 +49,7 @@ import TideoverCore
         #expect(row.churn == Share(isChurn ? 1 : 0, of: 1))
     }
 
-    @Test func `who was on trial, not there yet or there by the family is not in the denominator`()
-    {
+    @Test func `trials, later starters and family members are not in the denominator`() {
         let lives = [
             Diary("a").term(0, 30, trial: true), Diary("b").term(30, 60),
             Diary("c", ownership: .familyShared).term(0, 30),
@@ -62,7 +61,7 @@ import TideoverCore
         #expect(report.rows.isEmpty)
     }
 
-    @Test func `whoever is in grace or on hold at the beginning is still a subscriber`() {
+    @Test func `a subscriber in grace or on hold at the beginning counts as a subscriber`() {
         for day in [Int64(35), 50] {
             let report = ChurnReport(
                 of: [Self.failed.timeline(until: 95)],

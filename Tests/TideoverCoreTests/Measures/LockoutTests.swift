@@ -5,7 +5,7 @@ import TideoverCore
 @Suite struct LockoutTests {
     private let month = Diary().term(0, 30)
 
-    @Test func `whoever compares expiry with the clock locks out a customer in grace`() {
+    @Test func `a check of the expiry alone locks out a customer in grace`() {
         let lockouts = month.outlook(of: 30, said: 30, failing: true, grace: 46)
             .term(30, 60, said: 40).lockouts(until: 60)
         #expect(lockouts.total(.ours) == .zero)
@@ -13,7 +13,7 @@ import TideoverCore
         #expect(lockouts.entitled == .days(60))
     }
 
-    @Test func `a renewal heard late is a lockout of ours, once the leeway is over`() {
+    @Test func `a renewal received late is our lockout once the leeway is over`() {
         // Asserted on day 30, learned on day 35: a day of leeway was presumed.
         let lockouts = month.term(30, 60, said: 30, heard: 35).lockouts(until: 60)
         #expect(
@@ -25,7 +25,7 @@ import TideoverCore
         #expect(lockouts.total(.expiryCheck) == .days(5))
     }
 
-    @Test func `what the store itself only said later is told apart`() {
+    @Test func `a fact that the store itself sent late is counted separately`() {
         // The recovery of day 50 has that day's start and is signed only on day 52.
         let lockouts = month.outlook(of: 30, said: 30, failing: true).term(50, 80, said: 52)
             .lockouts(until: 60)
@@ -33,7 +33,7 @@ import TideoverCore
         #expect(lockouts.total(.ours) == .days(2))
     }
 
-    @Test func `a renewal that was lost counts for all the time that its transaction covers`() {
+    @Test func `a lost renewal counts for the whole period of its transaction`() {
         // Grace without a date is presumed for three days; the recovery is signed only on day 55.
         let lockouts = month.condition(.grace, of: 30, said: 30).term(30, 60, said: 55)
             .lockouts(until: 60)
@@ -43,7 +43,7 @@ import TideoverCore
         #expect(lockouts.entitled == .days(57))
     }
 
-    @Test func `a purchase on Google Play counts as one on the App Store does`() {
+    @Test func `a purchase on Google Play counts like one on the App Store`() {
         let lineage = Lineage(store: .googlePlay, environment: .production, id: "g")
         let token = PlayToken("g")
         func read(_ said: Int64, until end: Int64, _ order: String) -> Fact {
@@ -89,17 +89,17 @@ import TideoverCore
         )
     }
 
-    @Test func `a relay that is silent denies by itself`() {
+    @Test func `a silent relay denies access by itself`() {
         let lockouts = month.term(0, 30, rank: .relayed).term(30, 60).lockouts(until: 60)
         #expect(lockouts.total(.ours) == .zero)
         #expect(lockouts.total(.relay, .judgement) == .days(29))
     }
 
-    @Test func `without a relay's word there is nothing to measure of it`() {
+    @Test func `without relay facts its lockout is not measured`() {
         #expect(month.lockouts(until: 60).total(.relay) == .zero)
     }
 
-    @Test func `the order in which facts are handed over does not matter`() {
+    @Test func `the order of facts does not matter`() {
         let facts = month.outlook(of: 30, said: 30, heard: 33, failing: true, grace: 46)
             .term(30, 60, said: 40, heard: 44).facts
         #expect(measured(facts) == measured(facts.reversed()))

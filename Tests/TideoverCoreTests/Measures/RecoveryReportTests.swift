@@ -19,7 +19,7 @@ import TideoverCore
         try #require(RecoveryReport(of: issues, asOf: instant).rows.first)
     }
 
-    @Test func `each issue is counted in one place`() throws {
+    @Test func `each issue is counted in one category`() throws {
         let report = RecoveryReport(of: issues, asOf: day(100))
         let row = try #require(report.rows.first)
         #expect(report.rows.count == 1)
@@ -31,13 +31,13 @@ import TideoverCore
         #expect([row.unrecovered, row.takenBack, row.lost] == [1, 0, 2])
     }
 
-    @Test func `the simple ratio leaves out every young entry, recovered or not`() throws {
+    @Test func `the simple ratio excludes every young issue, recovered or not`() throws {
         let all = try row().all
         #expect(all.map(\.days) == [30, 60, 90])
         #expect(simple(all) == ["1/4", "2/4", "2/3"])
     }
 
-    @Test func `the estimate uses each entry for as long as it was watched`() throws {
+    @Test func `the estimate uses each issue for the time it was observed`() throws {
         let all = try row().all
         let ninths = all.compactMap(\.estimate).map { ($0.value * 9_000_000).rounded() }
         #expect(ninths == [3_000_000, 5_000_000, 5_000_000])
@@ -45,14 +45,14 @@ import TideoverCore
         #expect(all.compactMap(\.estimate).map(\.atRisk) == [3, 2, 1])
     }
 
-    @Test func `a horizon that nobody was watched for has no estimate`() throws {
+    @Test func `a horizon without observed issues has no estimate`() throws {
         let young = try row(asOf: day(30)).all
         #expect(simple(young) == ["1/2", "0/0", "0/0"])
         #expect(young[0].estimate != nil)
         #expect(young[1].estimate == nil)
     }
 
-    @Test func `grace and hold are entered apart, each from its own beginning`() throws {
+    @Test func `grace and hold are counted separately, each from its own start`() throws {
         let row = try row()
         #expect(entries(row.fromGrace) == [5, 5, 5])
         #expect(simple(row.fromGrace) == ["1/3", "2/3", "2/3"])
@@ -60,7 +60,7 @@ import TideoverCore
         #expect(simple(row.fromHold) == ["1/3", "1/3", "0/0"])
     }
 
-    @Test func `money is kept by currency and adds up`() throws {
+    @Test func `amounts are summed by currency`() throws {
         let row = try row()
         #expect(
             row.money == [
@@ -71,12 +71,12 @@ import TideoverCore
         #expect(row.withoutPrice == 1)
     }
 
-    @Test func `how long recovery took is told for the recovered`() throws {
+    @Test func `the time to recovery is given for recovered issues`() throws {
         #expect(try row().medianTime == .days(5))
         #expect(try row().ninthDecileTime == .days(40))
     }
 
-    @Test func `what happened later is not known yet`() throws {
+    @Test func `later events are unknown at the report's end`() throws {
         let then = try row(asOf: day(22))
         #expect(then.issues == 4)
         #expect(then.open == 3)
@@ -84,7 +84,7 @@ import TideoverCore
         #expect(entries(then.fromHold) == [2, 2, 2])
     }
 
-    @Test func `groups come in order, the unknown last`() {
+    @Test func `groups are ordered, the unknown one last`() {
         let report = RecoveryReport(of: issues, asOf: day(100), by: [.country, .store])
         #expect(
             report.rows.map(\.values) == [
@@ -94,14 +94,14 @@ import TideoverCore
         #expect(report.rows.map(\.issues) == [1, 2, 3])
     }
 
-    @Test func `an issue lost sight of is watched until then, and neither lost nor recovered`() {
+    @Test func `an issue without further facts is censored, neither lost nor recovered`() {
         let vanished = Self.issue("v", day(0), .hold, .unconfirmed(from: .hold, at: day(40)), nil)
         let report = RecoveryReport(of: [vanished], asOf: day(100))
         #expect(simple(report.rows[0].all) == ["0/1", "0/0", "0/0"])
         #expect([report.rows[0].unconfirmed, report.rows[0].lost] == [1, 0])
     }
 
-    @Test func `a prompt is compared with the holdout that saw none`() throws {
+    @Test func `a prompt is compared with the holdout group`() throws {
         let variants = ["a": "prompt", "b": "prompt", "c": "holdout", "d": "holdout"]
         let report = RecoveryReport(
             of: issues,

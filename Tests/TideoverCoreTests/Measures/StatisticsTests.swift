@@ -38,14 +38,14 @@ import TideoverCore
         #expect(interval.upper.isNear(upper))
     }
 
-    @Test func `nothing of nothing has no value and no interval`() {
+    @Test func `zero of zero has no value and no interval`() {
         let none = Share(0, of: 0)
         #expect(none.value == nil)
         #expect(none.interval() == nil)
         #expect(ShareDifference(treatment: none, control: Share(1, of: 2)).interval() == nil)
     }
 
-    @Test func `the whole reaches one and nothing reaches zero`() {
+    @Test func `an interval at the whole ends at one, and at nothing begins at zero`() {
         #expect(Share(7, of: 7).interval()?.upper == 1)
         #expect(Share(0, of: 7).interval()?.lower == 0)
     }
@@ -67,7 +67,7 @@ import TideoverCore
         (13, 12, 0.6902, 0.1068), (16, 11, 0.6275, 0.1141), (22, 7, 0.5378, 0.1282),
         (23, 6, 0.4482, 0.1346),
     ])
-    func `it and Greenwood's error are those of the textbook`(
+    func `the estimate and Greenwood's error equal those of the textbook`(
         week: Int,
         atRisk: Int,
         remaining: Double,
@@ -83,13 +83,13 @@ import TideoverCore
         #expect(happened.atRisk == atRisk)
     }
 
-    @Test func `between two steps it stays, and half is reached at the textbook's time`() {
+    @Test func `the estimate is constant between steps, and the median is the textbook's`() {
         #expect(estimate.happened(by: .days(12))?.value == estimate.happened(by: .days(10))?.value)
         #expect(estimate.happened(by: .days(5))?.value == 0)
         #expect(estimate.median == .days(23))
     }
 
-    @Test func `beyond the longest life nothing is known`() {
+    @Test func `the estimate is unknown beyond the longest life`() {
         #expect(estimate.happened(by: .days(35)) != nil)
         #expect(estimate.happened(by: .days(36)) == nil)
         #expect(KaplanMeier([]).happened(by: .zero) == nil)
@@ -98,7 +98,7 @@ import TideoverCore
         #expect(all.happened(by: .days(90))?.standardError == 0)
     }
 
-    @Test func `with every life watched long enough it is the simple ratio`() throws {
+    @Test func `with complete observation the estimate is the simple ratio`() throws {
         let lives = (0..<40).map { KaplanMeier.Observation(.days(30), happened: $0 < 13) }
         let happened = try #require(KaplanMeier(lives).happened(by: .days(30)))
         #expect(happened.value.isNear(13.0 / 40))

@@ -43,7 +43,7 @@ import TideoverCore
         #expect(row.started == 1)
     }
 
-    @Test func `while it runs or is retried it is not decided`() throws {
+    @Test func `a running or retried trial is undecided`() throws {
         let running = TrialReport(of: [Self.started.timeline(until: 5)], asOf: Diary.day(5))
         #expect(try #require(running.rows.first).running == 1)
         #expect(running.rows[0].conversion.value == nil)
@@ -53,7 +53,7 @@ import TideoverCore
         #expect(retried.rows[0].conversion.value == nil)
     }
 
-    @Test func `cohorts are months, and the denominator is what was decided`() {
+    @Test func `cohorts are months, and the denominator is the decided trials`() {
         let lives = [
             Diary("a").term(0, 7, trial: true).term(7, 37),
             Diary("b").term(20, 27, trial: true).outlook(of: 27, said: 21, renews: false)
