@@ -115,7 +115,7 @@ import TideoverSignatures
         let app = #"{ id: "a", environments: ["sandbox"] }"#
         #expect(
             problems("{ apps: [\n\(app),\n\(app)] }") == [
-                "3:7: apps[1].id: `a` is used already on line 2"
+                "3:7: apps[1].id: `a` is already used on line 2"
             ]
         )
     }
@@ -196,7 +196,7 @@ import TideoverSignatures
         let store = #"appStore: { bundleId: "a.b" }"#
         #expect(
             problems(app(store, environments: #"["simulated"]"#)) == [
-                "1:39: apps[0].environments: `simulated` is served only beside a simulated store; "
+                "1:39: apps[0].environments: `simulated` needs a simulated store; "
                     + "set `simulatedStore.root` to its root certificate"
             ]
         )

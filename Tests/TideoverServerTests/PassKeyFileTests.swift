@@ -75,7 +75,7 @@ import TideoverSignatures
         let error = #expect(throws: UnusablePassKey.self) { try open(text) }
         #expect(
             error?.description
-                == "\(path) does not hold one Ed25519 key in PEM alone; make one with "
+                == "\(path) does not contain exactly one Ed25519 key in PEM; create one with "
                 + "`(umask 077; tideover keys pass > FILE)`"
         )
     }
