@@ -64,7 +64,7 @@ import TideoverTestProcesses
         let text = "{ server: { adminKeyFile: \"\(Self.adminKey.text)\" }, apps"
         #expect(
             problems(app("").replacing("{ apps", with: text)) == [
-                "1:27: server.adminKeyFile: expected the name of a file (not what is in it)"
+                "1:27: server.adminKeyFile: expected the name of a file (not its content)"
             ]
         )
     }

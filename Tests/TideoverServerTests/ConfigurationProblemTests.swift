@@ -185,7 +185,7 @@ import TideoverSignatures
         )
         #expect(
             problems(text).map { $0.drop { $0 != "a" } } == [
-                "apps[0].appStore.privateKeyFile: expected the name of a file (not what is in it)"
+                "apps[0].appStore.privateKeyFile: expected the name of a file (not its content)"
             ]
         )
     }

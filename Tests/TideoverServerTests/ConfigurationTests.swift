@@ -203,8 +203,7 @@ import TideoverSignatures
         #expect(configuration.apps.first?.catalogue["coins"]?.entitlements == [])
         #expect(
             configuration.notices == [
-                "apps[0].products.monthly has no period: how much faster a sandbox runs cannot be "
-                    + "unknown for it",
+                "apps[0].products.monthly has no period, so the speed of a sandbox is unknown for it",
                 "apps[0].products.pass.trial is set, but has no effect on a product of kind "
                     + "nonRenewing",
                 "apps[0].products.coins.period is set, but has no effect on a product of kind "

@@ -192,7 +192,7 @@ final class KeysProgramTests {
         try FileManager.default.removeItem(at: file)
         let said = try Executable.run(["serve", "--config", path])
         #expect(said.code == 78)
-        #expect(said.messages.contains("pass-key.pem cannot be read: there is no such file; make"))
+        #expect(said.messages.contains("pass-key.pem cannot be read: there is no such file;"))
     }
 
     @Test func `a server that does not answer is told from one that holds nothing`() throws {
