@@ -16,7 +16,7 @@ import TideoverStorage
     private static let closed = FolderReading(isWritable: false, freeBytes: 8 << 30)
 
     @Test(arguments: [
-        (StorageReading.missing, open, Finding.Verdict.ok, "will be made"),
+        (StorageReading.missing, open, Finding.Verdict.ok, "at its first start"),
         (.missing, closed, .problem, "may not write"),
         (.inUse(holder: 42), open, .ok, "process 42"),
         (.inUse(holder: nil), closed, .ok, "another process"),
@@ -189,7 +189,7 @@ import TideoverStorage
         #expect(finding([:]).verdict == .warning)
         let endless = finding(["a": Product(entitlements: ["premium"])])
         #expect(endless.verdict == .warning)
-        #expect(endless.detail.contains("known of a"))
+        #expect(endless.detail.contains("no period: a"))
         let monthly = Product(entitlements: ["premium"], period: Period(months: 1))
         let lifetime = Product(entitlements: ["plus"], kind: .nonConsumable)
         let good = finding(["a": monthly, "b": lifetime])

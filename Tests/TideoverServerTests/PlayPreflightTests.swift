@@ -124,7 +124,7 @@ import TideoverSignatures
         ]
         #expect(
             try await told(plans, products) == [
-                "base-plans ok: the 3 of Google Play are set as the catalogue has them"
+                "base-plans ok: the 3 base plans of Google Play match the catalogue"
             ]
         )
         // Seven days are a week, and one entry may cover several plans.
@@ -164,14 +164,17 @@ import TideoverSignatures
     }
 
     @Test(arguments: [
-        (7, "P3D", "problem: Google Play grants cards.pro:monthly 7 days, and the catalogue has 3"),
+        (
+            7, "P3D",
+            "problem: Google Play grants cards.pro:monthly 7 days of grace; the catalogue has 3"
+        ),
         (
             7, nil,
-            "problem: Google Play grants cards.pro:monthly 7 days, and the catalogue has none"
+            "problem: Google Play grants cards.pro:monthly 7 days of grace; the catalogue has none"
         ),
         (
             0, "P3D",
-            "problem: Google Play grants cards.pro:monthly none, and the catalogue has 3 days"
+            "problem: Google Play grants cards.pro:monthly no grace, and the catalogue has 3 days"
         ),
     ])
     func `a grace of another length than the catalogue's is a problem`(
@@ -190,17 +193,17 @@ import TideoverSignatures
         )
         #expect(told.count == 2)
         #expect(
-            told[0].hasPrefix("billing-grace warning: Google Play grants cards.pro:monthly none")
+            told[0].hasPrefix("billing-grace warning: Google Play grants cards.pro:monthly no")
         )
         #expect(
-            told[1].hasPrefix("account-hold warning: Google Play holds cards.pro:monthly for no")
+            told[1].hasPrefix("account-hold warning: Google Play has no account hold for cards.pro")
         )
     }
 
     @Test func `what is prepaid has no grace`() async throws {
         #expect(
             try await told([plan("prepaid", .prepaid)], ["cards.pro:prepaid": product()]) == [
-                "billing-grace problem: cards.pro:prepaid is prepaid, which has none, and the "
+                "billing-grace problem: cards.pro:prepaid is prepaid and has no grace, and the "
                     + "catalogue has one"
             ]
         )
@@ -213,7 +216,7 @@ import TideoverSignatures
         let alone = try await findings(trust, ["cards.pro:monthly": product()]).first
         #expect(alone?.advice == "Write grace: \"P3D\" in the catalogue, or change the setting.")
         let shared = try await findings(trust, ["cards.pro": product()]).first
-        #expect(shared?.advice?.contains("under \"cards.pro:monthly\" where it holds") == true)
+        #expect(shared?.advice?.contains("under \"cards.pro:monthly\" if it applies") == true)
     }
 
     @Test func `all pages are read`() async throws {
@@ -226,7 +229,7 @@ import TideoverSignatures
         let found = try await findings(try trust(subscriptions), products)
         #expect(
             lines(found) == [
-                "base-plans ok: the 45 of Google Play are set as the catalogue has them"
+                "base-plans ok: the 45 base plans of Google Play match the catalogue"
             ]
         )
     }
@@ -263,7 +266,7 @@ import TideoverSignatures
         ]
         let told = try await told(answered: plans, [:])
         #expect(told.count == 1)
-        #expect(told[0].hasPrefix("base-plans warning: cards.pro:old is on sale no more"))
+        #expect(told[0].hasPrefix("base-plans warning: cards.pro:old is no longer on sale"))
     }
 
     @Test func `a grace that is not stated is told where the catalogue counts on one`()
@@ -277,7 +280,7 @@ import TideoverSignatures
         ]
         let stated = try await told(answered: plans, ["cards.pro:monthly": product()])
         #expect(stated.count == 1)
-        #expect(stated[0].hasPrefix("billing-grace warning: Google Play states none"))
+        #expect(stated[0].hasPrefix("billing-grace warning: Google Play states no grace"))
         let none = try await told(answered: plans, ["cards.pro:monthly": product(grace: nil)])
         #expect(none.map { $0.hasPrefix("base-plans ok") } == [true])
     }
@@ -305,10 +308,10 @@ import TideoverSignatures
         ]
         #expect(
             try await told(answered: plans, products) == [
-                "base-plans warning: who has let cards.pro:monthly lapse cannot come back to it in "
-                    + "Google Play",
+                "base-plans warning: a customer whose cards.pro:monthly ended cannot resubscribe "
+                    + "in Google Play",
                 "base-plans warning: cards.pro:prepaid cannot be topped up in Google Play",
-                "base-plans warning: cards.pro:new is of a kind that this version does not know",
+                "base-plans warning: this version does not know the kind of cards.pro:new",
             ]
         )
     }

@@ -70,7 +70,7 @@ import TideoverStorage
         #expect(told[0].contains("may not read it"))
         #expect(told[1].hasPrefix("problem: "))
         #expect(
-            told[1].contains("came without grace, as 1 of 1 did, and the catalogue has 16 days")
+            told[1].contains("came without grace, like 1 of 1, and the catalogue has 16 days")
         )
     }
 
@@ -95,7 +95,7 @@ import TideoverStorage
         let told = judge(try await survey(fails: false), grace: "P16D")
         #expect(told.count == 2)
         #expect(told.last?.hasPrefix("ok: no payment") == true)
-        #expect(told.last?.contains("nothing can be said") == true)
+        #expect(told.last?.contains("the setting is unknown") == true)
     }
 
     /// Creates a failed monthly renewal with these assertions.
@@ -200,13 +200,13 @@ import TideoverStorage
 
     @Test(
         arguments: [
-            (sixteen, "P16D", Environment.production, "ok: App Store Connect grants 16 days, as"),
+            (sixteen, "P16D", Environment.production, "ok: App Store Connect grants 16 days, like"),
             (sixteen, "P3D", .production, "problem: App Store Connect grants cards.pro.monthly 16"),
             (sixteen, nil, .production, "problem: App Store Connect grants cards.pro.monthly 16"),
-            (sixteen, "P16D", .sandbox, "warning: App Store Connect grants none"),
-            (sixteen, nil, .sandbox, "ok: App Store Connect grants none"),
-            (["optIn": false], "P16D", .production, "problem: App Store Connect grants none"),
-            ([:], "P16D", .production, "warning: App Store Connect does not say"),
+            (sixteen, "P16D", .sandbox, "warning: App Store Connect grants no grace"),
+            (sixteen, nil, .sandbox, "ok: App Store Connect grants no grace"),
+            (["optIn": false], "P16D", .production, "problem: App Store Connect grants no grace"),
+            ([:], "P16D", .production, "warning: App Store Connect does not report"),
             (
                 ["optIn": true, "duration": "SIXTEEN_DAYS", "renewalType": "PAID_TO_PAID_ONLY"],
                 "P16D", .production,
@@ -214,7 +214,7 @@ import TideoverStorage
             ),
             (
                 ["optIn": true, "duration": "SIXTY_DAYS"], "P16D", .production,
-                "warning: App Store Connect grants one of a length"
+                "warning: App Store Connect grants a length"
             ),
         ] as [(JSONValue, String?, Environment, String)]
     )

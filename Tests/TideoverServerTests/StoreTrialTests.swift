@@ -103,21 +103,21 @@ import TideoverSignatures
         )
         #expect(findings.allSatisfy { $0.subject == "cards simulated" })
         // The trial checks every two seconds; the store sends after one.
-        #expect(findings.last?.detail == "it arrived 2.0 s after it was asked for")
+        #expect(findings.last?.detail == "it arrived 2.0 s after the request")
     }
 
     @Test(arguments: [
         (AppStorePost.SendResult.timedOut, "too long", "slow proxy"),
         (.tlsIssue, "TLS", "certificate"),
-        (.circularRedirect, "circle", "redirect nothing"),
+        (.circularRedirect, "circle", "without a redirect"),
         (.noResponse, "no server answered", "firewall"),
         (.socketIssue, "connection broke", "port"),
         (.unsupportedCharset, "charset", "proxy"),
-        (.invalidResponse, "no HTTP", "proxy"),
-        (.prematureClose, "closed", "limits of time"),
+        (.invalidResponse, "as HTTP", "proxy"),
+        (.prematureClose, "closed", "time limits"),
         (.unsuccessfulStatus, "error status", "404"),
-        (.other, "does not say why", "Ask for another"),
-        (.success, "not this server", "App Store Connect"),
+        (.other, "does not report why", "Try again"),
+        (.success, "another server", "App Store Connect"),
     ])
     func `what the store says of its attempt becomes what to change`(
         result: AppStorePost.SendResult,

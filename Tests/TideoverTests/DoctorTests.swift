@@ -95,7 +95,7 @@ import TideoverSignatures
         let code = await Tideover.program.run(["doctor", "--config", path], output: output)
         #expect(code == .success)
         #expect(output.results.captured.hasPrefix("check "))
-        #expect(output.results.captured.contains("\(database) will be made"))
+        #expect(output.results.captured.contains("\(database) at its first start"))
         #expect(output.messages.captured.hasPrefix("tideover: problems: 0, warnings: "))
     }
 
@@ -209,8 +209,8 @@ import TideoverSignatures
             "another database"
         ),
         (#"{"status":"ok","version":"0.0.1","time":"2026-05-06T10:00:00Z"}"#, "another database"),
-        (#"{"status":"ok"}"#, "does not answer as Tideover"),
-        ("hello", "does not answer as Tideover"),
+        (#"{"status":"ok"}"#, "does not answer like Tideover"),
+        ("hello", "does not answer like Tideover"),
     ])
     func `a listener at the address without the database open is a problem`(
         body: String,

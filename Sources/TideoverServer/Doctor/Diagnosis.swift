@@ -12,7 +12,7 @@ extension Finding {
     /// Reports a usable configuration with its notices.
     public static func configuration(_ configuration: Configuration) -> [Finding] {
         let ids = configuration.apps.map(\.id).joined(separator: ", ")
-        return [Finding(.configuration, .ok, "it can be used, and describes \(ids)")]
+        return [Finding(.configuration, .ok, "it is valid and has the apps \(ids)")]
             + configuration.notices.map { Finding(.configuration, .warning, $0) }
     }
 
@@ -29,8 +29,8 @@ extension Finding {
                 .products,
                 of: app.id,
                 .warning,
-                "there are none",
-                advice: "List them in apps[].products; until then purchases are kept and unlock "
+                "the app has no products",
+                advice: "List them in apps[].products; until then purchases are stored and unlock "
                     + "nothing."
             )
         }
@@ -40,7 +40,7 @@ extension Finding {
                 .products,
                 of: app.id,
                 .warning,
-                "no period is known of \(endless.keys.sorted().joined(separator: ", "))",
+                "these have no period: \(endless.keys.sorted().joined(separator: ", "))",
                 advice: "Add `period`; it determines the pace of a sandbox."
             )
         }
@@ -66,7 +66,7 @@ extension Finding {
                 .publicURL,
                 .problem,
                 "production is served, but server.publicURL is not https",
-                advice: "Stores deliver to https only: put a proxy with TLS in front."
+                advice: "Stores deliver to https only: run a proxy with TLS in front of the server."
             )
         }
         return Finding(.publicURL, .ok, "it is https")
@@ -82,8 +82,8 @@ extension Finding {
                 .secretFile,
                 of: key,
                 .warning,
-                "\(path) is not there",
-                advice: "Put it there before it is needed."
+                "\(path) does not exist",
+                advice: "Create the file before the server needs it."
             )
         case .unreadable:
             return Finding(
@@ -91,8 +91,8 @@ extension Finding {
                 of: key,
                 .warning,
                 "this user may not read \(path)",
-                advice: "Run this as the user who runs the server; if he may not either, give him "
-                    + "the file."
+                advice: "Run this as the user who runs the server. If that user may not read it "
+                    + "either, change the owner of the file."
             )
         case .readable(let rights) where rights & 0o077 != 0:
             return Finding(
@@ -117,15 +117,15 @@ extension Finding {
             return Finding(
                 .pass,
                 .ok,
-                "pass.keyFile is not set: devices are given no pass to trust offline; "
-                    + "`tideover keys pass` makes a key"
+                "pass.keyFile is not set, so devices get no pass to trust offline; "
+                    + "`tideover keys pass` creates a key"
             )
         case .failure(let error):
             return Finding(
                 .pass,
                 .problem,
                 "\(error)",
-                advice: "Until then the server does not start."
+                advice: "Correct it: the server does not start before that."
             )
         case .success(let issuer):
             let others = issuer.keys.ids.count - 1
@@ -133,7 +133,7 @@ extension Finding {
                 .pass,
                 .ok,
                 "\(issuer.issuer) signs with the key \(issuer.keyId)"
-                    + (others > 0 ? ", and \(others) more count" : "")
+                    + (others > 0 ? ", and \(others) more are valid" : "")
             )
         }
     }
@@ -174,7 +174,7 @@ extension Finding {
                 .allowedNetworks,
                 of: $0.path,
                 .ok,
-                "besides public addresses it may be sent to \($0.text)"
+                "besides public addresses, webhooks may be sent to \($0.text)"
             )
         }
     }
@@ -205,10 +205,10 @@ extension Finding {
                 .storage,
                 .problem,
                 "this user may not write to the folder of \(path)",
-                advice: "Give the server's user that right; run this as that user."
+                advice: "Allow the server's user to write there, and run this as that user."
             )
         case .missing:
-            return Finding(.storage, .ok, "\(path) will be made when the server first starts")
+            return Finding(.storage, .ok, "the server creates \(path) at its first start")
         case .inUse(let holder):
             let process = holder.map { "process \($0)" } ?? "another process"
             return Finding(
@@ -304,7 +304,7 @@ extension Finding {
                 .problem,
                 "it says \(now.rfc3339), but evidence of \(latest.rfc3339) is stored",
                 advice:
-                    "Set the clock, and keep it right by NTP; notifications are refused while it "
+                    "Set the clock, and synchronize it by NTP; notifications are rejected while it "
                     + "is slow."
             )
         }
@@ -326,7 +326,7 @@ extension Finding {
                 of: app,
                 .warning,
                 "no time is available at \(url): \(error)",
-                advice: "Start the simulated store, if the rehearsal needs it."
+                advice: "Start the simulated store if the rehearsal needs it."
             )
         case .success(let instant) where !instant.isWithin(tolerance, of: now):
             return Finding(
@@ -334,11 +334,16 @@ extension Finding {
                 of: app,
                 .warning,
                 "it says \(instant.rfc3339), which is not this machine's time",
-                advice: "Serve with --clock \(url), or what the store signs is judged by another "
-                    + "time than its own."
+                advice: "Serve with --clock \(url); otherwise the server checks the store's "
+                    + "signatures at another time than the store's."
             )
         case .success(let instant):
-            return Finding(.storeClock, of: app, .ok, "it says \(instant.rfc3339), as this machine")
+            return Finding(
+                .storeClock,
+                of: app,
+                .ok,
+                "it says \(instant.rfc3339), like this machine"
+            )
         }
     }
 
@@ -354,7 +359,7 @@ extension Finding {
                 of: app.id,
                 .problem,
                 "\(detail), not at \(instant.rfc3339)",
-                advice: "Let the simulated store make a new root, and name that one."
+                advice: "Let the simulated store create a new root, and configure that one."
             )
         }
         guard instant + .days(30) <= until else {
@@ -363,7 +368,7 @@ extension Finding {
                 of: app.id,
                 .warning,
                 detail,
-                advice: "It ends soon: let the simulated store make a new root."
+                advice: "It expires soon: let the simulated store create a new root."
             )
         }
         return Finding(.simulatedRoot, of: app.id, .ok, detail)
@@ -404,7 +409,7 @@ extension Finding {
             return Finding(
                 .listen,
                 .problem,
-                "\(address) is in use, by something that does not answer as Tideover",
+                "\(address) is in use by a program that does not answer like Tideover",
                 advice: "Stop it, or set another server.listen."
             )
         case .impossible(let reason):
@@ -425,9 +430,9 @@ extension Finding {
         return Finding(
             .clientAddresses,
             .warning,
-            "\(Int64(count)) requests had X-Forwarded-For from a peer that is no trusted proxy",
+            "\(Int64(count)) requests had X-Forwarded-For from a peer that is not a trusted proxy",
             advice: "List your proxies in server.trustedProxies; otherwise all their clients share "
-                + "one budget."
+                + "one rate limit."
         )
     }
 
@@ -444,7 +449,7 @@ extension Finding {
             return Finding(
                 .fileDescriptors,
                 .warning,
-                "\(detail), and \(connections) connections need \(needed): there will be fewer",
+                "\(detail), and \(connections) connections need \(needed), so fewer are accepted",
                 advice: "Raise the limit for the server: ulimit -n, or LimitNOFILE= of systemd."
             )
         }
@@ -459,8 +464,7 @@ extension Finding {
                 .roots,
                 .warning,
                 "no roots are at \(places.isEmpty ? "any place" : places)",
-                advice: "Install the package ca-certificates; without it no connection by TLS can "
-                    + "be made."
+                advice: "Install the package ca-certificates; TLS connections fail without it."
             )
         }
         return Finding(.roots, .ok, "roots are at \(places)")

@@ -14,7 +14,7 @@ extension Finding {
             .storeKey,
             of: subject(app.id),
             .warning,
-            "there is none: answers are presumed from the types of notifications, and from the "
+            "it is not set, so answers are presumed from notification types and from the "
                 + "product that a device names",
             advice: "Set googlePlay.serviceAccountFile: then purchases are verified."
         )
@@ -60,9 +60,9 @@ extension Finding {
     ) -> (Verdict, String?) {
         switch failure.reason {
         case .noAccess(.refused("invalid_grant", _)):
-            (.problem, "Set this machine's clock, or make a new key of \(account) in Google Cloud.")
+            (.problem, "Set this machine's clock, or create a key of \(account) in Google Cloud.")
         case .noAccess(let reason) where !reason.isRetryable:
-            (.problem, "Make a new key of \(account) in Google Cloud, and name its file.")
+            (.problem, "Create a key of \(account) in Google Cloud, and name its file.")
         case .unauthorised, .forbidden:
             (
                 .problem,
@@ -72,9 +72,9 @@ extension Finding {
                     + "be enabled."
             )
         case .throttled:
-            (.warning, "Look who else asks in this app's name: it has a daily quota.")
+            (.warning, "Find other programs that query this app: it has a daily quota.")
         case .noAccess, .unreachable, .malformedJSON, .malformed, .endless:
-            (.warning, "Try again; if it lasts, look whether this machine may connect to it.")
+            (.warning, "Try again; if it persists, check that this machine can connect to it.")
         case .status(let status, _) where status >= 500: (.warning, "Try again later.")
         case .unaskable, .notFound, .gone, .conflict, .status: (.problem, nil)
         }
@@ -101,7 +101,7 @@ extension Finding {
                 .pushSubscription,
                 of: subject,
                 .ok,
-                "what arrived at \(last.rfc3339) was of the configured one"
+                "the push at \(last.rfc3339) came from the configured one"
             )
         }
         guard let audience = push.audience, let email = push.email else {
@@ -109,8 +109,8 @@ extension Finding {
                 .pushSubscription,
                 of: subject,
                 .warning,
-                "what came at \(push.at.rfc3339) bears no token of Google's",
-                advice: "If it was Pub/Sub's: let the push subscription authenticate, with a "
+                "the push at \(push.at.rfc3339) has no token of Google",
+                advice: "If Pub/Sub sent it, let the push subscription authenticate with a "
                     + "service account and an audience."
             )
         }
@@ -118,10 +118,10 @@ extension Finding {
             .pushSubscription,
             of: subject,
             .problem,
-            "what came at \(push.at.rfc3339) was refused (\(push.reason)): its token is for the "
+            "the push at \(push.at.rfc3339) was refused (\(push.reason)): its token is for the "
                 + "audience \(audience), of \(email)",
-            advice: "If that is yours: set googlePlay.push.audience and email so, or the push "
-                + "subscription as they are."
+            advice: "If the push is yours, set googlePlay.push.audience and email to these "
+                + "values, or change the push subscription."
         )
     }
 
@@ -133,7 +133,7 @@ extension Finding {
                 .testNotification,
                 of: subject,
                 .ok,
-                "none was waited for, since notifications arrive"
+                "no test is needed, because notifications arrive"
             )
         case .arrived: return Finding(.testNotification, of: subject, .ok, "one arrived")
         case .missing(let waited):
@@ -143,9 +143,9 @@ extension Finding {
                 .warning,
                 "none arrived within \(waited.count / 1_000) s",
                 advice: "Run this again, with --wait and more seconds, and meanwhile send one "
-                    + PlayTrial.whereToClick + ". If you did: look whether the topic named there "
-                    + "lets google-play-developer-notifications@system.gserviceaccount.com publish, "
-                    + "and whether its subscription leads here."
+                    + PlayTrial.whereToClick + ". If you sent one, check that its topic "
+                    + "allows google-play-developer-notifications@system.gserviceaccount.com "
+                    + "to publish, and that its subscription pushes to this server."
             )
         }
     }
@@ -168,7 +168,7 @@ extension Finding {
                 .notificationURL,
                 of: subject(app.id),
                 publicURL == nil ? .warning : .problem,
-                "googlePlay.push still has `\(placeholder)`, so that every push is refused",
+                "googlePlay.push still has `\(placeholder)`, so every push is refused",
                 advice: "Set googlePlay.push.audience and email to those of the push subscription."
             )
         }
@@ -181,14 +181,14 @@ extension Finding {
                 of: subject(app.id),
                 .problem,
                 "\(url) is not https",
-                advice: "Pub/Sub pushes to https only: put a proxy with TLS in front."
+                advice: "Pub/Sub pushes to https only: run a proxy with TLS in front of the server."
             )
         }
         return Finding(
             .notificationURL,
             of: subject(app.id),
             .ok,
-            "the push subscription is to have the endpoint \(url)"
+            "set the endpoint of the push subscription to \(url)"
         )
     }
 }

@@ -91,7 +91,7 @@ private struct BasePlanComparison {
                 .ok,
                 plans.isEmpty
                     ? "Google Play sells no subscription"
-                    : "the \(plans.count) of Google Play are set as the catalogue has them"
+                    : "the \(plans.count) base plans of Google Play match the catalogue"
             )
         ]
     }
@@ -103,8 +103,8 @@ private struct BasePlanComparison {
             plan.isOnSale ? .problem : .warning,
             plan.isOnSale
                 ? "\(plan.name) is on sale, and the catalogue does not have it"
-                : "\(plan.name) is on sale no more and may renew for who has it, and the catalogue "
-                    + "does not have it",
+                : "\(plan.name) is no longer on sale but may renew for existing customers, and "
+                    + "the catalogue does not have it",
             advice: "Add \"\(plan.name)\" to apps[].products; until then it unlocks nothing."
         )
     }
@@ -117,8 +117,8 @@ private struct BasePlanComparison {
             finding(
                 .warning,
                 "the catalogue has \(name), which is not on sale in Google Play",
-                advice: "Look whether it is spelt as in the Play Console, and is active there. For "
-                    + "customers who bought it once it should stay in the catalogue."
+                advice: "Check its spelling in the Play Console, and that it is active there. Keep "
+                    + "it in the catalogue if customers bought it earlier."
             )
         }
     }
@@ -136,7 +136,7 @@ private struct BasePlanComparison {
             return length + [prepaid(plan, product), extending(plan)].compactMap(\.self)
         case nil:
             return length + [
-                finding(.warning, "\(plan.name) is of a kind that this version does not know")
+                finding(.warning, "this version does not know the kind of \(plan.name)")
             ]
         }
     }
@@ -163,7 +163,7 @@ private struct BasePlanComparison {
             return finding(
                 .billingGrace,
                 .warning,
-                "Google Play states none for \(plan.name), so that its default counts, and the "
+                "Google Play states no grace for \(plan.name), so its default applies; the "
                     + "catalogue has \(own) days",
                 advice: "Set the grace period of the base plan in the Play Console."
             )
@@ -171,26 +171,26 @@ private struct BasePlanComparison {
             return finding(
                 .billingGrace,
                 .warning,
-                "Google Play grants \(plan.name) none: after a failed payment access continues for a "
+                "Google Play grants \(plan.name) no grace: after a failed payment access lasts a "
                     + "day or two without any message, and then stops",
-                advice: "Unless that is meant, set a grace period for the base plan in the Play "
+                advice: "Unless this is intended, set a grace period for the base plan in the Play "
                     + "Console, and `grace` \(entry(of: plan))."
             )
         case (0, let own?):
             return finding(
                 .billingGrace,
                 .problem,
-                "Google Play grants \(plan.name) none, and the catalogue has \(own) days",
+                "Google Play grants \(plan.name) no grace, and the catalogue has \(own) days",
                 advice:
-                    "Set the grace period of the base plan in the Play Console, or take `grace` "
-                    + "out of the catalogue."
+                    "Set the grace period of the base plan in the Play Console, or remove "
+                    + "`grace` from the catalogue."
             )
         case (let stated?, let own):
             guard stated != own else { return nil }
             return finding(
                 .billingGrace,
                 .problem,
-                "Google Play grants \(plan.name) \(stated) days, and the catalogue has "
+                "Google Play grants \(plan.name) \(stated) days of grace; the catalogue has "
                     + (own.map { "\($0)" } ?? "none"),
                 advice: "Write grace: \"P\(stated)D\" \(entry(of: plan)), or change the setting."
             )
@@ -202,10 +202,11 @@ private struct BasePlanComparison {
         return finding(
             .accountHold,
             .warning,
-            "Google Play holds \(plan.name) for no day: what is not paid by the end of grace is over, "
-                + "and no later payment brings it back",
+            "Google Play has no account hold for \(plan.name): an unpaid subscription ends with "
+                + "its grace, and no later payment recovers it",
             advice:
-                "Unless that is meant, set an account hold for the base plan in the Play Console."
+                "Unless this is intended, set an account hold for the base plan in the Play "
+                + "Console."
         )
     }
 
@@ -213,9 +214,10 @@ private struct BasePlanComparison {
         guard plan.isOnSale, plan.plan.resubscribing?.known == .inactive else { return nil }
         return finding(
             .warning,
-            "who has let \(plan.name) lapse cannot come back to it in Google Play",
+            "a customer whose \(plan.name) ended cannot resubscribe in Google Play",
             advice:
-                "Unless that is meant, allow resubscribing for the base plan in the Play Console."
+                "Unless this is intended, allow resubscribing for the base plan in the Play "
+                + "Console."
         )
     }
 
@@ -224,8 +226,8 @@ private struct BasePlanComparison {
         return finding(
             .billingGrace,
             .problem,
-            "\(plan.name) is prepaid, which has none, and the catalogue has one",
-            advice: "Take `grace` out \(entry(of: plan))."
+            "\(plan.name) is prepaid and has no grace, and the catalogue has one",
+            advice: "Remove `grace` \(entry(of: plan))."
         )
     }
 
@@ -242,7 +244,7 @@ private struct BasePlanComparison {
     /// Returns where to write a setting that applies to one base plan.
     private func entry(of plan: Plan) -> String {
         plan.sharesItsEntry
-            ? "in the catalogue, under \"\(plan.name)\" where it holds for this one alone"
+            ? "in the catalogue, under \"\(plan.name)\" if it applies to this plan only"
             : "in the catalogue"
     }
 }

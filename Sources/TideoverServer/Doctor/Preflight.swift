@@ -26,7 +26,7 @@ extension Finding {
                 .ok,
                 count == 0
                     ? "nothing was bought yet"
-                    : "it has each of the \(count) products that were bought"
+                    : "it has all \(count) products that were bought"
             )
         }
         let more = unknown.count > 1 ? ", and \(unknown.count - 1) more" : ""
@@ -34,15 +34,15 @@ extension Finding {
             .catalogue,
             of: subject,
             .problem,
-            "\(first.value) periods of \(first.key) were bought, which it does not have\(more)",
-            advice: "Add it to apps[].products. Until then its customers are answered "
-                + "`unknownProduct`, as policy.unknownProduct says."
+            "\(first.value) periods of \(first.key) were bought, but it lacks that product\(more)",
+            advice: "Add it to apps[].products. Until then policy.unknownProduct decides, with "
+                + "the reason `unknownProduct`."
         )
     }
 
     /// Reports why the purchases could not be read.
     public static func catalogue(of subject: String, unknown reason: String) -> Finding {
-        Finding(.catalogue, of: subject, .warning, "what was bought is unknown: \(reason)")
+        Finding(.catalogue, of: subject, .warning, "the purchases are unknown: \(reason)")
     }
 
     /// Checks that the store's billing grace period matches the catalogue. It uses App Store
@@ -88,8 +88,8 @@ private struct GraceComparison {
     func untold(_ reason: String) -> Finding {
         finding(
             .ok,
-            "App Store Connect does not report the setting: \(reason); judged by the failures that "
-                + "were stored"
+            "App Store Connect does not report the setting: \(reason); the stored failures are "
+                + "used instead"
         )
     }
 
@@ -99,22 +99,22 @@ private struct GraceComparison {
         let isOn = environment == .sandbox ? setting.sandboxOptIn : setting.optIn
         guard let isOn else {
             return [
-                finding(.warning, "App Store Connect does not say whether there is a grace period")
+                finding(.warning, "App Store Connect does not report whether grace is on")
             ]
         }
         guard !isOn else { return findings(lengths: setting) }
         let expecting = products.filter { $0.value.grace != nil }.map(\.key)
         guard !expecting.isEmpty else {
-            return [finding(.ok, "App Store Connect grants none, and the catalogue has none")]
+            return [finding(.ok, "App Store Connect grants no grace, and the catalogue has none")]
         }
         return [
             finding(
                 mismatch,
-                "App Store Connect grants none, and the catalogue has one for "
+                "App Store Connect grants no grace, and the catalogue has one for "
                     + expecting.joined(separator: ", "),
                 advice:
-                    "Turn the billing grace period on in App Store Connect, or take `grace` out "
-                    + "of the catalogue."
+                    "Turn the billing grace period on in App Store Connect, or remove `grace` "
+                    + "from the catalogue."
             )
         ]
     }
@@ -122,7 +122,7 @@ private struct GraceComparison {
     private func findings(lengths setting: BillingGraceSetting) -> [Finding] {
         guard let days = setting.days else {
             return [
-                finding(.warning, "App Store Connect grants one of a length that is not known here")
+                finding(.warning, "App Store Connect grants a length unknown to this version")
             ]
         }
         let wrong = products.compactMap { id, product -> Finding? in
@@ -137,7 +137,7 @@ private struct GraceComparison {
         guard wrong.isEmpty else { return wrong }
         let limit = setting.isForPaidOnly ? ", and none after a free trial" : ""
         return [
-            finding(.ok, "App Store Connect grants \(days) days\(limit), as the catalogue has it")
+            finding(.ok, "App Store Connect grants \(days) days\(limit), like the catalogue")
         ]
     }
 
@@ -147,11 +147,11 @@ private struct GraceComparison {
         guard !survey.failures.isEmpty else {
             let offers =
                 survey.failuresAfterOffers == 0
-                ? "" : "; \(survey.failuresAfterOffers) failed after an offer, which says little"
+                ? "" : "; \(survey.failuresAfterOffers) failed after an offer, which proves little"
             return [
                 finding(
                     .ok,
-                    "no payment for a full period has failed, so that nothing can be said\(offers)"
+                    "no payment for a full period has failed, so the setting is unknown\(offers)"
                 )
             ]
         }
@@ -170,17 +170,17 @@ private struct GraceComparison {
         guard let newest else { return nil }
         let all = failures.values.reduce(0) { $0 + $1.count }
         let when = "the newest failure of \(id), at \(newest.value.newest.rfc3339),"
-        let alike = "as \(newest.value.count) of \(all) did"
+        let alike = "like \(newest.value.count) of \(all)"
         switch newest.key {
         case .absent where product.grace == nil:
-            return finding(.ok, "\(when) came without grace, \(alike), as the catalogue has it")
+            return finding(.ok, "\(when) came without grace, \(alike), and the catalogue has none")
         case .absent:
             return finding(
                 mismatch,
                 "\(when) came without grace, \(alike), and the catalogue has \(product.graceWords)",
                 advice:
-                    "Turn the billing grace period on in App Store Connect, or take `grace` out "
-                    + "of the catalogue."
+                    "Turn the billing grace period on in App Store Connect, or remove `grace` "
+                    + "from the catalogue."
             )
         case .granted where product.grace == nil, .days where product.grace == nil:
             return finding(
@@ -190,7 +190,7 @@ private struct GraceComparison {
             )
         case .granted: return finding(.ok, "\(when) came with grace, \(alike)")
         case .days(let days) where days == product.graceDays:
-            return finding(.ok, "\(when) came with \(days) days, \(alike), as the catalogue has it")
+            return finding(.ok, "\(when) came with \(days) days, \(alike), like the catalogue")
         case .days(let days):
             return finding(
                 mismatch,

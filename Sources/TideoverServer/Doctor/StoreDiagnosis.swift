@@ -17,7 +17,7 @@ extension Finding {
                 .testNotification,
                 of: subject,
                 .ok,
-                "none was asked for, since no server listens",
+                "no test was requested, because no server listens",
                 advice: "Run this again while the server runs."
             )
             return [keyIsAccepted(subject), clock, untested].compactMap(\.self)
@@ -35,7 +35,7 @@ extension Finding {
             .storeKey,
             of: app.id,
             app.environments == [.simulated] ? .ok : .warning,
-            "there is none: what does not arrive stays unknown, and nothing of this can be tried",
+            "it is not set, so missing notifications stay unknown and no test is possible",
             advice: "Set appStore.issuerId, keyId and privateKeyFile."
         )
     }
@@ -61,7 +61,7 @@ extension Finding {
                 of: subject,
                 .warning,
                 detail,
-                advice: "Try again; if it lasts, look whether this machine may connect to it."
+                advice: "Try again; if it persists, check that this machine can connect to it."
             )
         case .status(let status) where status >= 500:
             return Finding(.storeKey, of: subject, .warning, detail, advice: "Try again later.")
@@ -82,8 +82,8 @@ extension Finding {
                 of: subject,
                 .problem,
                 detail,
-                advice: "Put the key that App Store Connect gave (.p8) where "
-                    + "appStore.privateKeyFile says."
+                advice: "Store the key from App Store Connect (.p8) in the file that "
+                    + "appStore.privateKeyFile names."
             )
         case .unaskable, .refused, .status:
             return Finding(.storeKey, of: subject, .problem, detail)
@@ -96,11 +96,11 @@ extension Finding {
     static func storeSkew(_ subject: String, _ skew: Milliseconds) -> Finding {
         let seconds = (abs(skew.count) + 500) / 1_000
         guard seconds > 2 else {
-            return Finding(.storeClock, of: subject, .ok, "the store's and ours agree")
+            return Finding(.storeClock, of: subject, .ok, "it agrees with this machine's clock")
         }
         let side = skew > .zero ? "behind" : "ahead of"
-        let detail = "ours is \(seconds) s \(side) the store's"
-        let advice = "Set this machine's clock, and keep it right by NTP."
+        let detail = "this machine's clock is \(seconds) s \(side) the store's"
+        let advice = "Set this machine's clock, and synchronize it by NTP."
         if Milliseconds.seconds(seconds) > Ingest.clockTolerance {
             return Finding(.storeClock, of: subject, .problem, detail, advice: advice)
         }
@@ -130,19 +130,19 @@ extension Finding {
                 .storeBundle,
                 of: subject,
                 .problem,
-                "what the store signs for this key is not believed: "
+                "the signed notification for this key is not valid: "
                     + disbelief.trimmingSuffix("."),
                 advice: "Compare appStore.bundleId and appAppleId with App Store Connect."
             )
         }
         guard test.isOfApp else { return nil }
-        return Finding(.storeBundle, of: subject, .ok, "what the store signs names this app")
+        return Finding(.storeBundle, of: subject, .ok, "the signed notification names this app")
     }
 
     private static func arrival(_ subject: String, _ test: StoreReading.Test) -> Finding {
         let attempt = test.attempts.last
         if let after = test.arrivedAfter {
-            let detail = "it arrived \(tenths(after)) s after it was asked for"
+            let detail = "it arrived \(tenths(after)) s after the request"
             guard let result = attempt?.sendAttemptResult, result.known != .success else {
                 return Finding(.testNotification, of: subject, .ok, detail)
             }
@@ -151,7 +151,7 @@ extension Finding {
                 .testNotification,
                 of: subject,
                 .problem,
-                "\(detail), and yet \(words): the store sends each again, or gives up",
+                "\(detail), but \(words): the store repeats each notification, or gives up",
                 advice: advice
             )
         }
@@ -160,7 +160,7 @@ extension Finding {
                 .testNotification,
                 of: subject,
                 .warning,
-                "the store has not sent one within \(test.waited.count / 1_000) s",
+                "the store sent none within \(test.waited.count / 1_000) s",
                 advice: "Try again, with --wait and more seconds."
             )
         }
@@ -188,7 +188,7 @@ extension Finding {
     ) -> (detail: String, advice: String) {
         guard let result else {
             return (
-                "the store has sent one and does not say what came of it",
+                "the store sent one and does not report the result",
                 "Try again in a minute."
             )
         }
@@ -203,65 +203,64 @@ extension Finding {
         case .success:
             return (
                 "another server answered the store with success",
-                "Look where the URL in App Store Connect leads; another server, or a proxy that "
-                    + "answers by itself, takes the notifications."
+                "Check the URL in App Store Connect: another server, or a proxy that answers "
+                    + "by itself, receives the notifications."
             )
         case .timedOut:
             return (
                 "the answer took too long for the store",
                 "Look for a slow proxy or an overloaded server: tideover_http_request_duration_"
-                    + "seconds has the times of its responses."
+                    + "seconds has its response times."
             )
         case .tlsIssue:
             return (
                 "the store could not agree on TLS",
-                "Look at the certificate of the URL: valid, for that name, with its whole chain, "
-                    + "and TLS 1.2 or later."
+                "Check the certificate of the URL: it must be valid for that name and have its "
+                    + "whole chain. Allow TLS 1.2 or later."
             )
         case .circularRedirect:
             return (
                 "the URL redirects in a circle",
-                "Register the URL that answers by itself, and redirect nothing under it."
+                "Register a URL that answers without a redirect."
             )
         case .noResponse:
             return (
                 "no server answered the store",
-                "Look whether the URL's name resolves, and whether a firewall keeps out "
-                    + "17.0.0.0/8."
+                "Check that the URL's name resolves, and that no firewall blocks 17.0.0.0/8."
             )
         case .socketIssue:
             return (
                 "the connection broke",
-                "Look whether the port is open to the internet (443, or 1024 and above), and at "
-                    + "the log of the proxy in front."
+                "Check that the port is open to the internet (443, or 1024 and above), and read "
+                    + "the log of the proxy."
             )
         case .unsupportedCharset:
             return (
                 "the answer names a charset that the store does not know",
-                "It is not this server's answer: look at the proxy in front."
+                "This server did not send it: check the proxy."
             )
         case .invalidResponse:
             return (
-                "the answer is no HTTP that the store can read",
-                "It is not this server's answer: look at the proxy in front, and whether the port "
-                    + "is the one for HTTPS."
+                "the store cannot read the answer as HTTP",
+                "This server did not send it: check the proxy, and that the port is the one "
+                    + "for HTTPS."
             )
         case .prematureClose:
             return (
-                "the connection was closed before the answer was whole",
-                "Look at the proxy in front and its limits of time."
+                "the connection closed before the answer was complete",
+                "Check the proxy and its time limits."
             )
         case .unsuccessfulStatus:
             return (
-                "the store was answered with an error status",
+                "the store received an error status",
                 "404 is a wrong path, 401 or 422 another app's key or bundle, 413 a limit of the "
                     + "proxy, 5xx a failing server: this server's log has a line for each request "
                     + "that reached it."
             )
         case .other:
             return (
-                "the store could not deliver one, and does not say why",
-                "Ask for another; if it lasts, ask the URL from outside by yourself."
+                "the store could not deliver one, and does not report why",
+                "Try again; if it persists, send a request to the URL from the internet."
             )
         }
     }
@@ -282,7 +281,7 @@ extension Finding {
                 of: app.id,
                 .warning,
                 "server.publicURL is not set, so the URL to register is unknown",
-                advice: "Set it to the URL under which the internet reaches this server."
+                advice: "Set it to the public URL of this server."
             )
         }
         let base = publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL
@@ -293,7 +292,7 @@ extension Finding {
                 of: app.id,
                 .problem,
                 "\(url) is not https",
-                advice: "The App Store delivers to https only: put a proxy with TLS in front."
+                advice: "The App Store delivers to https only: run a proxy with TLS in front."
             )
         }
         guard !url.contains(where: { "?#".contains($0) }) else {
@@ -301,8 +300,8 @@ extension Finding {
                 .notificationURL,
                 of: app.id,
                 .problem,
-                "server.publicURL has a query, so that nothing can follow it",
-                advice: "Leave away what begins with ? or #."
+                "server.publicURL has a query or fragment, so no path can follow it",
+                advice: "Remove the part that begins with ? or #."
             )
         }
         guard isPortReached(url) else {
@@ -310,7 +309,7 @@ extension Finding {
                 .notificationURL,
                 of: app.id,
                 .problem,
-                "\(url) is at a port that the App Store does not connect to",
+                "the App Store does not connect to the port of \(url)",
                 advice: "Use 443, or 1024 and above."
             )
         }
@@ -318,7 +317,7 @@ extension Finding {
             .notificationURL,
             of: app.id,
             .ok,
-            "App Store Connect is to have \(url), for production and sandbox"
+            "register \(url) in App Store Connect, for production and sandbox"
         )
     }
 
@@ -353,10 +352,10 @@ extension Finding {
             .silence,
             of: subject,
             .problem,
-            "\(heard), though a renewal fell due: raised at \(raised)",
+            "\(heard), although a renewal was due: raised at \(raised)",
             advice:
-                "Look at what the test notification says; meanwhile changes are found by asking "
-                + "only."
+                "Read the finding about the test notification. Until notifications arrive, only "
+                + "requests to the store find changes."
         )
     }
 

@@ -142,7 +142,7 @@ public struct StoreTrial: Sendable {
         } catch let failure as AppStoreAPIFailure {
             return reading(failure.exchange, .refused(failure))
         }
-        telling("the store was asked for a test notification; waiting until it arrives")
+        telling("requested a test notification from the store; waiting until it arrives")
         var course = Course()
         let begun = timing.uptime()
         repeat {
@@ -205,7 +205,7 @@ public struct StoreTrial: Sendable {
         course.test.attempts = sent.sendAttempts
         guard !sent.sendAttempts.isEmpty else { return }
         course.attemptedAfter = course.test.waited
-        telling("the store has sent it")
+        telling("the store sent it")
         read(sent, &course)
     }
 
