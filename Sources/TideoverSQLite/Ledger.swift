@@ -38,6 +38,7 @@ final class Ledger {
     private let idle: Statement
     private let unidle: Statement
     private let restorer: Restorer
+    let webhooks: WebhookLedger
     /// Created when something is first removed.
     private var remover: Remover?
 
@@ -89,6 +90,7 @@ final class Ledger {
         idle = try Statement(SQL.idle, on: connection)
         unidle = try Statement(SQL.unidle, on: connection)
         restorer = try Restorer(connection, customers)
+        webhooks = try WebhookLedger(connection)
         beginTransaction = try Statement(SQL.begin, on: connection)
         commitTransaction = try Statement(SQL.commit, on: connection)
         makeSavepoint = try Statement(SQL.makeSavepoint, on: connection)

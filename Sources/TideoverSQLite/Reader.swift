@@ -24,6 +24,7 @@ final class Reader {
     private let nextDue: Statement
     private let policyVersions: Statement
     private let recordQueries: RecordQueries
+    let webhookQueries: WebhookQueries
 
     init(path: String, access: Connection.Access, busyTimeout: Int32) throws(StorageError) {
         connection = try Connection(path: path, access: access, busyTimeout: busyTimeout)
@@ -54,6 +55,7 @@ final class Reader {
         nextDue = try Statement(SQL.nextDue, on: connection)
         policyVersions = try Statement(SQL.policyVersions, on: connection)
         recordQueries = try RecordQueries(connection)
+        webhookQueries = try WebhookQueries(connection)
     }
 
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {

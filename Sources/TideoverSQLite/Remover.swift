@@ -10,6 +10,7 @@ final class Remover {
     private let prunePrompts: Statement
     private let pruneAudit: Statement
     private let pruneEvents: Statement
+    private let pruneAttempts: Statement
     private let customersAfter: Statement
     private let pruneCustomer: Statement
     private let forgetCustomer: Statement
@@ -37,6 +38,7 @@ final class Remover {
         prunePrompts = try Statement(SQL.prunePrompts, on: connection)
         pruneAudit = try Statement(SQL.pruneAudit, on: connection)
         pruneEvents = try Statement(SQL.pruneEvents, on: connection)
+        pruneAttempts = try Statement(SQL.pruneAttempts, on: connection)
         customersAfter = try Statement(SQL.customersAfter, on: connection)
         pruneCustomer = try Statement(SQL.pruneCustomer, on: connection)
         forgetCustomer = try Statement(SQL.forgetCustomer, on: connection)
@@ -72,6 +74,7 @@ final class Remover {
         case .prompts: count = try prunePrompts.run(app, environment, before, limit)
         case .audit: count = try pruneAudit.run(app, environment, earliest, limit)
         case .told: count = try pruneEvents.run(app, environment, earliest, limit)
+        case .webhookAttempts: count = try pruneAttempts.run(app, before, limit)
         case .customers: return try pruneCustomers(order)
         }
         return Pruned(count: count, next: count < order.limit ? nil : "")

@@ -266,6 +266,57 @@ enum SQL {
             AND id < (SELECT max(id) FROM outbox WHERE app = ?1)
             ORDER BY id LIMIT ?4)
         """
+    static let pruneAttempts: StaticString = """
+        DELETE FROM webhook_attempt WHERE number IN
+            (SELECT number FROM webhook_attempt WHERE app = ?1 AND at < ?2 LIMIT ?3)
+        """
+    static let webhooks: StaticString = """
+        SELECT id, form, position, failing_since, disabled, disabled_at FROM webhook
+        WHERE app = ?1 ORDER BY id
+        """
+    static let hasWebhook: StaticString = """
+        SELECT 1 FROM webhook WHERE app = ?1 AND id = ?2
+        """
+    static let dueDeliveries: StaticString = """
+        SELECT event, attempts, next_at FROM webhook_delivery
+        WHERE app = ?1 AND webhook = ?2 AND next_at <= ?3 ORDER BY next_at, event LIMIT ?4
+        """
+    static let deliveryCount: StaticString = """
+        SELECT count(*) FROM webhook_delivery WHERE app = ?1 AND webhook = ?2
+        """
+    static let attempts: StaticString = """
+        SELECT number, event, at, ordinal, outcome, status, detail FROM webhook_attempt
+        WHERE app = ?1 AND webhook = ?2 AND number < ?3 ORDER BY number DESC LIMIT ?4
+        """
+    static let insertWebhook: StaticString = """
+        INSERT INTO webhook (app, id, form, position) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT (app, id) DO UPDATE SET form = ?3
+        """
+    static let settleWebhook: StaticString = """
+        UPDATE webhook SET position = max(position, ?3), failing_since = ?4,
+            disabled_at = CASE WHEN disabled IS NULL AND ?5 IS NOT NULL THEN ?6 ELSE disabled_at END,
+            disabled = coalesce(disabled, ?5)
+        WHERE app = ?1 AND id = ?2
+        """
+    static let setWebhook: StaticString = """
+        UPDATE webhook SET
+            failing_since = CASE WHEN ?3 IS NULL THEN NULL ELSE failing_since END,
+            disabled_at = CASE WHEN ?3 IS NULL THEN NULL ELSE coalesce(disabled_at, ?4) END,
+            disabled = CASE WHEN ?3 IS NULL THEN NULL ELSE coalesce(disabled, ?3) END
+        WHERE app = ?1 AND id = ?2
+        """
+    static let putDelivery: StaticString = """
+        INSERT INTO webhook_delivery (app, webhook, event, attempts, next_at)
+        VALUES (?1, ?2, ?3, ?4, ?5)
+        ON CONFLICT (app, webhook, event) DO UPDATE SET attempts = ?4, next_at = ?5
+        """
+    static let deleteDelivery: StaticString = """
+        DELETE FROM webhook_delivery WHERE app = ?1 AND webhook = ?2 AND event = ?3
+        """
+    static let insertAttempt: StaticString = """
+        INSERT INTO webhook_attempt (app, webhook, event, at, ordinal, outcome, status, detail)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        """
     static let customersAfter: StaticString = """
         SELECT customer FROM customer WHERE app = ?1 AND environment = ?2 AND customer > ?3
         ORDER BY customer LIMIT ?4

@@ -14,7 +14,7 @@ public final class SQLiteStorage: Storage {
     private let writer: Writer?
     private let largeCommits: LargeCommits?
     private let options: SQLiteOptions
-    private let readers: ReaderPool
+    let readers: ReaderPool
     /// Nil if there is a writer, which then owns the lock.
     private let lock: LockFile?
 
@@ -88,7 +88,7 @@ public final class SQLiteStorage: Storage {
         writer?.beginClosing()
     }
 
-    private func openWriter() throws(StorageError) -> Writer {
+    func openWriter() throws(StorageError) -> Writer {
         guard let writer else {
             throw StorageError(.readOnly, place: path, detail: "it was opened for reading alone")
         }

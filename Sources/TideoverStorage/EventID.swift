@@ -31,6 +31,29 @@ public struct EventID: Hashable, Sendable, Comparable {
         return EventID(milliseconds: UInt64(clock), counter: 0, random: 0)
     }
 
+    /// The greatest id before this one, so that events after it begin with this one.
+    package var predecessor: EventID {
+        low > 1 << 63 ? EventID(high: high, low: low - 1) : EventID(high: high - 1, low: .max)
+    }
+
+    /// The smallest id after this one.
+    package var successor: EventID {
+        low < .max ? EventID(high: high, low: low + 1) : EventID(high: high + 1, low: 1 << 63)
+    }
+
+    /// A number that rises with the ids of an app: JavaScript reads it exactly until 2089.
+    package var sequence: Int64 {
+        (Int64(milliseconds) - Self.sequenceStart) << 12 | Int64(counter)
+    }
+
+    /// 2020-01-01T00:00:00Z.
+    private static let sequenceStart: Int64 = 1_577_836_800_000
+
+    private init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
     /// Half of the range of 48 bits (the year 6429), so that counting never overflows.
     private static let maximumMilliseconds: UInt64 = 1 << 47
     private static let maximumCounter: UInt64 = 0xFFF

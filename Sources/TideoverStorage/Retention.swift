@@ -17,6 +17,8 @@ public struct PruneOrder: Sendable {
         case told
         /// Customers without a purchase, an alias, an event or a difference.
         case customers
+        /// The attempt log of webhooks, of all environments.
+        case webhookAttempts
     }
 
     public let kind: Kind

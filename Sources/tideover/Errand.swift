@@ -181,7 +181,8 @@ struct Errand {
                 output.message("tideover: \(detail)")
             },
             adminKey: key,
-            access: connections?.access ?? [:]
+            access: connections?.access ?? [:],
+            webhooks: WebhookConnections.withoutSending(configuration)
         )
     }
 

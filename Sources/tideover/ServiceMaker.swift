@@ -24,6 +24,7 @@ struct ServiceMaker: Sendable {
         let passes = try ConfigurationFile.passes(of: configuration)
         let adminKey = try ConfigurationFile.adminKey(of: configuration)
         let connections = try StoreConnections(configuration, clock: clock)
+        let webhooks = try WebhookConnections.setup(configuration)
         let apps = try configuration.apps.map {
             try App(
                 $0,
@@ -51,7 +52,8 @@ struct ServiceMaker: Sendable {
                 access: connections.access,
                 succeeding: former,
                 reload: reload ?? former?.reload,
-                copier: storage.copier
+                copier: storage.copier,
+                webhooks: webhooks
             )
             return ServedConfiguration(configuration: configuration, service: service)
         } catch {

@@ -17,6 +17,10 @@ struct ServiceWork {
             Task { await service.watchForSilence() },
             Task { await service.watchForLockouts() },
             Task { await service.pullNotifications() },
+            Task {
+                await service.synchroniseWebhooks()
+                await service.deliverWebhooks()
+            },
         ]
         if let retention { tasks.append(Task { await service.prune(keeping: retention) }) }
         self.tasks = tasks

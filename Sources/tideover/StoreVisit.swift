@@ -52,6 +52,7 @@ struct StoreVisit {
         }
         for app in configuration.apps where isServing {
             for environment in app.environments { findings += await replay(app, environment) }
+            findings += await webhooks(of: app)
         }
         return findings
     }
@@ -61,6 +62,14 @@ struct StoreVisit {
     private func replay(_ app: Configuration.App, _ environment: Environment) async -> [Finding] {
         guard let answer = try? await ask("replay", app, environment, nil) else { return [] }
         return [Finding.replay(of: app.id, in: environment, answer)].compactMap(\.self)
+    }
+
+    /// Reports the state of webhooks, if the server answers.
+    private func webhooks(of app: Configuration.App) async -> [Finding] {
+        let errand = Errand(configuration, path, server: nil, output)
+        let request = Request(path: "/v1/apps/\(app.id)/webhooks")
+        guard let answer = try? await errand.runOnServer(request) else { return [] }
+        return Finding.webhooks(of: app.id, answer)
     }
 
     // MARK: Google Play

@@ -37,7 +37,7 @@ enum Tideover {
             Explain.command, CustomerLife.command, Customers.command, Lookup.command,
             Unclaimed.command, Events.command, GiveAccess.command, StoreActions.command,
             Erase.command, Backfill.command, Replay.command, Export.command, Import.command,
-            Backup.command, Report.command,
+            Backup.command, Report.command, Webhooks.command,
             Keys.command, Config.command, Doctor.command, Conformance.command,
             Completions.command, ManPages.command, Version.command,
         ]

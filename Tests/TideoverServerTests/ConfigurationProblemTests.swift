@@ -330,7 +330,7 @@ import TideoverSignatures
         "https://[::1]:80/",
     ])
     func `a web address has a host and no user`(url: String) {
-        let hook = #"{ url: "\#(url)", secretFile: "s" }"#
+        let hook = #"{ url: "\#(url)", secretFile: "s", allowNetworks: ["127.0.0.0/8", "::1"] }"#
         #expect(reasons(app("").replacing("{ apps", with: "{ webhooks: [\(hook)], apps")) == [])
     }
 
@@ -346,6 +346,30 @@ import TideoverSignatures
                 .mismatch(.webAddress, found: .hidden)
             ]
         )
+    }
+
+    @Test(arguments: [
+        "http://example.com", "http://127.0.0.1", "http://127.1:80", "http://[::1]:80",
+        "http://10.0.0.1@127.0.0.1/",
+    ])
+    func `a webhook without https needs an address of an allowed network`(url: String) {
+        let hook = #"{ url: "\#(url)", secretFile: "s", allowNetworks: ["10.0.0.0/8"] }"#
+        let found = reasons(app("").replacing("{ apps", with: "{ webhooks: [\(hook)], apps"))
+        #expect(found.count == 1)
+        #expect(
+            [.unprotectedWebhook, .mismatch(.webAddress, found: .hidden)].contains(found.first)
+        )
+    }
+
+    @Test func `two webhooks with one id, and webhooks of unknown apps, are problems`() {
+        let hooks = #"""
+            { id: "a", url: "https://example.com/1", secretFile: "s" },
+            { id: "a", url: "https://example.com/2", secretFile: "s" },
+            { id: "b", url: "https://example.com/3", secretFile: "s", apps: ["nowhere"] }
+            """#
+        let found = reasons(app("").replacing("{ apps", with: "{ webhooks: [\(hooks)], apps"))
+        #expect(found.contains(.repeated("a", firstLine: nil)))
+        #expect(found.count == 2)
     }
 
     @Test func `what is shown of a file cannot steer a terminal`() {

@@ -48,6 +48,12 @@ import TideoverServer
         ).replacing(
             "kind: \"nonConsumable\" }",
             with: "kind: \"nonConsumable\", store: \"appStore\" }"
+        ).replacing(
+            "webhooks: [{ ",
+            with: """
+                webhooks: [{ id: "hooks", apps: ["cards"], previousSecretFile: "old-whsec.txt", \
+                signingKeyFile: "whsk.txt",
+                """
         )
 
     private func lines(_ settings: [Configuration.Setting]) -> [String] {
@@ -162,7 +168,7 @@ import TideoverServer
     ) throws {
         let text = """
             { server: { publicURL: "\(url)" }, apps: [{ id: "a", environments: ["sandbox"] }],
-              webhooks: [{ url: "\(url)", secretFile: "s" }] }
+              webhooks: [{ url: "\(url)", secretFile: "s", allowNetworks: ["::1"] }] }
             """
         let settings = try settings(text)
         #expect(settings.first { $0.path == "server.publicURL" }?.text == asItIs)
@@ -184,7 +190,7 @@ import TideoverServer
         #expect(
             secret == [
                 "admin.key", "AuthKey.p8", "play.json", "rc.txt", "rc-secret.txt", "rc-key.txt",
-                "pass-key.pem", "whsec.txt",
+                "pass-key.pem", "whsec.txt", "old-whsec.txt", "whsk.txt",
             ]
         )
     }

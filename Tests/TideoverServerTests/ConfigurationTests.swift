@@ -33,14 +33,17 @@ import TideoverSignatures
         )
     }
 
-    @Test func `what this version does not act on is noticed, never ignored`() throws {
+    @Test func `a webhook is read, with its files beside the configuration`() throws {
         let root = try Self.certificate()
         let configuration = try load(Self.fullExample, files: ["etc/sandbox-root.der": root])
-        #expect(
-            configuration.notices == [
-                "webhooks[0] is set, but this version does not send webhooks yet"
-            ]
-        )
+        #expect(configuration.notices == [])
+        let webhook = try #require(configuration.webhooks.first)
+        #expect(webhook.url == "https://example.com/hooks")
+        #expect(webhook.id == "eaedfb144efd")
+        #expect(webhook.events.patterns == ["*"])
+        #expect(webhook.secretFile == "etc/whsec.txt")
+        #expect(webhook.previousSecretFile == nil)
+        #expect(webhook.apps == [])
     }
 
     @Test func `how often customers are prompted is read`() throws {

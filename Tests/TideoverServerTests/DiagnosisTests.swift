@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TideoverCore
 import TideoverHTTP
+import TideoverJSON
 import TideoverServer
 import TideoverSignatures
 import TideoverStorage
@@ -237,5 +238,22 @@ import TideoverStorage
         for check in Finding.Check.allCases {
             #expect(page.contains("| `\(check.rawValue)` |"), "\(check.rawValue)")
         }
+    }
+
+    @Test(arguments: [
+        ("null", "null", Finding.Verdict.ok), (#""2026-05-01T10:00:00Z""#, "null", .warning),
+        (#""2026-05-01T10:00:00Z""#, #""failing""#, .problem), ("null", #""gone""#, .problem),
+        ("null", #""operator""#, .warning),
+    ])
+    func `a webhook that fails or was disabled is reported`(
+        since: String,
+        disabled: String,
+        verdict: Finding.Verdict
+    ) throws {
+        let text =
+            #"{"webhooks": [{"id": "h", "failingSince": \#(since), "disabled": \#(disabled)}]}"#
+        let findings = Finding.webhooks(of: "cards", try JSONDocument(Array(text.utf8)).root)
+        #expect(findings.map(\.verdict) == [verdict])
+        #expect(findings.map(\.subject) == ["cards h"])
     }
 }

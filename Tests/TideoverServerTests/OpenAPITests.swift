@@ -39,7 +39,14 @@ import TideoverStorage
                 }
             ),
             googlePlay: TestPlay().trust(asksStore: false),
-            revenueCat: TestRevenueCat().trust()
+            revenueCat: TestRevenueCat().trust(),
+            webhooks: { clock in
+                WebhookSetup(
+                    sending: WebhookSending(clock: { clock.now }) { _, _, _ in
+                        .response(status: 200)
+                    }
+                )
+            }
         )
         let document = try await document(server)
         _ = try await server.post(.purchase())
@@ -87,6 +94,15 @@ import TideoverStorage
             let id = try JSONDocument(made.body).root["id"]?.string
             path = path.replacing("{id}", with: try #require(id))
         }
+        if path.contains("{webhook}") {
+            let added = try await server.send(
+                "POST",
+                "/v1/apps/cards/webhooks",
+                body: Self.webhook
+            )
+            let id = try JSONDocument(added.body).root["id"]?.string
+            path = path.replacing("{webhook}", with: try #require(id))
+        }
         path = path.replacing("{purchase}", with: "2000000000000001")
             .replacing("/extensions/{id}", with: "/extensions/e-1")
         if path.contains("{grant}") {
@@ -121,6 +137,9 @@ import TideoverStorage
     private func body(for route: Route, _ server: TestServer) throws -> [UInt8] {
         switch route.template.split(separator: "/").last {
         case "keys": Self.wish
+        case "webhooks": Self.webhook
+        case "replay" where route.template.contains("/webhooks/"):
+            Array(#"{"from": "2026-05-01T00:00:00Z"}"#.utf8)
         case "grants": Self.grant
         case "prompts": Array(#"{"id": "p-1", "kind": "soft"}"#.utf8)
         case "aliases": Array(#"{"alias": "u_43"}"#.utf8)
@@ -138,6 +157,7 @@ import TideoverStorage
     private static let grant = Array(
         #"{"entitlement": "premium", "days": 7, "why": "a gift"}"#.utf8
     )
+    private static let webhook = Array(#"{"url": "https://example.com/hooks"}"#.utf8)
     private static let wish = Array(#"{"kind": "secret", "apps": ["cards"]}"#.utf8)
 
     @Test func `a query that no route takes is answered as every route documents`() async throws {
@@ -146,7 +166,10 @@ import TideoverStorage
         for route in Service.routes {
             let path = route.template.replacing("{app}", with: "cards")
                 .replacing("{customer}", with: TestServer.anna)
-                .replacing("{grant}", with: "g").replacing("{purchase}", with: "p").replacing(
+                .replacing("{webhook}", with: "w").replacing("{grant}", with: "g").replacing(
+                    "{purchase}",
+                    with: "p"
+                ).replacing(
                     "{id}",
                     with: "k"
                 )

@@ -50,6 +50,7 @@ final class TestServer: Sendable {
         revenueCat: RevenueCatTrust? = nil,
         environments: [Environment] = [.sandbox, .simulated],
         now: Instant? = nil,
+        webhooks: @Sendable (TestClock) -> WebhookSetup = { _ in WebhookSetup() },
         sleep: (@Sendable (TestClock) -> Sleep)? = nil
     ) throws {
         let store = try store ?? TestStore()
@@ -106,6 +107,7 @@ final class TestServer: Sendable {
             access: ["cards": [Self.silentStore]],
             reload: { .applied(needRestart: [], notices: []) },
             copier: storage.copier,
+            webhooks: webhooks(clock),
             sleep: sleep.map { $0(clock) } ?? realSleep
         )
     }

@@ -35,6 +35,7 @@ public struct StorageLaw: Sendable, CustomTestStringConvertible {
 
     public static let all =
         commitLaws + customerLaws + eventLaws + evidenceLaws + concurrencyLaws + keyLaws
+        + webhookLaws
         + walkLaws
         + dueLaws + driftLaws + ownershipLaws + recordLaws + settlingLaws + retentionLaws
         + policyLaws

@@ -123,7 +123,7 @@ import TideoverSignatures
         _ = try write("very-secret", to: "closed.txt", rights: 0o400)
         let hooks = [("open.txt", "[]"), ("closed.txt", #"["10.0.0.0/8"]"#), ("none.txt", "[]")].map
         {
-            #"{ url: "https://example.com", secretFile: "\#($0.0)", allowNetworks: \#($0.1) }"#
+            #"{ url: "https://example.com/\#($0.0)", secretFile: "\#($0.0)", allowNetworks: \#($0.1) }"#
         }
         let path = try configuration("webhooks: [\(hooks.joined(separator: ", "))]")
         let (code, findings, text) = try await diagnose(path)

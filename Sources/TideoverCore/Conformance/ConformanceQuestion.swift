@@ -172,14 +172,14 @@ extension ConformanceQuestion {
             )
         }
         let record = CustomerRecord(
-            customer: customer ?? Self.somebody,
+            customer: customer ?? Self.someone,
             environment: lineage.environment,
             holdings: holdings,
             catalogue: asked.catalogue,
             policy: asked.policy
         )
         let known = knownAt.map(record.asKnown) ?? record
-        return customer == nil && entitlement != nil ? known.owned(by: Self.somebody) : known
+        return customer == nil && entitlement != nil ? known.owned(by: Self.someone) : known
     }
 
     private static let someone: CustomerID = {

@@ -191,7 +191,11 @@ struct FactSorter {
         for word in outlooks {
             let renewalDate = word.value.renewalDate
             if let renewalDate, ends.nearest(to: renewalDate) == nil,
-                let position = formerEnds.nearest(to: renewalDate, named: word.rank)
+                let position = formerEnds.nearest(
+                    to: renewalDate,
+                    named: word.rank,
+                    isKnown: { records[$0].firstAsserted <= word.assertedAt }
+                )
             {
                 let kept = word.value.withoutFailure(endingAt: records[position].end)
                 records[position].outlooks.append(Word(kept, like: word))
@@ -409,10 +413,23 @@ private struct EndIndex {
 
     /// Returns nil when none ends within the tolerance; of equally near ones the first.
     func nearest(to instant: Instant) -> Int? {
+        near(instant).min { $0 < $1 }?.position
+    }
+
+    /// Returns nil when none ends within the tolerance; of equally near ones the newest that is
+    /// known, if there is one.
+    func nearest(to instant: Instant, newest isKnown: (Int) -> Bool) -> Int? {
+        guard let first = near(instant).min(by: { $0 < $1 }) else { return nil }
+        let equals = near(instant).filter { $0.distance == first.distance }.map(\.position)
+        return equals.filter(isKnown).max() ?? first.position
+    }
+
+    private func near(
+        _ instant: Instant
+    ) -> some Sequence<(distance: UInt64, position: Int)> {
         let first = terms.endOfPrefix { $0.end < instant - LineageHistory.sameEnd }
         return terms[first...].prefix { $0.end <= instant + LineageHistory.sameEnd }.lazy
-            .map { (($0.end - instant).count.magnitude, $0.position) }
-            .min { $0 < $1 }?.1
+            .map { (distance: UInt64(($0.end - instant).count.magnitude), position: $0.position) }
     }
 }
 
@@ -427,10 +444,11 @@ private struct FormerEnds {
         lower = EndIndex(terms.flatMap { at, record in record.lowerEnds.map { ($0, at) } })
     }
 
-    /// Returns the nearest term. A store observation never refers to an end that only a relay
-    /// states.
-    func nearest(to instant: Instant, named rank: Rank) -> Int? {
-        own.nearest(to: instant) ?? (rank < .store ? lower.nearest(to: instant) : nil)
+    /// Returns the nearest term; of equally near ones the newest that was known. A store
+    /// observation never refers to an end that only a relay states.
+    func nearest(to instant: Instant, named rank: Rank, isKnown: (Int) -> Bool) -> Int? {
+        own.nearest(to: instant, newest: isKnown)
+            ?? (rank < .store ? lower.nearest(to: instant, newest: isKnown) : nil)
     }
 }
 

@@ -45,16 +45,19 @@ struct EventsRoute: Sendable {
 
 extension OutboxEvent {
     fileprivate func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("id", id.description)
-            writer.field("kind", event.kind)
-            writer.field("effectiveAt", event.at.rfc3339)
-            writer.field("customer", customer.customer.text)
-            writer.field("environment", customer.environment.rawValue)
-            writer.field("customerVersion", version)
-            writer.key("data")
-            writer.raw(event.body)
-        }
+        writer.object { writeFields(to: &$0) }
+    }
+
+    /// Writes the members of the event, in the feed and in webhooks.
+    func writeFields(to writer: inout JSONWriter) {
+        writer.field("id", id.description)
+        writer.field("kind", event.kind)
+        writer.field("effectiveAt", event.at.rfc3339)
+        writer.field("customer", customer.customer.text)
+        writer.field("environment", customer.environment.rawValue)
+        writer.field("customerVersion", version)
+        writer.key("data")
+        writer.raw(event.body)
     }
 }
 

@@ -15,6 +15,8 @@ public struct Configuration: Hashable, Sendable {
     public let retention: Retention
     /// The key that signs passes, or nil if the server issues none.
     public let pass: Pass?
+    /// The receivers of events.
+    public let webhooks: [Webhook]
     /// One sentence for each setting that has no effect or is probably a mistake.
     public let notices: [String]
 
@@ -25,6 +27,7 @@ public struct Configuration: Hashable, Sendable {
         apps: [App],
         retention: Retention = Retention(),
         pass: Pass? = nil,
+        webhooks: [Webhook] = [],
         notices: [String] = []
     ) {
         self.server = server
@@ -32,6 +35,7 @@ public struct Configuration: Hashable, Sendable {
         self.apps = apps
         self.retention = retention
         self.pass = pass
+        self.webhooks = webhooks
         self.notices = notices
     }
 
@@ -144,6 +148,23 @@ extension Configuration {
             self.told = told
             self.customers = customers
         }
+    }
+
+    /// A receiver of events. No file is open yet.
+    public struct Webhook: Hashable, Sendable {
+        public let id: String
+        /// The ids of the apps with the events; all apps if empty.
+        public let apps: [String]
+        public let url: String
+        public let events: WebhookFilter
+        /// The file with the secret that signs messages.
+        public let secretFile: String
+        /// The file with the secret that signed before, while receivers learn the new one.
+        public let previousSecretFile: String?
+        /// The file with a private key that signs too.
+        public let signingKeyFile: String?
+        /// Networks that are not public but allowed.
+        public let allowNetworks: [IPNetwork]
     }
 
     /// The keys of the passes that devices trust offline.

@@ -86,6 +86,10 @@ extension ConfigurationForm<String> {
         )
     }
 
+    static var eventKinds: Self {
+        Self(expectation: .events) { WebhookFilter.isPattern($0) ? $0 : nil }
+    }
+
     private static func readWebAddress(_ text: String) -> String? {
         guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }),
             text.isPlain, !text.contains("\\")

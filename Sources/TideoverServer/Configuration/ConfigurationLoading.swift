@@ -80,7 +80,7 @@ extension ConfigurationReading {
         let retention = root.section("retention").readRetention()
         let apps = root.readApps(in: folder, readFile)
         let pass = root.section("pass").readPass(in: folder)
-        root.readWebhooks()
+        let webhooks = root.readWebhooks(of: apps, in: folder)
         root.close()
         noteUnknownVariables()
         return Configuration(
@@ -89,6 +89,7 @@ extension ConfigurationReading {
             apps: apps,
             retention: retention,
             pass: pass,
+            webhooks: webhooks,
             notices: notices.map(\.description)
         )
     }

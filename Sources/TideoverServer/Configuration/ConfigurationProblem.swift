@@ -39,6 +39,8 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
         case mismatch(Expectation, found: Found)
         /// A value that must be unique occurs twice.
         case repeated(String, firstLine: Int?)
+        /// A webhook's URL has no `https`, and its host is no address of an allowed network.
+        case unprotectedWebhook
         /// The value is valid, but this version does not support it.
         case unsupported(Unsupported)
         /// The app serves `simulated` without a trusted simulated store.
@@ -92,8 +94,6 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
 
 /// A remark about a usable configuration.
 enum ConfigurationNotice: Hashable {
-    /// A member is set, but this version does not use it.
-    case notActedOn(path: String, Unfinished)
     /// The app configures no supported store.
     case noStore(path: String)
     /// The app has no products.
@@ -110,9 +110,4 @@ enum ConfigurationNotice: Hashable {
     case emptyVariable(String)
     /// A variable with our prefix is unknown; `closest` is the most similar known variable.
     case unknownVariable(String, closest: String?)
-
-    /// Features that a later version will implement.
-    enum Unfinished: Hashable {
-        case webhooks
-    }
 }

@@ -136,14 +136,50 @@ extension ConfigurationSection {
         }
     }
 
-    func readWebhooks() {
-        for webhook in sections("webhooks") ?? [] {
-            _ = webhook.value("url", .receiver, isNeeded: true)
-            _ = webhook.list("events", of: .text, .events, default: ["*"])
-            _ = webhook.value("secretFile", .fileName, isNeeded: true)
-            _ = webhook.list("allowNetworks", of: .network, default: [])
-            webhook.noteNotActedOn(webhook.close(), .webhooks)
+    /// Reads the webhooks of these apps.
+    func readWebhooks(
+        of apps: [Configuration.App],
+        in folder: ConfigurationFolder
+    ) -> [Configuration.Webhook] {
+        var ids: Set<String> = []
+        return (sections("webhooks") ?? []).compactMap { section in
+            guard let webhook = section.readWebhook(of: apps, in: folder) else { return nil }
+            guard ids.insert(webhook.id).inserted else {
+                section.report(.repeated(webhook.id, firstLine: nil), of: "id")
+                return nil
+            }
+            return webhook
         }
+    }
+
+    private func readWebhook(
+        of apps: [Configuration.App],
+        in folder: ConfigurationFolder
+    ) -> Configuration.Webhook? {
+        let id = value("id", .appId)
+        let named = list("apps", of: .oneOf(apps.map(\.id)), default: [])
+        let url = value("url", .receiver, isNeeded: true)
+        let events = list("events", of: .eventKinds, .events, default: ["*"])
+        let secretFile = value("secretFile", .fileName, isNeeded: true)
+        let previousSecretFile = value("previousSecretFile", .fileName)
+        let signingKeyFile = value("signingKeyFile", .fileName)
+        let allowNetworks = list("allowNetworks", of: .network, default: [])
+        close()
+        guard let url, let secretFile, let events = WebhookFilter(events) else { return nil }
+        guard WebhookURL.isProtected(url, allowNetworks) else {
+            report(.unprotectedWebhook, of: "url")
+            return nil
+        }
+        return Configuration.Webhook(
+            id: id ?? Hexadecimal.text(SHA256.hash(Array(url.utf8)).prefix(6)),
+            apps: named,
+            url: url,
+            events: events,
+            secretFile: folder.path(of: secretFile),
+            previousSecretFile: previousSecretFile.map(folder.path(of:)),
+            signingKeyFile: signingKeyFile.map(folder.path(of:)),
+            allowNetworks: allowNetworks
+        )
     }
 }
 
@@ -442,12 +478,5 @@ extension ConfigurationSection {
         )
         close()
         return prompts
-    }
-}
-
-extension ConfigurationSection {
-    /// Adds a notice for the whole object if it is present.
-    private func noteNotActedOn(_ isPresent: Bool, _ what: ConfigurationNotice.Unfinished) {
-        if isPresent { note(.notActedOn(path: path, what)) }
     }
 }

@@ -41,6 +41,9 @@ extension ConfigurationProblem.Reason: CustomStringConvertible {
         case .mismatch(let expectation, let found): "expected \(expectation), found \(found)"
         case .repeated(let text, let line?): "\(quoted(text)) is already used on line \(line)"
         case .repeated(let text, nil): "\(quoted(text)) is named twice"
+        case .unprotectedWebhook:
+            "a webhook's URL begins with https; http is allowed only for an address such as "
+                + "127.0.0.1 in a network of `allowNetworks`"
         case .unsupported(let what): "\(what)"
         case .simulatedStoreMissing:
             "`simulated` needs a simulated store; set `simulatedStore.root` to its root "
@@ -164,8 +167,6 @@ extension ConfigurationProblem.Unsupported: CustomStringConvertible {
 extension ConfigurationNotice: CustomStringConvertible {
     var description: String {
         switch self {
-        case .notActedOn(let path, let what):
-            "\(printable(path)) is set, but this version does not \(what)"
         case .noStore(let path):
             "\(printable(path)) has neither appStore nor googlePlay, so no notification can arrive "
                 + "for it"
@@ -184,14 +185,6 @@ extension ConfigurationNotice: CustomStringConvertible {
         case .emptyVariable(let name): "\(name) is empty and is treated as not set"
         case .unknownVariable(let name, let closest):
             "\(printable(name)) is set, but no setting has this name" + suggestion(closest)
-        }
-    }
-}
-
-extension ConfigurationNotice.Unfinished: CustomStringConvertible {
-    var description: String {
-        switch self {
-        case .webhooks: "send webhooks yet"
         }
     }
 }

@@ -27,6 +27,11 @@ extension Configuration {
             add("\(place)revenueCat.signatureSecretFile", relay?.signatureSecretFile)
             add("\(place)revenueCat.apiKeyFile", relay?.apiKeyFile)
         }
+        for (index, webhook) in webhooks.enumerated() {
+            add("webhooks[\(index)].secretFile", webhook.secretFile)
+            add("webhooks[\(index)].previousSecretFile", webhook.previousSecretFile)
+            add("webhooks[\(index)].signingKeyFile", webhook.signingKeyFile)
+        }
         return files
     }
 }

@@ -138,6 +138,35 @@ extension Finding {
         }
     }
 
+    /// Reports the state of an app's webhooks, as the server lists them.
+    public static func webhooks(of app: String, _ answer: JSONNode) -> [Finding] {
+        (answer["webhooks"]?.elements.map { $0 } ?? []).map { webhook in
+            let id = webhook["id"]?.string ?? ""
+            let subject = "\(app) \(id)"
+            let since = webhook["failingSince"]?.string
+            if let reason = webhook["disabled"]?.string, reason != "operator" {
+                return Finding(
+                    .webhook,
+                    of: subject,
+                    .problem,
+                    "it is disabled: \(reason)",
+                    advice: "Fix the receiver, then `tideover webhooks enable \(id) --app \(app)`."
+                )
+            }
+            guard webhook["disabled"]?.string == nil else {
+                return Finding(.webhook, of: subject, .warning, "an operator disabled it")
+            }
+            guard let since else { return Finding(.webhook, of: subject, .ok, "it does not fail") }
+            return Finding(
+                .webhook,
+                of: subject,
+                .warning,
+                "every delivery failed since \(since)",
+                advice: "See `tideover webhooks attempts \(id) --app \(app)`."
+            )
+        }
+    }
+
     /// Reports the private networks that webhooks may be sent to, so that the operator knows.
     public static func allowedNetworks(_ settings: [Configuration.Setting]) -> [Finding] {
         settings.filter { $0.path.hasSuffix(".allowNetworks") && !$0.text.isEmpty }.map {

@@ -34,6 +34,7 @@ public struct Finding: Hashable, Sendable {
         case storeBundle = "store-bundle"
         case testNotification = "test-notification"
         case silence
+        case webhook
         case catalogue
         case basePlans = "base-plans"
         case billingGrace = "billing-grace"

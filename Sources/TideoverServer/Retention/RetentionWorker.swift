@@ -95,6 +95,7 @@ extension Configuration.Retention {
         case .audit: audit
         case .told: told
         case .customers: customers
+        case .webhookAttempts: KeepingTime(.days(30))
         }
     }
 }

@@ -546,6 +546,34 @@ extension ProblemType {
             meaning: "No key can be created from this body; `detail` says why.",
             action: "Correct the body."
         ),
+        ProblemType(
+            "unknown-webhook",
+            status: 404,
+            title: "Unknown webhook.",
+            meaning: "The app has no webhook with this id.",
+            action: "List the ids with `tideover webhooks list`."
+        ),
+        ProblemType(
+            "unknown-event",
+            status: 404,
+            title: "Unknown event.",
+            meaning: "The event was removed, or the webhook does not receive events of its kind.",
+            action: "Check the id, and the webhook's `events`."
+        ),
+        ProblemType(
+            "bad-webhook-request",
+            status: 400,
+            title: "Invalid webhook request.",
+            meaning: "The body cannot be used; `detail` says why.",
+            action: "Correct the body."
+        ),
+        ProblemType(
+            "webhooks-not-sent",
+            status: 503,
+            title: "No webhooks are sent.",
+            meaning: "This process sends no messages.",
+            action: "Send the request to a running server."
+        ),
     ]
 
     /// Customers and their purchases.

@@ -14,7 +14,7 @@ public struct Service: Sendable {
     public let version: String
     /// The keys that authorise requests.
     let keys: Locked<KeyTable>
-    private let random: @Sendable () -> UInt64
+    let random: @Sendable () -> UInt64
     /// The counts of rejected and unknown content, until they are stored.
     let tallies: TallyBook
     let refusals: RefusalLog
@@ -44,6 +44,9 @@ public struct Service: Sendable {
     /// The replayers of stored evidence, for each app and environment.
     let replayers: [Replayer]
     let copier: DatabaseCopier?
+    let webhooks: WebhookBook
+    /// Nil if this service sends no webhooks.
+    let webhookSending: WebhookSending?
     let sleep: Sleep
     /// Reloads the configuration; nil for a service without a configuration file.
     public let reload: Reload?
@@ -65,6 +68,7 @@ public struct Service: Sendable {
     ///   - former: The service that this one replaces; keys and counters continue.
     ///   - reload: Reloads the configuration on request.
     ///   - copier: Copies the database.
+    ///   - webhooks: The configured webhooks, and the connection to receivers.
     ///   - sleep: Suspends a task for a duration.
     ///   - patience: The maximum wait for a store that throttles.
     ///   - random: A cryptographically secure source for new keys.
@@ -85,6 +89,7 @@ public struct Service: Sendable {
         succeeding former: Service? = nil,
         reload: Reload? = nil,
         copier: DatabaseCopier? = nil,
+        webhooks: WebhookSetup = WebhookSetup(),
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) },
         patience: Milliseconds = .minutes(5),
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
@@ -158,6 +163,13 @@ public struct Service: Sendable {
             succeeding: former?.consumption
         )
         self.copier = copier
+        self.webhooks = WebhookBook(
+            apps: apps.map(\.id),
+            webhooks,
+            storage: storage,
+            clock: clock
+        )
+        webhookSending = webhooks.sending
         self.sleep = sleep
         let timing = Timing(
             clock: clock,
@@ -513,6 +525,27 @@ public struct Service: Sendable {
             try await EventsRoute(app: service.app(call["app"]), storage: service.storage)
                 .respond(to: call.request)
         },
+        Route("GET", "/v1/apps/{app}/webhooks", needs: .admin) { service, call in
+            try service.webhooksRoutes(call).list()
+        },
+        Route("POST", "/v1/apps/{app}/webhooks", needs: .admin) { service, call in
+            try await service.webhooksRoutes(call).add(call.request)
+        },
+        Route("POST", "/v1/apps/{app}/webhooks/{webhook}/test", needs: .admin) { service, call in
+            try await service.webhooksRoutes(call).test(call["webhook"])
+        },
+        Route("POST", "/v1/apps/{app}/webhooks/{webhook}/disable", needs: .admin) { service, call in
+            try await service.webhooksRoutes(call).set(call["webhook"], isDisabled: true)
+        },
+        Route("POST", "/v1/apps/{app}/webhooks/{webhook}/enable", needs: .admin) { service, call in
+            try await service.webhooksRoutes(call).set(call["webhook"], isDisabled: false)
+        },
+        Route("GET", "/v1/apps/{app}/webhooks/{webhook}/attempts", needs: .admin) { service, call in
+            try service.webhooksRoutes(call).attempts(call["webhook"], call.request)
+        },
+        Route("POST", "/v1/apps/{app}/webhooks/{webhook}/replay", needs: .admin) { service, call in
+            try await service.webhooksRoutes(call).replay(call["webhook"], call.request)
+        },
         Route("GET", "/v1/apps/{app}/replay", needs: .admin) { service, call in
             try service.replayRoute(call).tell(call.request)
         },
@@ -723,6 +756,18 @@ public struct Service: Sendable {
             storage: storage,
             clock: clock,
             presenter: keys.withLock { $0.name(of: call.request) }
+        )
+    }
+
+    private func webhooksRoutes(_ call: Call) throws -> WebhooksRoutes {
+        WebhooksRoutes(
+            app: try app(call["app"]),
+            book: webhooks,
+            sending: webhookSending,
+            storage: storage,
+            clock: clock,
+            random: random,
+            log: log(of: call)
         )
     }
 

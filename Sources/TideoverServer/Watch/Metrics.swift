@@ -146,6 +146,17 @@ struct CounterFamily: Hashable, Sendable {
         labels: ["app", "environment", "found"]
     )
 
+    static let webhookAttempts = CounterFamily(
+        name: "tideover_webhook_attempts_total",
+        help: "Attempts to deliver an event to a webhook, by outcome.",
+        labels: ["app", "outcome"]
+    )
+    static let webhookAlarms = CounterFamily(
+        name: "tideover_webhook_alarms_total",
+        help: "Webhooks that keep failing or were disabled by the server.",
+        labels: ["app", "kind"]
+    )
+
     static let all = [
         requests, untrustedForwarding, unheardReports, keyRefusals, notifications, refusals,
         unrecognisedWords,
@@ -153,7 +164,7 @@ struct CounterFamily: Hashable, Sendable {
         deviceItems, ownershipClaims, drift, lockoutTime, sandboxAnswers, commits,
         largeDerivations, storageFailures, deadlineBatches, deadlineEvents, backfills,
         backfillItems, storeRequests, storeActions,
-        storeClockSkews, silences, pruned,
+        storeClockSkews, silences, pruned, webhookAttempts, webhookAlarms,
     ]
 }
 
@@ -235,6 +246,10 @@ final class Metrics: Sendable {
             let action = StoreAction.Kind.consumption.rawValue
             count(.storeActions, app.id, action, outcome.rawValue, by: 0)
         }
+        for outcome in ["delivered", "failed", "gone", "abandoned"] {
+            count(.webhookAttempts, app.id, outcome, by: 0)
+        }
+        for kind in ["failing", "disabled"] { count(.webhookAlarms, app.id, kind, by: 0) }
         for cause in Lockouts.Cause.allCases {
             count(.lockoutTime, app.id, cause.rawValue, by: 0)
         }

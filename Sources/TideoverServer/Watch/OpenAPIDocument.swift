@@ -1249,6 +1249,480 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/apps/{app}/webhooks": {
+              "get": {
+                "tags": [
+                  "events"
+                ],
+                "operationId": "listWebhooks",
+                "summary": "The webhooks of an app and their state",
+                "description": "Added and configured ones, without secrets.",
+                "security": [
+                  {
+                    "key": [
+                      "admin"
+                    ]
+                  }
+                ],
+                "parameters": [
+                  {
+                    "$ref": "#/components/parameters/app"
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "In the order of their ids",
+                    "headers": {
+                      "X-Request-Id": {
+                        "$ref": "#/components/headers/requestId"
+                      }
+                    },
+                    "content": {
+                      "application/json": {
+                        "schema": {
+                          "$ref": "#/components/schemas/Webhooks"
+                        }
+                      }
+                    }
+                  },
+                  "400": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "401": {
+                    "$ref": "#/components/responses/unauthorised"
+                  },
+                  "403": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "404": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "503": {
+                    "$ref": "#/components/responses/tryAgain"
+                  }
+                }
+              },
+              "post": {
+                "tags": [
+                  "events"
+                ],
+                "operationId": "addWebhook",
+                "summary": "Add a receiver of events",
+                "description": "It receives the events from now on. Its addresses must be public.",
+                "security": [
+                  {
+                    "key": [
+                      "admin"
+                    ]
+                  }
+                ],
+                "parameters": [
+                  {
+                    "$ref": "#/components/parameters/app"
+                  }
+                ],
+                "requestBody": {
+                  "required": true,
+                  "content": {
+                    "application/json": {
+                      "schema": {
+                        "$ref": "#/components/schemas/WebhookWish"
+                      }
+                    }
+                  }
+                },
+                "responses": {
+                  "201": {
+                    "description": "The webhook with its secret, shown this once",
+                    "headers": {
+                      "X-Request-Id": {
+                        "$ref": "#/components/headers/requestId"
+                      }
+                    },
+                    "content": {
+                      "application/json": {
+                        "schema": {
+                          "$ref": "#/components/schemas/AddedWebhook"
+                        }
+                      }
+                    }
+                  },
+                  "400": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "401": {
+                    "$ref": "#/components/responses/unauthorised"
+                  },
+                  "403": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "404": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "413": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "503": {
+                    "$ref": "#/components/responses/tryAgain"
+                  }
+                }
+              }
+            },
+            "/v1/apps/{app}/webhooks/{webhook}/test": {
+              "post": {
+                "tags": [
+                  "events"
+                ],
+                "operationId": "testWebhook",
+                "summary": "Send a test message now",
+                "description": "The message has the type `webhook_test` and is not repeated.",
+                "security": [
+                  {
+                    "key": [
+                      "admin"
+                    ]
+                  }
+                ],
+                "parameters": [
+                  {
+                    "$ref": "#/components/parameters/app"
+                  },
+                  {
+                    "name": "webhook",
+                    "in": "path",
+                    "required": true,
+                    "description": "The webhook's id",
+                    "schema": {
+                      "type": "string"
+                    }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "What the receiver answered",
+                    "headers": {
+                      "X-Request-Id": {
+                        "$ref": "#/components/headers/requestId"
+                      }
+                    },
+                    "content": {
+                      "application/json": {
+                        "schema": {
+                          "$ref": "#/components/schemas/WebhookTest"
+                        }
+                      }
+                    }
+                  },
+                  "400": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "401": {
+                    "$ref": "#/components/responses/unauthorised"
+                  },
+                  "403": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "404": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "413": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "503": {
+                    "$ref": "#/components/responses/tryAgain"
+                  }
+                }
+              }
+            },
+            "/v1/apps/{app}/webhooks/{webhook}/disable": {
+              "post": {
+                "tags": [
+                  "events"
+                ],
+                "operationId": "disableWebhook",
+                "summary": "Stop delivering to a receiver",
+                "description": "Events wait until it is enabled.",
+                "security": [
+                  {
+                    "key": [
+                      "admin"
+                    ]
+                  }
+                ],
+                "parameters": [
+                  {
+                    "$ref": "#/components/parameters/app"
+                  },
+                  {
+                    "name": "webhook",
+                    "in": "path",
+                    "required": true,
+                    "description": "The webhook's id",
+                    "schema": {
+                      "type": "string"
+                    }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "The webhook",
+                    "headers": {
+                      "X-Request-Id": {
+                        "$ref": "#/components/headers/requestId"
+                      }
+                    },
+                    "content": {
+                      "application/json": {
+                        "schema": {
+                          "$ref": "#/components/schemas/Webhook"
+                        }
+                      }
+                    }
+                  },
+                  "400": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "401": {
+                    "$ref": "#/components/responses/unauthorised"
+                  },
+                  "403": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "404": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "413": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "503": {
+                    "$ref": "#/components/responses/tryAgain"
+                  }
+                }
+              }
+            },
+            "/v1/apps/{app}/webhooks/{webhook}/enable": {
+              "post": {
+                "tags": [
+                  "events"
+                ],
+                "operationId": "enableWebhook",
+                "summary": "Deliver to a receiver again",
+                "security": [
+                  {
+                    "key": [
+                      "admin"
+                    ]
+                  }
+                ],
+                "parameters": [
+                  {
+                    "$ref": "#/components/parameters/app"
+                  },
+                  {
+                    "name": "webhook",
+                    "in": "path",
+                    "required": true,
+                    "description": "The webhook's id",
+                    "schema": {
+                      "type": "string"
+                    }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "The webhook",
+                    "headers": {
+                      "X-Request-Id": {
+                        "$ref": "#/components/headers/requestId"
+                      }
+                    },
+                    "content": {
+                      "application/json": {
+                        "schema": {
+                          "$ref": "#/components/schemas/Webhook"
+                        }
+                      }
+                    }
+                  },
+                  "400": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "401": {
+                    "$ref": "#/components/responses/unauthorised"
+                  },
+                  "403": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "404": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "413": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "503": {
+                    "$ref": "#/components/responses/tryAgain"
+                  }
+                }
+              }
+            },
+            "/v1/apps/{app}/webhooks/{webhook}/attempts": {
+              "get": {
+                "tags": [
+                  "events"
+                ],
+                "operationId": "listWebhookAttempts",
+                "summary": "The latest attempts to deliver",
+                "description": "They are kept for 30 days.",
+                "security": [
+                  {
+                    "key": [
+                      "admin"
+                    ]
+                  }
+                ],
+                "parameters": [
+                  {
+                    "$ref": "#/components/parameters/app"
+                  },
+                  {
+                    "name": "webhook",
+                    "in": "path",
+                    "required": true,
+                    "description": "The webhook's id",
+                    "schema": {
+                      "type": "string"
+                    }
+                  },
+                  {
+                    "name": "before",
+                    "in": "query",
+                    "description": "`next` of the page before",
+                    "schema": {
+                      "type": "string"
+                    }
+                  },
+                  {
+                    "name": "limit",
+                    "in": "query",
+                    "description": "The maximum number of attempts",
+                    "schema": {
+                      "type": "integer",
+                      "minimum": 1,
+                      "maximum": 1000,
+                      "default": 100
+                    }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "The newest first",
+                    "headers": {
+                      "X-Request-Id": {
+                        "$ref": "#/components/headers/requestId"
+                      }
+                    },
+                    "content": {
+                      "application/json": {
+                        "schema": {
+                          "$ref": "#/components/schemas/WebhookAttempts"
+                        }
+                      }
+                    }
+                  },
+                  "400": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "401": {
+                    "$ref": "#/components/responses/unauthorised"
+                  },
+                  "403": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "404": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "503": {
+                    "$ref": "#/components/responses/tryAgain"
+                  }
+                }
+              }
+            },
+            "/v1/apps/{app}/webhooks/{webhook}/replay": {
+              "post": {
+                "tags": [
+                  "events"
+                ],
+                "operationId": "replayWebhook",
+                "summary": "Send stored events again",
+                "description": "Each keeps its id. At most 10,000 are queued by one request; send `next` as `after` for the rest.",
+                "security": [
+                  {
+                    "key": [
+                      "admin"
+                    ]
+                  }
+                ],
+                "parameters": [
+                  {
+                    "$ref": "#/components/parameters/app"
+                  },
+                  {
+                    "name": "webhook",
+                    "in": "path",
+                    "required": true,
+                    "description": "The webhook's id",
+                    "schema": {
+                      "type": "string"
+                    }
+                  }
+                ],
+                "requestBody": {
+                  "required": true,
+                  "content": {
+                    "application/json": {
+                      "schema": {
+                        "$ref": "#/components/schemas/WebhookReplay"
+                      }
+                    }
+                  }
+                },
+                "responses": {
+                  "202": {
+                    "description": "The number of queued events",
+                    "headers": {
+                      "X-Request-Id": {
+                        "$ref": "#/components/headers/requestId"
+                      }
+                    },
+                    "content": {
+                      "application/json": {
+                        "schema": {
+                          "$ref": "#/components/schemas/WebhookReplayed"
+                        }
+                      }
+                    }
+                  },
+                  "400": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "401": {
+                    "$ref": "#/components/responses/unauthorised"
+                  },
+                  "403": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "404": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "413": {
+                    "$ref": "#/components/responses/problem"
+                  },
+                  "503": {
+                    "$ref": "#/components/responses/tryAgain"
+                  }
+                }
+              }
+            },
             "/v1/apps/{app}/replay": {
               "get": {
                 "tags": ["backfill"],
@@ -1803,6 +2277,299 @@ enum OpenAPIDocument {
               }
             },
             "schemas": {
+              "Webhook": {
+                "type": "object",
+                "required": [
+                  "id",
+                  "url",
+                  "events",
+                  "configured",
+                  "disabled",
+                  "disabledAt",
+                  "failingSince",
+                  "waiting"
+                ],
+                "properties": {
+                  "id": {
+                    "type": "string"
+                  },
+                  "url": {
+                    "type": "string",
+                    "description": "Without the path, which can be secret"
+                  },
+                  "events": {
+                    "type": "array",
+                    "items": {
+                      "type": "string"
+                    },
+                    "description": "`*`, kinds, or the beginning of kinds and `*`"
+                  },
+                  "configured": {
+                    "type": "boolean",
+                    "description": "Whether it is in the configuration"
+                  },
+                  "disabled": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "description": "`operator`, `gone` after a response 410, or `failing` after five days"
+                  },
+                  "disabledAt": {
+                    "oneOf": [
+                      {
+                        "$ref": "#/components/schemas/Instant"
+                      },
+                      {
+                        "type": "null"
+                      }
+                    ]
+                  },
+                  "failingSince": {
+                    "oneOf": [
+                      {
+                        "$ref": "#/components/schemas/Instant"
+                      },
+                      {
+                        "type": "null"
+                      }
+                    ]
+                  },
+                  "waiting": {
+                    "type": "integer",
+                    "description": "Deliveries that wait for another attempt"
+                  }
+                }
+              },
+              "AddedWebhook": {
+                "type": "object",
+                "required": [
+                  "id",
+                  "url",
+                  "events",
+                  "configured",
+                  "disabled",
+                  "disabledAt",
+                  "failingSince",
+                  "waiting",
+                  "secret"
+                ],
+                "properties": {
+                  "id": {
+                    "type": "string"
+                  },
+                  "url": {
+                    "type": "string",
+                    "description": "Without the path, which can be secret"
+                  },
+                  "events": {
+                    "type": "array",
+                    "items": {
+                      "type": "string"
+                    },
+                    "description": "`*`, kinds, or the beginning of kinds and `*`"
+                  },
+                  "configured": {
+                    "type": "boolean",
+                    "description": "Whether it is in the configuration"
+                  },
+                  "disabled": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "description": "`operator`, `gone` after a response 410, or `failing` after five days"
+                  },
+                  "disabledAt": {
+                    "oneOf": [
+                      {
+                        "$ref": "#/components/schemas/Instant"
+                      },
+                      {
+                        "type": "null"
+                      }
+                    ]
+                  },
+                  "failingSince": {
+                    "oneOf": [
+                      {
+                        "$ref": "#/components/schemas/Instant"
+                      },
+                      {
+                        "type": "null"
+                      }
+                    ]
+                  },
+                  "waiting": {
+                    "type": "integer",
+                    "description": "Deliveries that wait for another attempt"
+                  },
+                  "secret": {
+                    "type": "string",
+                    "description": "`whsec_`, for signatures `v1`"
+                  }
+                }
+              },
+              "Webhooks": {
+                "type": "object",
+                "required": [
+                  "webhooks"
+                ],
+                "properties": {
+                  "webhooks": {
+                    "type": "array",
+                    "items": {
+                      "$ref": "#/components/schemas/Webhook"
+                    }
+                  }
+                }
+              },
+              "WebhookWish": {
+                "type": "object",
+                "required": [
+                  "url"
+                ],
+                "properties": {
+                  "url": {
+                    "type": "string"
+                  },
+                  "events": {
+                    "type": "array",
+                    "items": {
+                      "type": "string"
+                    },
+                    "description": "`*`, kinds, or the beginning of kinds and `*`"
+                  }
+                },
+                "additionalProperties": false
+              },
+              "WebhookTest": {
+                "type": "object",
+                "required": [
+                  "id",
+                  "delivered",
+                  "status",
+                  "detail"
+                ],
+                "properties": {
+                  "id": {
+                    "type": "string"
+                  },
+                  "delivered": {
+                    "type": "boolean"
+                  },
+                  "status": {
+                    "type": [
+                      "integer",
+                      "null"
+                    ]
+                  },
+                  "detail": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "description": "Why there was no response"
+                  }
+                }
+              },
+              "WebhookAttempts": {
+                "type": "object",
+                "required": [
+                  "attempts",
+                  "next"
+                ],
+                "properties": {
+                  "attempts": {
+                    "type": "array",
+                    "items": {
+                      "type": "object",
+                      "required": [
+                        "event",
+                        "at",
+                        "attempt",
+                        "outcome",
+                        "status",
+                        "detail"
+                      ],
+                      "properties": {
+                        "event": {
+                          "type": "string"
+                        },
+                        "at": {
+                          "$ref": "#/components/schemas/Instant"
+                        },
+                        "attempt": {
+                          "type": "integer"
+                        },
+                        "outcome": {
+                          "type": "string",
+                          "enum": [
+                            "delivered",
+                            "failed",
+                            "gone",
+                            "abandoned"
+                          ]
+                        },
+                        "status": {
+                          "type": [
+                            "integer",
+                            "null"
+                          ]
+                        },
+                        "detail": {
+                          "type": [
+                            "string",
+                            "null"
+                          ]
+                        }
+                      }
+                    }
+                  },
+                  "next": {
+                    "type": [
+                      "string",
+                      "null"
+                    ]
+                  }
+                }
+              },
+              "WebhookReplay": {
+                "type": "object",
+                "properties": {
+                  "event": {
+                    "type": "string"
+                  },
+                  "from": {
+                    "$ref": "#/components/schemas/Instant"
+                  },
+                  "to": {
+                    "$ref": "#/components/schemas/Instant"
+                  },
+                  "after": {
+                    "type": "string"
+                  }
+                },
+                "additionalProperties": false
+              },
+              "WebhookReplayed": {
+                "type": "object",
+                "required": [
+                  "queued",
+                  "next"
+                ],
+                "properties": {
+                  "queued": {
+                    "type": "integer"
+                  },
+                  "next": {
+                    "type": [
+                      "string",
+                      "null"
+                    ]
+                  }
+                }
+              },
               "Snapshot": {
                 "type": "object",
                 "required": [

@@ -327,6 +327,82 @@ struct WatchedStorage: Storage {
         try read { storage throws(StorageError) in try storage.counts(app: app) }
     }
 
+    func webhooks(app: String) throws(StorageError) -> [WebhookRecord] {
+        try read { storage throws(StorageError) in try storage.webhooks(app: app) }
+    }
+
+    func webhookQueue(
+        of key: WebhookKey,
+        now: Instant,
+        limit: Int
+    ) throws(StorageError) -> WebhookQueue {
+        try read { storage throws(StorageError) in
+            try storage.webhookQueue(of: key, now: now, limit: limit)
+        }
+    }
+
+    func webhookAttempts(
+        of key: WebhookKey,
+        before: Int64?,
+        limit: Int
+    ) throws(StorageError) -> [WebhookAttempt] {
+        try read { storage throws(StorageError) in
+            try storage.webhookAttempts(of: key, before: before, limit: limit)
+        }
+    }
+
+    func put(_ webhook: WebhookRecord) async throws(StorageError) {
+        do {
+            try await storage.put(webhook)
+        } catch {
+            throw counted(error)
+        }
+    }
+
+    func claim(
+        _ key: WebhookKey,
+        now: Instant,
+        until: Instant
+    ) async throws(StorageError) -> Int64? {
+        do {
+            return try await storage.claim(key, now: now, until: until)
+        } catch {
+            throw counted(error)
+        }
+    }
+
+    func settle(_ settlement: WebhookSettlement) async throws(StorageError) -> Bool {
+        do {
+            return try await storage.settle(settlement)
+        } catch {
+            throw counted(error)
+        }
+    }
+
+    func queue(
+        _ events: [EventID],
+        to key: WebhookKey,
+        at now: Instant
+    ) async throws(StorageError) {
+        do {
+            try await storage.queue(events, to: key, at: now)
+        } catch {
+            throw counted(error)
+        }
+    }
+
+    func setWebhook(
+        _ key: WebhookKey,
+        disabled reason: String?,
+        at now: Instant
+    ) async throws(StorageError) -> Bool {
+        do {
+            return try await storage.setWebhook(key, disabled: reason, at: now)
+        } catch {
+            throw counted(error)
+        }
+    }
+
     func close() async {
         await storage.close()
     }

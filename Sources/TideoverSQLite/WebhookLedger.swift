@@ -1,0 +1,121 @@
+import TideoverCore
+import TideoverStorage
+
+/// Changes webhooks through the writing connection.
+///
+/// Claims are kept in memory, like those of due customers: they end with the process.
+final class WebhookLedger {
+    private struct Lease {
+        let fence: Int64
+        let until: Instant
+    }
+
+    private let insert: Statement
+    private let exists: Statement
+    private let update: Statement
+    private let state: Statement
+    private let putDelivery: Statement
+    private let deleteDelivery: Statement
+    private let insertAttempt: Statement
+    private var leases: [WebhookKey: Lease] = [:]
+    private var latestFence: Int64 = 0
+
+    init(_ connection: Connection) throws(StorageError) {
+        insert = try Statement(SQL.insertWebhook, on: connection)
+        exists = try Statement(SQL.hasWebhook, on: connection)
+        update = try Statement(SQL.settleWebhook, on: connection)
+        state = try Statement(SQL.setWebhook, on: connection)
+        putDelivery = try Statement(SQL.putDelivery, on: connection)
+        deleteDelivery = try Statement(SQL.deleteDelivery, on: connection)
+        insertAttempt = try Statement(SQL.insertAttempt, on: connection)
+    }
+
+    func put(_ webhook: WebhookRecord) throws(StorageError) {
+        try insert.run(
+            .text(webhook.key.app),
+            .text(webhook.key.id),
+            .utf8(webhook.form),
+            .text(webhook.position.description)
+        )
+    }
+
+    func claim(
+        _ key: WebhookKey,
+        now: Instant,
+        until: Instant
+    ) throws(StorageError) -> Int64? {
+        if let lease = leases[key], lease.until > now { return nil }
+        let isKnown = try exists.first(.text(key.app), .text(key.id)) { _ in true } ?? false
+        guard isKnown else { return nil }
+        latestFence += 1
+        leases[key] = Lease(fence: latestFence, until: until)
+        return latestFence
+    }
+
+    func settle(_ settlement: WebhookSettlement) throws(StorageError) -> Bool {
+        let key = settlement.key
+        guard leases[key]?.fence == settlement.fence else { return false }
+        for event in settlement.finished {
+            try deleteDelivery.run(.text(key.app), .text(key.id), .text(event.description))
+        }
+        for delivery in settlement.waiting { try put(delivery, key) }
+        for attempt in settlement.attempts { try add(attempt, key) }
+        try update.run(
+            .text(key.app),
+            .text(key.id),
+            .text(settlement.position.description),
+            .instant(settlement.failingSince),
+            settlement.disabled.map(SQLValue.text) ?? .null,
+            .instant(settlement.now)
+        )
+        leases[key] = nil
+        return true
+    }
+
+    func queue(
+        _ events: [EventID],
+        to key: WebhookKey,
+        at now: Instant
+    ) throws(StorageError) {
+        for event in events {
+            try put(WebhookDelivery(event: event, attempts: 0, nextAt: now), key)
+        }
+    }
+
+    func set(
+        _ key: WebhookKey,
+        disabled reason: String?,
+        at now: Instant
+    ) throws(StorageError) -> Bool {
+        let changed = try state.run(
+            .text(key.app),
+            .text(key.id),
+            reason.map(SQLValue.text) ?? .null,
+            .instant(now)
+        )
+        return changed == 1
+    }
+
+    private func put(_ delivery: WebhookDelivery, _ key: WebhookKey) throws(StorageError) {
+        try putDelivery.run(
+            .text(key.app),
+            .text(key.id),
+            .text(delivery.event.description),
+            .integer(Int64(delivery.attempts)),
+            .instant(delivery.nextAt)
+        )
+    }
+
+    private func add(_ attempt: WebhookAttempt, _ key: WebhookKey) throws(StorageError) {
+        try insertAttempt.run(
+            .text(key.app),
+            .text(key.id),
+            .text(attempt.event.description),
+            .instant(attempt.at),
+            .integer(Int64(attempt.ordinal)),
+            .text(attempt.outcome),
+            attempt.status.map { .integer(Int64($0)) } ?? .null,
+            attempt.detail.map(SQLValue.text) ?? .null
+        )
+    }
+}

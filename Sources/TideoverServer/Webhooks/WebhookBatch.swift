@@ -1,0 +1,123 @@
+import TideoverCore
+import TideoverStorage
+
+/// The deliveries of one claim: waiting ones that are due, then new events.
+struct WebhookBatch: Sendable {
+    struct Item: Sendable {
+        let event: OutboxEvent
+        /// The number of failed attempts.
+        let failures: Int
+    }
+
+    var items: [Item] = []
+    /// Waiting deliveries with events that no longer exist.
+    var vanished: [EventID] = []
+    var position: EventID
+
+    var isEmpty: Bool { items.isEmpty && vanished.isEmpty }
+
+    /// The items by customer, so that each customer's are sent in order.
+    var byCustomer: [[Item]] {
+        var order: [CustomerKey] = []
+        var groups: [CustomerKey: [Item]] = [:]
+        for item in items {
+            if groups[item.event.customer] == nil { order.append(item.event.customer) }
+            groups[item.event.customer, default: []].append(item)
+        }
+        return order.compactMap { groups[$0] }
+    }
+}
+
+/// One attempt with its verdict.
+struct WebhookTrial: Sendable {
+    let item: WebhookBatch.Item
+    let at: Instant
+    let result: WebhookResult
+    let verdict: WebhookVerdict
+    /// The instant of the next attempt; nil if there is none.
+    let nextAt: Instant?
+
+    init(_ item: WebhookBatch.Item, _ result: WebhookResult, at now: Instant, random: UInt64) {
+        self.item = item
+        self.result = result
+        at = now
+        verdict = WebhookVerdict(result, at: now)
+        nextAt =
+            switch verdict {
+            case .delivered: nil
+            // The delivery waits until an operator enables the webhook again.
+            case .gone: now
+            case .failed(let wish):
+                WebhookSchedule.next(
+                    after: item.failures + 1,
+                    at: now,
+                    notBefore: wish,
+                    random: random
+                )
+            }
+    }
+
+    /// `delivered`, `gone`, `failed`, or `abandoned` after the last attempt.
+    var outcome: String {
+        switch verdict {
+        case .delivered: "delivered"
+        case .gone: "gone"
+        case .failed: nextAt == nil ? "abandoned" : "failed"
+        }
+    }
+
+    var attempt: WebhookAttempt {
+        var (status, detail): (Int?, String?) = (nil, nil)
+        switch result {
+        case .response(let code, _): status = code
+        case .failure(let cause): detail = cause
+        }
+        return WebhookAttempt(
+            event: item.event.id,
+            at: at,
+            ordinal: item.failures + 1,
+            outcome: outcome,
+            status: status,
+            detail: detail
+        )
+    }
+
+    /// The delivery that waits; nil if the event is finished.
+    var waiting: WebhookDelivery? {
+        nextAt.map {
+            WebhookDelivery(event: item.event.id, attempts: item.failures + 1, nextAt: $0)
+        }
+    }
+}
+
+extension WebhookSettlement {
+    /// A webhook is disabled after this time of nothing but failures.
+    static let patience = Milliseconds.days(5)
+
+    init(
+        _ key: WebhookKey,
+        fence: Int64,
+        _ batch: WebhookBatch,
+        _ trials: [WebhookTrial],
+        failingSince: Instant?,
+        now: Instant
+    ) {
+        let verdicts = trials.map(\.verdict)
+        let succeeded = verdicts.contains(.delivered)
+        let firstFailure = trials.first { $0.verdict != .delivered }?.at
+        let since = succeeded ? nil : failingSince ?? firstFailure
+        let isExhausted = since.map { now - $0 >= Self.patience } ?? false
+        self.init(
+            key,
+            fence: fence,
+            position: batch.position,
+            attempts: trials.map(\.attempt),
+            waiting: trials.compactMap(\.waiting),
+            finished: batch.vanished
+                + trials.filter { $0.waiting == nil }.map(\.item.event.id),
+            failingSince: since,
+            disabled: verdicts.contains(.gone) ? "gone" : isExhausted ? "failing" : nil,
+            now: now
+        )
+    }
+}

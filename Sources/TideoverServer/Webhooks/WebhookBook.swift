@@ -1,0 +1,106 @@
+import TideoverCore
+import TideoverLocks
+import TideoverStorage
+
+/// The webhooks of a service: configured ones, and those added to the storage.
+struct WebhookBook: Sendable {
+    /// A receiver with its stored state.
+    struct Entry: Sendable {
+        let endpoint: WebhookEndpoint
+        let record: WebhookRecord
+
+        var isActive: Bool { record.disabled == nil }
+    }
+
+    let apps: [String]
+    let configured: [WebhookEndpoint]
+    let storage: any Storage
+    let clock: Clock
+    /// When the last alarm of a failing webhook was raised.
+    private let alarms = Locked<[WebhookKey: Instant]>([:])
+
+    init(apps: [String], _ setup: WebhookSetup, storage: any Storage, clock: @escaping Clock) {
+        self.apps = apps
+        configured = setup.configured
+        self.storage = storage
+        self.clock = clock
+    }
+
+    /// Stores the configured webhooks. A new one receives the events from now on.
+    func synchronise() async throws(StorageError) {
+        for endpoint in configured { try await put(endpoint) }
+    }
+
+    func put(_ endpoint: WebhookEndpoint) async throws(StorageError) {
+        let position = EventID.earliest(at: clock())
+        try await storage.put(
+            WebhookRecord(endpoint.key, form: endpoint.form, position: position)
+        )
+    }
+
+    /// Returns the webhooks of all apps. One that is no longer configured is left out.
+    func entries() throws(StorageError) -> [Entry] {
+        var all: [Entry] = []
+        for app in apps { all += try entries(of: app) }
+        return all
+    }
+
+    func entries(of app: String) throws(StorageError) -> [Entry] {
+        try storage.webhooks(app: app).compactMap { record in
+            let found = configured.first { $0.key == record.key } ?? WebhookEndpoint(record)
+            return found.map { Entry(endpoint: $0, record: record) }
+        }
+    }
+
+    func entry(_ key: WebhookKey) throws(StorageError) -> Entry? {
+        try entries(of: key.app).first { $0.endpoint.key == key }
+    }
+
+    /// Returns whether a failing webhook raises an alarm now: once in six hours.
+    func raisesAlarm(_ settlement: WebhookSettlement, after length: Milliseconds) -> Bool {
+        alarms.withLock { alarms in
+            guard let since = settlement.failingSince else {
+                alarms[settlement.key] = nil
+                return false
+            }
+            let isRecent = alarms[settlement.key].map { settlement.now - $0 < .hours(6) } ?? false
+            guard settlement.now - since >= length, !isRecent else { return false }
+            alarms[settlement.key] = settlement.now
+            return true
+        }
+    }
+}
+
+extension Service {
+    /// Delivers events to webhooks until cancelled.
+    public func deliverWebhooks() async {
+        guard let worker = webhookWorker else { return }
+        await worker.run(sleep: sleep)
+    }
+
+    /// Stores the configured webhooks; a failure is logged, and nothing is delivered to a new one.
+    public func synchroniseWebhooks() async {
+        do {
+            try await webhooks.synchronise()
+        } catch {
+            let detail = error.description
+            log(LogLine(.error, "webhooks not stored", code: "storage", detail: detail))
+        }
+    }
+
+    /// Delivers everything that is due now.
+    package func deliverDueWebhooks() async { await webhookWorker?.deliverDue() }
+
+    private var webhookWorker: WebhookWorker? {
+        webhookSending.map { sending in
+            WebhookWorker(
+                book: webhooks,
+                sending: sending,
+                storage: storage,
+                random: random,
+                metrics: metrics,
+                log: log
+            )
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// The body of a message: the event in the form of `GET .../events`, the members `type` and
+/// `timestamp` of Standard Webhooks, and `sequence`, which rises with the events of the app.
+///
+/// `data.answer` is the customer's answer after the event, under `customerVersion`. It does not
+/// depend on the attempt, so each attempt has the same body.
+enum WebhookPayload {
+    static func body(of event: OutboxEvent) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("type", event.event.kind)
+            writer.field("timestamp", event.event.at.rfc3339)
+            writer.field("sequence", event.id.sequence)
+            event.writeFields(to: &writer)
+        }
+        return writer.bytes
+    }
+
+    /// The kind of the message that checks a receiver.
+    static let testKind = "webhook_test"
+
+    static func test(id: String, app: String, at now: Instant) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("type", testKind)
+            writer.field("timestamp", now.rfc3339)
+            writer.field("id", id)
+            writer.field("kind", testKind)
+            writer.key("data")
+            writer.object { $0.field("app", app) }
+        }
+        return writer.bytes
+    }
+}
+
+extension WebhookEndpoint {
+    func request(id: String, body: [UInt8], at now: Instant) -> Request {
+        Request(
+            method: "POST",
+            path: "/",
+            headers: signer.headers(id: id, at: now, body: body),
+            body: body
+        )
+    }
+}

@@ -1,0 +1,92 @@
+package import TideoverCore
+
+/// The kinds of events that a webhook receives.
+public struct WebhookFilter: Hashable, Sendable {
+    /// `*`, a kind, or the beginning of kinds with `*` after it.
+    public let patterns: [String]
+
+    /// Creates a filter; nil without patterns, or with a malformed one.
+    public init?(_ patterns: [String]) {
+        guard !patterns.isEmpty, patterns.allSatisfy(Self.isPattern) else { return nil }
+        self.patterns = patterns
+    }
+
+    private init(all: Void) { patterns = ["*"] }
+
+    /// All events.
+    public static let all = WebhookFilter(all: ())
+
+    static func isPattern(_ text: String) -> Bool {
+        let name = text.hasSuffix("*") ? text.dropLast() : text[...]
+        let isName = name.utf8.allSatisfy { byte in
+            byte.isLetter || byte.isDigit || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+        }
+        return isName && (1...100).contains(text.utf8.count)
+    }
+
+    package func matches(_ kind: String) -> Bool {
+        patterns.contains { $0.hasSuffix("*") ? kind.hasPrefix($0.dropLast()) : kind == $0 }
+    }
+}
+
+/// The instants of the attempts to deliver an event: ten attempts within about three days.
+package enum WebhookSchedule {
+    private static let delays: [Milliseconds] = [
+        .seconds(5), .minutes(5), .minutes(30), .hours(2), .hours(5), .hours(10), .hours(14),
+        .hours(20), .hours(24),
+    ]
+
+    /// Returns the instant of the attempt after `failures` failed ones: its delay, made longer or
+    /// shorter by at most a tenth. Nil after the last attempt.
+    ///
+    /// A receiver's wish to wait counts if it is later, up to a day.
+    package static func next(
+        after failures: Int,
+        at now: Instant,
+        notBefore: Instant? = nil,
+        random: UInt64
+    ) -> Instant? {
+        guard failures >= 1, failures <= delays.count else { return nil }
+        let delay = delays[failures - 1].count
+        let jitter = Int64(random % UInt64(delay / 5 + 1)) - delay / 10
+        let planned = now + Milliseconds(delay + jitter)
+        guard let notBefore else { return planned }
+        return max(planned, min(notBefore, now + longestWish))
+    }
+
+    private static let longestWish = Milliseconds.days(1)
+}
+
+/// What an attempt to deliver received.
+public enum WebhookResult: Hashable, Sendable {
+    /// A response; `retryAfter` is the value of the header.
+    case response(status: Int, retryAfter: String? = nil)
+    /// No response, and why.
+    case failure(String)
+}
+
+/// What follows from an attempt.
+package enum WebhookVerdict: Hashable {
+    case delivered
+    /// The receiver wants no more messages.
+    case gone
+    /// It failed; the receiver may wish that no attempt is made before an instant.
+    case failed(notBefore: Instant?)
+
+    /// A redirect is not followed, and counts as a failure.
+    package init(_ result: WebhookResult, at now: Instant) {
+        switch result {
+        case .response(let status, _) where (200..<300).contains(status): self = .delivered
+        case .response(410, _): self = .gone
+        case .response(let status, let wait) where [429, 503].contains(status):
+            self = .failed(notBefore: wait.flatMap { Self.instant($0, now) })
+        case .response, .failure: self = .failed(notBefore: nil)
+        }
+    }
+
+    /// Reads `Retry-After`: seconds, or a date (RFC 9110, 10.2.3).
+    private static func instant(_ text: String, _ now: Instant) -> Instant? {
+        DecimalNumber.read(text, through: 1 << 30).map { now + .seconds(Int64($0)) }
+            ?? Instant(httpDate: text)
+    }
+}

@@ -1,0 +1,243 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverLocks
+import TideoverStorage
+
+/// Delivers events to the webhooks of all apps.
+///
+/// Each webhook has its own task while it has work, so that a slow receiver delays only itself. A
+/// claim with a fence protects it from a second worker. Results are stored after the attempts: an
+/// interruption repeats a delivery under the same id, and never loses one.
+struct WebhookWorker: Sendable {
+    let book: WebhookBook
+    let sending: WebhookSending
+    let storage: any Storage
+    let random: @Sendable () -> UInt64
+    let metrics: Metrics
+    let log: Log
+
+    /// The pause between two searches for work.
+    static let rest = Duration.seconds(1)
+    /// Longer than all attempts of a batch can take.
+    static let lease = Milliseconds.minutes(5)
+    /// The maximum number of deliveries in a batch.
+    static let batch = 16
+    /// The maximum number of concurrent requests to one receiver.
+    static let width = 4
+    /// The maximum number of waiting deliveries; with more, new events wait in the outbox.
+    static let mostWaiting = 1_000
+    /// The number of outbox events that are examined at once.
+    static let page = 256
+    /// A webhook that failed for so long raises an alarm.
+    static let alarmAfter = Milliseconds.minutes(15)
+
+    /// Runs until cancelled; `sleep` throws on cancellation.
+    func run(sleep: Sleep) async {
+        let busy = Locked<Set<WebhookKey>>([])
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled {
+                for entry in readable() where entry.isActive {
+                    guard busy.withLock({ $0.insert(entry.endpoint.key).inserted }) else {
+                        continue
+                    }
+                    group.addTask {
+                        await deliver(entry)
+                        _ = busy.withLock { $0.remove(entry.endpoint.key) }
+                    }
+                }
+                do { try await sleep(Self.rest) } catch { break }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Delivers everything that is due now.
+    func deliverDue() async {
+        for entry in readable() where entry.isActive { await deliver(entry) }
+    }
+
+    private func readable() -> [WebhookBook.Entry] {
+        do throws(StorageError) {
+            return try book.entries()
+        } catch {
+            tell(error, app: nil)
+            return []
+        }
+    }
+
+    /// Delivers batches until nothing is due.
+    private func deliver(_ entry: WebhookBook.Entry) async {
+        var entry = entry
+        do throws(StorageError) {
+            while !Task.isCancelled, entry.isActive, try await deliverBatch(entry),
+                let next = try book.entry(entry.endpoint.key)
+            {
+                entry = next
+            }
+        } catch {
+            tell(error, app: entry.endpoint.app)
+        }
+    }
+
+    /// Returns whether more may be due.
+    private func deliverBatch(_ entry: WebhookBook.Entry) async throws(StorageError) -> Bool {
+        let now = sending.clock()
+        let key = entry.endpoint.key
+        guard try hasWork(entry, now) else { return false }
+        guard let fence = try await storage.claim(key, now: now, until: now + Self.lease) else {
+            return false
+        }
+        // Another worker may have finished a batch before this claim.
+        let entry = try book.entry(key) ?? entry
+        guard entry.isActive else {
+            try await release(entry, fence)
+            return false
+        }
+        let batch = try collect(entry, now)
+        let trials = await send(batch, to: entry.endpoint)
+        // A cancelled request is no attempt; the next worker repeats it.
+        guard !Task.isCancelled else {
+            try await release(entry, fence)
+            return false
+        }
+        let settlement = WebhookSettlement(
+            key,
+            fence: fence,
+            batch,
+            trials,
+            failingSince: entry.record.failingSince,
+            now: sending.clock()
+        )
+        guard try await storage.settle(settlement) else { return false }
+        report(settlement, entry)
+        return settlement.disabled == nil && batch.position != entry.record.position
+            || !batch.isEmpty
+    }
+
+    /// Ends a claim without results.
+    private func release(
+        _ entry: WebhookBook.Entry,
+        _ fence: Int64
+    ) async throws(StorageError) {
+        _ = try await storage.settle(
+            WebhookSettlement(
+                entry.endpoint.key,
+                fence: fence,
+                position: entry.record.position,
+                failingSince: entry.record.failingSince,
+                now: sending.clock()
+            )
+        )
+    }
+
+    private func hasWork(_ entry: WebhookBook.Entry, _ now: Instant) throws(StorageError) -> Bool {
+        let key = entry.endpoint.key
+        let queue = try storage.webhookQueue(of: key, now: now, limit: 1)
+        if !queue.due.isEmpty { return true }
+        guard queue.count < Self.mostWaiting else { return false }
+        let position = entry.record.position
+        return try !storage.outbox(app: key.app, after: position, limit: 1).isEmpty
+    }
+
+    /// Collects waiting deliveries, then new events. A failing receiver gets one at a time.
+    private func collect(
+        _ entry: WebhookBook.Entry,
+        _ now: Instant
+    ) throws(StorageError) -> WebhookBatch {
+        let key = entry.endpoint.key
+        let most = entry.record.failingSince == nil ? Self.batch : 1
+        var batch = WebhookBatch(position: entry.record.position)
+        let queue = try storage.webhookQueue(of: key, now: now, limit: most)
+        for delivery in queue.due {
+            let before = delivery.event.predecessor
+            let found = try storage.outbox(app: key.app, after: before, limit: 1).first
+            if let found, found.id == delivery.event {
+                batch.items.append(.init(event: found, failures: delivery.attempts))
+            } else {
+                batch.vanished.append(delivery.event)
+            }
+        }
+        guard batch.items.count < most, queue.count < Self.mostWaiting else { return batch }
+        let fresh = try storage.outbox(app: key.app, after: batch.position, limit: Self.page)
+        for event in fresh {
+            guard batch.items.count < most else { break }
+            batch.position = event.id
+            guard entry.endpoint.events.matches(event.event.kind) else { continue }
+            batch.items.append(.init(event: event, failures: 0))
+        }
+        return batch
+    }
+
+    /// Sends the items: each customer's in order, those of different customers concurrently.
+    private func send(_ batch: WebhookBatch, to endpoint: WebhookEndpoint) async -> [WebhookTrial] {
+        await withTaskGroup(of: [WebhookTrial].self) { group in
+            var rest = batch.byCustomer[...]
+            var trials: [WebhookTrial] = []
+            for items in rest.prefix(Self.width) {
+                group.addTask { await send(items, to: endpoint) }
+            }
+            rest = rest.dropFirst(Self.width)
+            for await done in group {
+                trials += done
+                guard let items = rest.popFirst() else { continue }
+                group.addTask { await send(items, to: endpoint) }
+            }
+            return trials
+        }
+    }
+
+    private func send(
+        _ items: [WebhookBatch.Item],
+        to endpoint: WebhookEndpoint
+    ) async -> [WebhookTrial] {
+        var trials: [WebhookTrial] = []
+        for item in items {
+            let request = endpoint.request(
+                id: item.event.id.description,
+                body: WebhookPayload.body(of: item.event),
+                at: sending.clock()
+            )
+            let result = await sending.send(endpoint.url, endpoint.allowNetworks, request)
+            trials.append(WebhookTrial(item, result, at: sending.clock(), random: random()))
+        }
+        return trials
+    }
+
+    // MARK: Reporting
+
+    private func report(_ settlement: WebhookSettlement, _ entry: WebhookBook.Entry) {
+        let app = settlement.key.app
+        for attempt in settlement.attempts {
+            metrics.count(.webhookAttempts, app, attempt.outcome)
+            guard attempt.outcome == "abandoned" else { continue }
+            let detail = "\(settlement.key.id): \(attempt.event), after \(attempt.ordinal) attempts"
+            log(LogLine(.error, "webhook delivery abandoned", app: app, detail: detail))
+        }
+        if let reason = settlement.disabled {
+            metrics.count(.webhookAlarms, app, "disabled")
+            let detail =
+                "\(settlement.key.id): fix the receiver, then `tideover webhooks enable "
+                + "\(settlement.key.id) --app \(app)`"
+            log(LogLine(.error, "webhook disabled", app: app, code: reason, detail: detail))
+        } else if book.raisesAlarm(settlement, after: Self.alarmAfter) {
+            metrics.count(.webhookAlarms, app, "failing")
+            let since = settlement.failingSince?.rfc3339 ?? ""
+            let detail =
+                "\(settlement.key.id): every delivery failed since \(since); see `tideover "
+                + "webhooks attempts \(settlement.key.id) --app \(app)`"
+            log(LogLine(.error, "webhook failing", app: app, detail: detail))
+        }
+    }
+
+    private func tell(_ error: StorageError, app: String?) {
+        log(
+            LogLine(
+                .error,
+                "webhooks not delivered",
+                app: app,
+                code: "storage",
+                detail: error.description
+            )
+        )
+    }
+}

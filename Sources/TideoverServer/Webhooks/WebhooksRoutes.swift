@@ -1,0 +1,295 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// Answers the routes under `/v1/apps/{app}/webhooks`.
+struct WebhooksRoutes: Sendable {
+    let app: App
+    let book: WebhookBook
+    let sending: WebhookSending?
+    let storage: any Storage
+    let clock: Clock
+    let random: @Sendable () -> UInt64
+    let log: Log
+
+    private static let headers: Headers = ["Cache-Control": "no-store"]
+    /// The maximum number of events that one request replays.
+    private static let mostReplayed = 10_000
+
+    func list() throws -> Response {
+        let entries = try book.entries(of: app.id)
+        let now = sendingClock()
+        let counts = try entries.map {
+            try storage.webhookQueue(of: $0.endpoint.key, now: now, limit: 0).count
+        }
+        return .json(headers: Self.headers) { writer in
+            writer.field(
+                "webhooks",
+                array: { writer in
+                    for (entry, count) in zip(entries, counts) {
+                        writer.object { entry.writeFields(to: &$0, waiting: count) }
+                    }
+                }
+            )
+        }
+    }
+
+    /// Adds a webhook, and returns its secret this once.
+    func add(_ request: Request) async throws -> Response {
+        let wish = try WebhookWish(request.body)
+        let secret = WebhookSecret(random: random)
+        let id = EventID.next(after: nil, at: sendingClock(), random: random()).description
+        let endpoint = WebhookEndpoint(
+            app: app.id,
+            id: id,
+            url: wish.url,
+            events: wish.events,
+            secret: secret
+        )
+        try await book.put(endpoint)
+        log(LogLine(.info, "webhook added", app: app.id, detail: id))
+        let entry = try entry(id)
+        return .json(status: 201, headers: Self.headers) { writer in
+            entry.writeFields(to: &writer, waiting: 0)
+            writer.field("secret", secret.text)
+        }
+    }
+
+    /// Sends a test message, and returns what the receiver answered.
+    func test(_ id: String) async throws -> Response {
+        let endpoint = try entry(id).endpoint
+        guard let sending else { throw Problem.webhooksNotSent }
+        let now = sending.clock()
+        let message = EventID.next(after: nil, at: now, random: random()).description
+        let body = WebhookPayload.test(id: message, app: app.id, at: now)
+        let request = endpoint.request(id: message, body: body, at: now)
+        let result = await sending.send(endpoint.url, endpoint.allowNetworks, request)
+        var (status, detail): (Int?, String?) = (nil, nil)
+        switch result {
+        case .response(let code, _): status = code
+        case .failure(let cause): detail = cause
+        }
+        let isDelivered = WebhookVerdict(result, at: now) == .delivered
+        return .json(headers: Self.headers) { writer in
+            writer.field("id", message)
+            writer.field("delivered", isDelivered)
+            writer.field("status", status.map { Int64($0) })
+            writer.field("detail", detail)
+        }
+    }
+
+    /// Disables a webhook, or enables it; deliveries that wait are then due at their instants.
+    func set(_ id: String, isDisabled: Bool) async throws -> Response {
+        let key = try entry(id).endpoint.key
+        let reason = isDisabled ? "operator" : nil
+        _ = try await storage.setWebhook(key, disabled: reason, at: sendingClock())
+        log(
+            LogLine(
+                .info,
+                isDisabled ? "webhook disabled" : "webhook enabled",
+                app: app.id,
+                code: reason,
+                detail: id
+            )
+        )
+        let entry = try entry(id)
+        let count = try storage.webhookQueue(of: key, now: sendingClock(), limit: 0).count
+        return .json(headers: Self.headers) { entry.writeFields(to: &$0, waiting: count) }
+    }
+
+    func attempts(_ id: String, _ request: Request) throws -> Response {
+        let key = try entry(id).endpoint.key
+        let limit = try request.limit("limit")
+        let text = request.queryValue("before")
+        let before = text.flatMap { Int64($0) }
+        guard (text == nil) == (before == nil) else {
+            throw Problem.badCursor("before", found: text ?? "")
+        }
+        let found = try storage.webhookAttempts(of: key, before: before, limit: limit + 1)
+        let page = found.prefix(limit)
+        return .json(headers: Self.headers) { writer in
+            writer.field(
+                "attempts",
+                array: { writer in
+                    for attempt in page { writer.object { attempt.writeFields(to: &$0) } }
+                }
+            )
+            writer.field("next", found.count > limit ? page.last?.number.description : nil)
+        }
+    }
+
+    /// Queues stored events again, under their own ids.
+    func replay(_ id: String, _ request: Request) async throws -> Response {
+        let endpoint = try entry(id).endpoint
+        let range = try WebhookReplay(request.body)
+        var matching: [EventID] = []
+        var position: EventID? = range.after
+        var isMore = true
+        while isMore, matching.count < Self.mostReplayed {
+            let page = try storage.outbox(app: app.id, after: position, limit: 1_000)
+            let within = page.filter { $0.id < range.end }
+            matching += within.filter { endpoint.events.matches($0.event.kind) }.map(\.id)
+            position = within.last?.id ?? position
+            isMore = !within.isEmpty && within.count == page.count
+        }
+        if range.isOne, matching.isEmpty { throw Problem.unknownEvent }
+        try await storage.queue(matching, to: endpoint.key, at: sendingClock())
+        let next = isMore ? position?.description : nil
+        return .json(status: 202, headers: Self.headers) { writer in
+            writer.field("queued", Int64(matching.count))
+            writer.field("next", next)
+        }
+    }
+
+    private func sendingClock() -> Instant { sending?.clock() ?? clock() }
+
+    private func entry(_ id: String) throws -> WebhookBook.Entry {
+        guard let entry = try book.entry(WebhookKey(app: app.id, id: id)) else {
+            throw Problem.unknownWebhook
+        }
+        return entry
+    }
+}
+
+extension WebhookBook.Entry {
+    /// Writes the public fields, without secrets. The path of the URL can be one.
+    fileprivate func writeFields(to writer: inout JSONWriter, waiting: Int) {
+        writer.field("id", endpoint.id)
+        writer.field("url", ShownURL.origin(endpoint.url))
+        writer.field("events", .array(endpoint.events.patterns.map(JSONValue.string)))
+        writer.field("configured", endpoint.isConfigured)
+        writer.field("disabled", record.disabled)
+        writer.field("disabledAt", record.disabledAt?.rfc3339)
+        writer.field("failingSince", record.failingSince?.rfc3339)
+        writer.field("waiting", Int64(waiting))
+    }
+}
+
+extension WebhookAttempt {
+    fileprivate func writeFields(to writer: inout JSONWriter) {
+        writer.field("event", event.description)
+        writer.field("at", at.rfc3339)
+        writer.field("attempt", Int64(ordinal))
+        writer.field("outcome", outcome)
+        writer.field("status", status.map { Int64($0) })
+        writer.field("detail", detail)
+    }
+}
+
+/// A request to add a webhook: `{"url": "https://example.com/hooks", "events": ["*"]}`.
+struct WebhookWish: Hashable, Sendable {
+    let url: String
+    let events: WebhookFilter
+
+    init(_ body: [UInt8]) throws(Problem) {
+        let root = try webhookObject(body, known: ["url", "events"])
+        guard let url = root["url"]?.string,
+            (try? ConfigurationForm<String>.receiver.read(url)) ?? nil != nil,
+            WebhookURL.isProtected(url, [])
+        else { throw .badWebhookRequest("`url` is the URL of a receiver, with https.") }
+        self.url = url
+        guard let list = root["events"] else {
+            events = .all
+            return
+        }
+        let patterns = list.elements.compactMap(\.string)
+        guard list.kind == .array, patterns.count == list.count,
+            let filter = WebhookFilter(patterns)
+        else {
+            throw .badWebhookRequest("`events` is a list of kinds, such as [\"refund_*\"].")
+        }
+        events = filter
+    }
+}
+
+/// The events to send again: `{"event": ID}`, or `{"from": INSTANT, "to": INSTANT}` by the time
+/// they were stored, or `after` an event.
+struct WebhookReplay: Hashable, Sendable {
+    /// Events after this one.
+    let after: EventID?
+    /// Events before this one.
+    let end: EventID
+    let isOne: Bool
+
+    init(_ body: [UInt8]) throws(Problem) {
+        let root = try webhookObject(body, known: ["event", "from", "to", "after"])
+        if let text = root["event"] {
+            guard let id = text.string.flatMap({ EventID($0) }), root.count == 1 else {
+                throw .badWebhookRequest("`event` is the id of an event, and excludes the other members.")
+            }
+            (after, end, isOne) = (id.predecessor, id.successor, true)
+            return
+        }
+        isOne = false
+        end =
+            try Self.instant(root, "to").map { .earliest(at: $0) } ?? .earliest(at: .distantFuture)
+        if let text = root["after"] {
+            guard let id = text.string.flatMap({ EventID($0) }), root["from"] == nil else {
+                throw .badWebhookRequest("`after` is the id of an event, and replaces `from`.")
+            }
+            after = id
+        } else if let start = try Self.instant(root, "from") {
+            after = .earliest(at: start)
+        } else {
+            throw .badWebhookRequest("Send `event`, `from` or `after`.")
+        }
+    }
+
+    private static func instant(_ root: JSONNode, _ name: String) throws(Problem) -> Instant? {
+        guard let node = root[name] else { return nil }
+        guard let instant = node.string.flatMap({ Instant(rfc3339: $0) }) else {
+            throw .badWebhookRequest("`\(name)` is an instant such as 2026-05-01T10:00:00Z.")
+        }
+        return instant
+    }
+}
+
+/// Reads the object of a request. Unknown members are rejected: a misspelt one would change which
+/// events are sent.
+private func webhookObject(_ body: [UInt8], known: [String]) throws(Problem) -> JSONNode {
+    let root: JSONNode
+    do {
+        root = try JSONDocument(body).root
+    } catch {
+        throw .badWebhookRequest("The body is not strict JSON: \(error).")
+    }
+    guard root.kind == .object, root.members.allSatisfy({ known.contains($0.key) }) else {
+        let names = known.map { "`\($0)`" }.joined(separator: ", ")
+        throw .badWebhookRequest("The body is an object with no members but \(names).")
+    }
+    return root
+}
+
+extension Problem {
+    fileprivate static let unknownWebhook = Problem(
+        "unknown-webhook",
+        status: 404,
+        title: "Unknown webhook.",
+        detail: "`tideover webhooks list` shows the ids of an app's webhooks."
+    )
+
+    fileprivate static let unknownEvent = Problem(
+        "unknown-event",
+        status: 404,
+        title: "Unknown event.",
+        detail: "It was removed, or the webhook does not receive events of its kind."
+    )
+
+    fileprivate static func badWebhookRequest(_ detail: String) -> Problem {
+        Problem(
+            "bad-webhook-request",
+            status: 400,
+            title: "Invalid webhook request.",
+            detail: detail
+        )
+    }
+
+    fileprivate static let webhooksNotSent = Problem(
+        "webhooks-not-sent",
+        status: 503,
+        title: "No webhooks are sent.",
+        detail: "Send the request to a running server.",
+        retryAfter: 30
+    )
+}

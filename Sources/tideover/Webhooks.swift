@@ -1,0 +1,310 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+import TideoverStorage
+
+/// `tideover webhooks`: manages the receivers of events.
+enum Webhooks {
+    private static let id = Parameter.argument("ID", "The webhook's id, as `list` shows it")
+    private static let url = Parameter.argument("URL", "The receiver's URL, with https")
+    private static let events = Parameter.repeatedOption(
+        "--event",
+        "KIND",
+        "A kind of event, or the beginning of kinds and *; all if none is named"
+    )
+    private static let event = Parameter.option("--event", "ID", "The id of one event")
+    private static let from = Parameter.option(
+        "--from",
+        "INSTANT",
+        "Events since this time or day",
+        as: ValueForm<Instant>.instant(ofDay: .start)
+    )
+    private static let to = Parameter.option(
+        "--to",
+        "INSTANT",
+        "Events before the end of this day, or before this time",
+        as: ValueForm<Instant>.instant(ofDay: .end)
+    )
+    private static let signing = Parameter.flag(
+        "--asymmetric",
+        "Create a private key (whsk_) for signatures v1a"
+    )
+    private static let json = Parameter.flag("--json", "Write one JSON object")
+    private static let common =
+        [
+            AppErrand.app, ConfigurationFile.parameter, Errand.server, json,
+        ] as [any DeclaredParameter]
+
+    static let command = Command(
+        "webhooks",
+        summary: "send events to your own servers: list, add, test, replay",
+        examples: [
+            Example("tideover webhooks add https://example.com/hooks", "send all events there")
+        ],
+        notes: ["docs/webhooks.md describes the messages and how to verify them."],
+        subcommands: [list, add, test, attempts, replay, disable, enable, secret]
+    )
+
+    // MARK: list
+
+    private static let list = Command(
+        "list",
+        summary: "list an app's webhooks and their state",
+        examples: [Example("tideover webhooks list", "see which receivers fail")],
+        parameters: common,
+        notes: [Errand.note]
+    ) { arguments, output in
+        let listed = try await run("GET", "", arguments, output)
+        return write(listed, arguments, output) { print($0["webhooks"], output) }
+    }
+
+    private static func print(_ webhooks: JSONNode?, _ output: Output) {
+        guard let webhooks, webhooks.count > 0 else {
+            output.message("tideover: there are no webhooks; `tideover webhooks add` adds one")
+            return
+        }
+        var table = Table([
+            .init("id"), .init("receiver"), .init("events"), .init("state"), .init("waiting"),
+        ])
+        for webhook in webhooks.elements {
+            let events = webhook["events"]?.elements.compactMap(\.string) ?? []
+            table.add(
+                .init(text(webhook["id"])),
+                .init(text(webhook["url"])),
+                .init(events.joined(separator: ", ")),
+                .init(state(of: webhook), .caution),
+                .init("\(webhook["waiting"]?.int64 ?? 0)")
+            )
+        }
+        output.print(table)
+    }
+
+    private static func state(of webhook: JSONNode) -> String {
+        if let reason = webhook["disabled"]?.string { return "disabled: \(reason)" }
+        if let since = webhook["failingSince"]?.string { return "failing since \(since)" }
+        return ""
+    }
+
+    // MARK: add
+
+    private static let add = Command(
+        "add",
+        summary: "add a receiver and print its secret, this once",
+        examples: [
+            Example("tideover webhooks add https://example.com/hooks", "send all events there"),
+            Example(
+                "tideover webhooks add https://example.com/refunds --event \"refund_*\"",
+                "send only events about refunds"
+            ),
+        ],
+        parameters: [url, events] + common,
+        notes: [
+            "It receives the events from now on; `replay` sends earlier ones. The secret alone is "
+                + "written to standard output. A receiver in a private network is set in the "
+                + "configuration, with `allowNetworks`.",
+            Errand.note,
+        ]
+    ) { arguments, output in
+        var wish: JSONValue = ["url": .string(arguments[url])]
+        if arguments.has(events) {
+            wish = [
+                "url": .string(arguments[url]),
+                "events": .array(arguments[events].map(JSONValue.string)),
+            ]
+        }
+        let added = try await run("POST", "", arguments, output, body: wish)
+        output.message("tideover: added the webhook \(text(added["id"])); the secret is shown once")
+        return write(added, arguments, output) { output.print(text($0["secret"])) }
+    }
+
+    // MARK: test
+
+    private static let test = Command(
+        "test",
+        summary: "send a test message and show the receiver's response",
+        examples: [Example("tideover webhooks test hooks", "check the receiver `hooks`")],
+        parameters: [id] + common,
+        notes: ["It needs a running server, which sends the message.", Errand.note]
+    ) { arguments, output in
+        let asked = try AppErrand(arguments, output)
+        let request = Request(method: "POST", path: path(asked, of: arguments[id], "/test"))
+        let answer = try await asked.errand.runOnServer(request)
+        let status = answer["status"]?.int64.map { "status \($0)" } ?? text(answer["detail"])
+        let isDelivered = answer["delivered"]?.bool ?? false
+        _ = write(answer, arguments, output) { _ in
+            output.print(
+                TextLayout.visible(isDelivered ? "delivered: \(status)" : "failed: \(status)")
+            )
+        }
+        return isDelivered ? .success : .unavailable
+    }
+
+    // MARK: attempts
+
+    private static let attempts = Command(
+        "attempts",
+        summary: "list the latest attempts to deliver to a receiver",
+        examples: [Example("tideover webhooks attempts hooks", "see why deliveries fail")],
+        parameters: [id] + common,
+        notes: ["Attempts are kept for 30 days.", Errand.note]
+    ) { arguments, output in
+        let found = try await run("GET", "/attempts", of: arguments[id], arguments, output)
+        return write(found, arguments, output) { answer in
+            var table = Table([
+                .init("at"), .init("event"), .init("attempt"), .init("outcome"), .init("response"),
+            ])
+            for attempt in answer["attempts"]?.elements.map({ $0 }) ?? [] {
+                let status = attempt["status"]?.int64.map { "\($0)" }
+                table.add(
+                    .init(text(attempt["at"])),
+                    .init(text(attempt["event"])),
+                    .init("\(attempt["attempt"]?.int64 ?? 0)"),
+                    .init(text(attempt["outcome"])),
+                    .init(status ?? text(attempt["detail"]))
+                )
+            }
+            output.print(table)
+        }
+    }
+
+    // MARK: replay
+
+    private static let replay = Command(
+        "replay",
+        summary: "send stored events again",
+        examples: [
+            Example(
+                "tideover webhooks replay hooks --from 2026-11-24",
+                "send the events since that day again"
+            )
+        ],
+        parameters: [id, event, from, to] + common,
+        notes: [
+            "Each event keeps its id, so that a receiver can ignore those it knows. Times are those "
+                + "at which the server stored the events.",
+            Errand.note,
+        ]
+    ) { arguments, output in
+        guard arguments.has(event) != arguments.has(from) else {
+            throw CommandFailure(.usage, "name one event with --event, or a range with --from")
+        }
+        var range: JSONObject = [:]
+        range["event"] = arguments[event].map(JSONValue.string)
+        range["from"] = arguments[from].map { .string($0.rfc3339) }
+        range["to"] = arguments[to].map { .string($0.rfc3339) }
+        var queued: Int64 = 0
+        var answer: JSONNode
+        repeat {
+            answer = try await run(
+                "POST",
+                "/replay",
+                of: arguments[id],
+                arguments,
+                output,
+                body: .object(range)
+            )
+            queued += answer["queued"]?.int64 ?? 0
+            range["from"] = nil
+            range["after"] = answer["next"]?.string.map(JSONValue.string)
+        } while range["after"] != nil
+        output.message("tideover: \(queued) events will be sent again")
+        return write(answer, arguments, output) { _ in }
+    }
+
+    // MARK: disable, enable
+
+    private static let disable = Command(
+        "disable",
+        summary: "stop delivering to a receiver",
+        examples: [Example("tideover webhooks disable hooks", "pause the receiver `hooks`")],
+        parameters: [id] + common,
+        notes: ["Events wait until it is enabled again.", Errand.note]
+    ) { arguments, output in
+        let changed = try await run("POST", "/disable", of: arguments[id], arguments, output)
+        output.message("tideover: disabled the webhook \(arguments[id])")
+        return write(changed, arguments, output) { _ in }
+    }
+
+    private static let enable = Command(
+        "enable",
+        summary: "deliver to a receiver again",
+        examples: [Example("tideover webhooks enable hooks", "resume the receiver `hooks`")],
+        parameters: [id] + common,
+        notes: [Errand.note]
+    ) { arguments, output in
+        let changed = try await run("POST", "/enable", of: arguments[id], arguments, output)
+        output.message("tideover: enabled the webhook \(arguments[id])")
+        return write(changed, arguments, output) { _ in }
+    }
+
+    // MARK: secret
+
+    private static let secret = Command(
+        "secret",
+        summary: "create a secret for a configured webhook and print it",
+        examples: [
+            Example(
+                "(umask 077; tideover webhooks secret > whsec.txt)",
+                "a file for webhooks[].secretFile"
+            )
+        ],
+        parameters: [signing],
+        notes: [
+            "With --asymmetric it creates a key for webhooks[].signingKeyFile, and shows the public "
+                + "key (whpk_) for receivers."
+        ]
+    ) { arguments, output in
+        guard arguments[signing] else {
+            output.print(WebhookSecret { .random(in: .min ... .max) }.text)
+            return .success
+        }
+        let key = WebhookSigningKey { .random(in: .min ... .max) }
+        output.message("tideover: the public key is \(key.publicText)")
+        output.print(key.text)
+        return .success
+    }
+
+    // MARK: All of them
+
+    private static func run(
+        _ method: String,
+        _ action: String,
+        of id: String? = nil,
+        _ arguments: Arguments,
+        _ output: Output,
+        body: JSONValue? = nil
+    ) async throws -> JSONNode {
+        let asked = try AppErrand(arguments, output)
+        return try await asked.errand.run(
+            Request(
+                method: method,
+                path: path(asked, of: id, action),
+                body: body?.encoded() ?? []
+            ),
+            makesDatabase: method == "POST" && id == nil
+        )
+    }
+
+    private static func path(_ asked: AppErrand, of id: String?, _ action: String) -> String {
+        let name = id.map { "/\(PercentEncoding.encode($0))" } ?? ""
+        return "/v1/apps/\(asked.app.id)/webhooks\(name)\(action)"
+    }
+
+    private static func write(
+        _ answer: JSONNode,
+        _ arguments: Arguments,
+        _ output: Output,
+        forPeople: (JSONNode) -> Void
+    ) -> ExitCode {
+        if arguments[json] {
+            output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
+        } else {
+            forPeople(answer)
+        }
+        return .success
+    }
+
+    private static func text(_ node: JSONNode?) -> String { node?.string ?? "" }
+}

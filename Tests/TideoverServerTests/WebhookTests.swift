@@ -1,0 +1,410 @@
+import Foundation
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
+import TideoverServer
+import TideoverStorage
+
+/// Webhooks from the outbox to a receiver, without sockets.
+@Suite struct WebhookTests {
+    /// A receiver with scripted responses; after the script it answers 200.
+    final class Receiver: Sendable {
+        struct Message: Sendable {
+            let url: String
+            let request: Request
+
+            var id: String { request.headers["webhook-id"] ?? "" }
+            var body: JSONNode? { try? JSONDocument(request.body).root }
+        }
+
+        private let state = Locked<(script: [WebhookResult], received: [Message])>(([], []))
+
+        var received: [Message] { state.withLock { $0.received } }
+
+        func script(_ results: WebhookResult...) { state.withLock { $0.script = results } }
+
+        func receive(_ url: String, _ request: Request) -> WebhookResult {
+            state.withLock { state in
+                state.received.append(Message(url: url, request: request))
+                return state.script.isEmpty
+                    ? .response(status: 200) : state.script.removeFirst()
+            }
+        }
+    }
+
+    private static let secret = WebhookSecret { 3 }
+
+    private static func endpoint(
+        _ id: String = "hooks",
+        events: [String] = ["*"]
+    ) throws -> WebhookEndpoint {
+        WebhookEndpoint(
+            app: "cards",
+            id: id,
+            url: "https://example.com/\(id)",
+            events: try #require(WebhookFilter(events)),
+            allowNetworks: [],
+            signer: WebhookSigner(secrets: [secret])
+        )
+    }
+
+    /// A server with webhooks, before any event.
+    private static func server(
+        _ receiver: Receiver,
+        _ endpoints: [WebhookEndpoint],
+        folder: URL? = nil,
+        store: TestStore? = nil,
+        now: Instant? = nil
+    ) async throws -> TestServer {
+        let server = try TestServer(
+            folder: folder,
+            store: store,
+            now: now,
+            webhooks: { clock in
+                WebhookSetup(
+                    configured: endpoints,
+                    sending: WebhookSending(clock: { clock.now }) { url, _, request in
+                        receiver.receive(url, request)
+                    }
+                )
+            }
+        )
+        await server.service.synchroniseWebhooks()
+        return server
+    }
+
+    private func json(_ response: Response) throws -> JSONNode {
+        try JSONDocument(response.body).root
+    }
+
+    private func webhook(_ server: TestServer) async throws -> JSONNode? {
+        try json(try await server.get("/v1/apps/cards/webhooks"))["webhooks"]?[0]
+    }
+
+    @Test func `each event of the feed arrives once, signed, with the answer after it`()
+        async throws
+    {
+        let receiver = Receiver()
+        let server = try await Self.server(receiver, [try Self.endpoint()])
+        _ = try await server.post(.purchase())
+        await server.service.deliverDueWebhooks()
+        await server.service.deliverDueWebhooks()
+        let feed = try json(try await server.get("/v1/apps/cards/events"))["events"]
+        let events = try #require(feed).elements.map { $0 }
+        #expect(events.count > 1)
+        let messages = receiver.received
+        #expect(messages.map(\.id) == events.map { $0["id"]?.string })
+        for (message, event) in zip(messages, events) {
+            let body = try #require(message.body)
+            #expect(body["type"]?.string == event["kind"]?.string)
+            #expect(body["data"].map { JSONValue($0) } == event["data"].map { JSONValue($0) })
+            #expect(body["customerVersion"]?.int64 == event["customerVersion"]?.int64)
+            #expect(body["data"]?["answer"]?["premium"] != nil)
+            let expected = WebhookSigner(secrets: [Self.secret]).headers(
+                id: message.id,
+                at: server.now,
+                body: message.request.body
+            )
+            #expect(message.request.headers == expected)
+        }
+        let sequence = messages.compactMap { $0.body?["sequence"]?.int64 }
+        #expect(sequence == sequence.sorted())
+        #expect(Set(sequence).count == messages.count)
+        #expect(try #require(sequence.max()) < 1 << 53)
+        await server.close()
+    }
+
+    @Test func `only the kinds of the filter arrive`() async throws {
+        let receiver = Receiver()
+        let endpoint = try Self.endpoint(events: ["entitlement_*"])
+        let server = try await Self.server(receiver, [endpoint])
+        _ = try await server.post(.purchase())
+        await server.service.deliverDueWebhooks()
+        #expect(
+            receiver.received.compactMap { $0.body?["type"]?.string } == ["entitlement_changed"]
+        )
+        await server.close()
+    }
+
+    @Test func `a failed delivery is repeated under the same id, with the same body`()
+        async throws
+    {
+        let receiver = Receiver()
+        let endpoint = try Self.endpoint(events: ["entitlement_changed"])
+        let server = try await Self.server(receiver, [endpoint])
+        receiver.script(.response(status: 500), .failure("no connection"))
+        _ = try await server.post(.purchase())
+        await server.service.deliverDueWebhooks()
+        #expect(receiver.received.count == 1)
+        #expect(try await webhook(server)?["failingSince"]?.string != nil)
+        server.set(server.now + .seconds(6))
+        await server.service.deliverDueWebhooks()
+        #expect(receiver.received.count == 2)
+        server.set(server.now + .minutes(6))
+        await server.service.deliverDueWebhooks()
+        let received = receiver.received
+        #expect(received.count == 3)
+        #expect(Set(received.map(\.id)).count == 1)
+        #expect(Set(received.map(\.request.body)).count == 1)
+        #expect(Set(received.compactMap { $0.request.headers["webhook-timestamp"] }).count == 3)
+        #expect(try await webhook(server)?["failingSince"]?.string == nil)
+        let attempts = try json(try await server.get("/v1/apps/cards/webhooks/hooks/attempts"))
+        let outcomes = attempts["attempts"]?.elements.compactMap { $0["outcome"]?.string }
+        #expect(outcomes == ["delivered", "failed", "failed"])
+        #expect(attempts["attempts"]?[1]?["detail"]?.string == "no connection")
+        let samples = try await server.samples()
+        #expect(
+            samples.contains(#"tideover_webhook_attempts_total{app="cards",outcome="failed"} 2"#)
+        )
+        await server.close()
+    }
+
+    @Test func `a receiver that fails does not delay another`() async throws {
+        let receiver = Receiver()
+        let endpoints = [try Self.endpoint("a"), try Self.endpoint("b")]
+        let server = try TestServer(
+            webhooks: { clock in
+                WebhookSetup(
+                    configured: endpoints,
+                    sending: WebhookSending(clock: { clock.now }) { url, _, request in
+                        let result = receiver.receive(url, request)
+                        return url.hasSuffix("/a") ? .failure("timeout") : result
+                    }
+                )
+            }
+        )
+        await server.service.synchroniseWebhooks()
+        _ = try await server.post(.purchase())
+        await server.service.deliverDueWebhooks()
+        let feed = try json(try await server.get("/v1/apps/cards/events"))["events"]
+        #expect(receiver.received.filter { $0.url.hasSuffix("/b") }.count == feed?.count)
+        await server.close()
+    }
+
+    @Test func `410 disables a webhook; enabled again it receives what waited`() async throws {
+        let receiver = Receiver()
+        let endpoint = try Self.endpoint(events: ["entitlement_changed"])
+        let server = try await Self.server(receiver, [endpoint])
+        receiver.script(.response(status: 410))
+        _ = try await server.post(.purchase())
+        await server.service.deliverDueWebhooks()
+        #expect(try await webhook(server)?["disabled"]?.string == "gone")
+        #expect(server.logged.contains { $0.contains("webhook disabled") })
+        server.set(server.now + .days(1))
+        await server.service.deliverDueWebhooks()
+        #expect(receiver.received.count == 1)
+        let enabled = try await server.send("POST", "/v1/apps/cards/webhooks/hooks/enable")
+        #expect(enabled.status == 200)
+        await server.service.deliverDueWebhooks()
+        #expect(receiver.received.count == 2)
+        #expect(Set(receiver.received.map(\.id)).count == 1)
+        await server.close()
+    }
+
+    @Test func `a webhook that only fails raises an alarm, and is disabled after five days`()
+        async throws
+    {
+        let receiver = Receiver()
+        let endpoint = try Self.endpoint(events: ["entitlement_changed"])
+        let server = try await Self.server(receiver, [endpoint])
+        _ = try await server.post(.purchase())
+        for hours in [0, 1, 48, 119] {
+            receiver.script(.response(status: 503))
+            server.set(
+                try #require(Instant(rfc3339: "2026-05-01T10:00:05Z")) + .hours(Int64(hours))
+            )
+            await server.service.deliverDueWebhooks()
+            #expect(try await webhook(server)?["disabled"]?.string == nil, "after \(hours) h")
+        }
+        #expect(server.logged.contains { $0.contains("webhook failing") })
+        receiver.script(.response(status: 503))
+        server.set(try #require(Instant(rfc3339: "2026-05-06T11:00:05Z")))
+        _ = try await server.send(
+            "POST",
+            "/v1/apps/cards/webhooks/hooks/replay",
+            body: Array(#"{"from": "2026-05-01T00:00:00Z"}"#.utf8)
+        )
+        await server.service.deliverDueWebhooks()
+        #expect(try await webhook(server)?["disabled"]?.string == "failing")
+        let samples = try await server.samples()
+        #expect(
+            samples.contains(#"tideover_webhook_alarms_total{app="cards",kind="disabled"} 1"#)
+        )
+        await server.close()
+    }
+
+    @Test func `after a restart a delivery that waited is repeated, and nothing is lost`()
+        async throws
+    {
+        let receiver = Receiver()
+        let endpoint = try Self.endpoint(events: ["entitlement_changed"])
+        let server = try await Self.server(receiver, [endpoint])
+        receiver.script(.response(status: 500))
+        _ = try await server.post(.purchase())
+        await server.service.deliverDueWebhooks()
+        await server.storage.close()
+        let next = try await Self.server(
+            receiver,
+            [endpoint],
+            folder: server.folder,
+            store: server.store,
+            now: server.now + .minutes(1)
+        )
+        await next.service.deliverDueWebhooks()
+        #expect(receiver.received.count == 2)
+        #expect(Set(receiver.received.map(\.id)).count == 1)
+        await next.close()
+    }
+
+    @Test func `a stored event is sent again by its id or by a range, under its own id`()
+        async throws
+    {
+        let receiver = Receiver()
+        let server = try await Self.server(receiver, [try Self.endpoint()])
+        _ = try await server.post(.purchase())
+        await server.service.deliverDueWebhooks()
+        let first = receiver.received.map(\.id)
+        let target = "/v1/apps/cards/webhooks/hooks/replay"
+        let one = try await server.send(
+            "POST",
+            target,
+            body: Array(#"{"event": "\#(first[0])"}"#.utf8)
+        )
+        #expect(one.status == 202)
+        #expect(try json(one)["queued"]?.int64 == 1)
+        await server.service.deliverDueWebhooks()
+        #expect(receiver.received.map(\.id) == first + [first[0]])
+        let all = try await server.send(
+            "POST",
+            target,
+            body: Array(#"{"from": "2026-05-01T00:00:00Z", "to": "2026-05-02T00:00:00Z"}"#.utf8)
+        )
+        #expect(try json(all)["queued"]?.int64 == Int64(first.count))
+        await server.service.deliverDueWebhooks()
+        #expect(receiver.received.count == 2 * first.count + 1)
+        for body in [#"{}"#, #"{"event": "x"}"#, #"{"from": "today"}"#, #"{"form": "x"}"#, "["] {
+            let refused = try await server.send("POST", target, body: Array(body.utf8))
+            #expect(refused.status == 400, "\(body)")
+        }
+        await server.close()
+    }
+
+    @Test func `an added webhook receives later events, signed with its secret`() async throws {
+        let receiver = Receiver()
+        let server = try await Self.server(receiver, [])
+        let added = try await server.send(
+            "POST",
+            "/v1/apps/cards/webhooks",
+            body: Array(#"{"url": "https://example.com/x", "events": ["*"]}"#.utf8)
+        )
+        #expect(added.status == 201)
+        let text = try #require(try json(added)["secret"]?.string)
+        let secret = try #require(WebhookSecret(text))
+        let listed = try await server.get("/v1/apps/cards/webhooks")
+        #expect(!String(decoding: listed.body, as: UTF8.self).contains(text))
+        #expect(!String(decoding: listed.body, as: UTF8.self).contains("example.com/x"))
+        _ = try await server.post(.purchase())
+        await server.service.deliverDueWebhooks()
+        let message = try #require(receiver.received.first)
+        #expect(message.url == "https://example.com/x")
+        let expected = WebhookSigner(secrets: [secret]).headers(
+            id: message.id,
+            at: server.now,
+            body: message.request.body
+        )
+        #expect(message.request.headers == expected)
+        await server.close()
+    }
+
+    @Test(arguments: [
+        #"{"url": "http://example.com"}"#, #"{"url": "https://u:p@example.com"}"#, "{}",
+        #"{"url": "http://127.0.0.1"}"#, #"{"url": "https://example.com", "events": []}"#,
+        #"{"url": "https://example.com", "allowNetworks": ["10.0.0.0/8"]}"#,
+    ])
+    func `a receiver without https, or with unknown members, is not added`(body: String)
+        async throws
+    {
+        let server = try await Self.server(Receiver(), [])
+        let refused = try await server.send(
+            "POST",
+            "/v1/apps/cards/webhooks",
+            body: Array(body.utf8)
+        )
+        #expect(refused.status == 400)
+        #expect(try json(refused)["code"]?.string == "bad-webhook-request")
+        await server.close()
+    }
+
+    @Test func `a test message reports the receiver's answer and is not repeated`() async throws {
+        let receiver = Receiver()
+        let server = try await Self.server(receiver, [try Self.endpoint()])
+        receiver.script(.response(status: 401))
+        let failed = try json(
+            try await server.send("POST", "/v1/apps/cards/webhooks/hooks/test")
+        )
+        #expect(failed["delivered"]?.bool == false)
+        #expect(failed["status"]?.int64 == 401)
+        let passed = try json(
+            try await server.send("POST", "/v1/apps/cards/webhooks/hooks/test")
+        )
+        #expect(passed["delivered"]?.bool == true)
+        await server.service.deliverDueWebhooks()
+        let kinds = receiver.received.compactMap { $0.body?["type"]?.string }
+        #expect(kinds == ["webhook_test", "webhook_test"])
+        await server.close()
+    }
+
+    @Test func `a worker that is stopped in the middle leaves its deliveries to the next`()
+        async throws
+    {
+        let receiver = Receiver()
+        let isBlocked = Locked(true)
+        let endpoint = try Self.endpoint(events: ["entitlement_changed"])
+        let server = try TestServer(
+            webhooks: { clock in
+                WebhookSetup(
+                    configured: [endpoint],
+                    sending: WebhookSending(clock: { clock.now }) { url, _, request in
+                        let result = receiver.receive(url, request)
+                        guard isBlocked.withLock({ $0 }) else { return result }
+                        try? await Task.sleep(for: .seconds(600))
+                        return .failure("cancelled")
+                    }
+                )
+            }
+        )
+        await server.service.synchroniseWebhooks()
+        _ = try await server.post(.purchase())
+        let work = Task { await server.service.deliverWebhooks() }
+        let end = ContinuousClock.now + .seconds(20)
+        while receiver.received.isEmpty, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        work.cancel()
+        await work.value
+        isBlocked.withLock { $0 = false }
+        await server.service.deliverDueWebhooks()
+        #expect(receiver.received.count == 2)
+        #expect(Set(receiver.received.map(\.id)).count == 1)
+        let attempts = try json(try await server.get("/v1/apps/cards/webhooks/hooks/attempts"))
+        #expect(attempts["attempts"]?.count == 1)
+        await server.close()
+    }
+
+    @Test func `the worker delivers until it is cancelled`() async throws {
+        let receiver = Receiver()
+        let server = try await Self.server(receiver, [try Self.endpoint()])
+        _ = try await server.post(.purchase())
+        let work = Task { await server.service.deliverWebhooks() }
+        let end = ContinuousClock.now + .seconds(20)
+        while receiver.received.count < 2, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        work.cancel()
+        await work.value
+        #expect(receiver.received.count >= 2)
+        await server.close()
+    }
+}
