@@ -4,6 +4,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
+import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
