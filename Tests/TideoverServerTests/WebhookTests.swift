@@ -334,7 +334,7 @@ import TideoverStorage
             body: Array(body.utf8)
         )
         #expect(refused.status == 400)
-        #expect(try json(refused)["code"]?.string == "bad-webhook-request")
+        #expect(try json(refused)["type"]?.string == "/problems/bad-webhook-request")
         await server.close()
     }
 
