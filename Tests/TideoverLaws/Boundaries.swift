@@ -117,7 +117,30 @@ enum Boundaries {
         var life = Life()
         life.lineage = lineage
         life.catalogue = Catalogue(scenario)
-        life.facts = facts.sorted { ($0.learnedAt, $0.evidence) < ($1.learnedAt, $1.evidence) }
+        life.facts = withStableEvidence(facts)
         return life
+    }
+
+    /// Orders facts and numbers their evidence. Its real ids depend on the run's signing keys.
+    private static func withStableEvidence(_ facts: Set<Fact>) -> [Fact] {
+        let anonymous = EvidenceID(hex: "0")
+        let texts = facts.map { fact -> (text: String, fact: Fact) in
+            var nameless = fact
+            nameless.evidence = anonymous
+            let text = JSONValue { nameless.write(to: &$0) }.encoded()
+            return (String(decoding: text, as: UTF8.self), fact)
+        }
+        let ordered = texts.sorted { one, other in
+            (one.fact.learnedAt, one.fact.assertedAt, one.text)
+                < (other.fact.learnedAt, other.fact.assertedAt, other.text)
+        }
+        var ids: [EvidenceID: EvidenceID] = [:]
+        return ordered.map { _, fact in
+            let stable = ids[fact.evidence] ?? EvidenceID(hex: String(1000 + ids.count))
+            ids[fact.evidence] = stable
+            var fact = fact
+            fact.evidence = stable
+            return fact
+        }
     }
 }

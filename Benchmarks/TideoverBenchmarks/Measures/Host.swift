@@ -246,3 +246,44 @@ extension Intake {
         }
     }
 }
+
+// MARK: - Webhooks
+
+/// Without receivers there is nothing to deliver.
+extension ForgetfulStorage {
+    func webhooks(app: String) throws(StorageError) -> [WebhookRecord] { [] }
+
+    func webhookQueue(
+        of key: WebhookKey,
+        now: Instant,
+        limit: Int
+    ) throws(StorageError) -> WebhookQueue { WebhookQueue(due: [], count: 0) }
+
+    func webhookAttempts(
+        of key: WebhookKey,
+        before: Int64?,
+        limit: Int
+    ) throws(StorageError) -> [WebhookAttempt] { [] }
+
+    func put(_ webhook: WebhookRecord) async throws(StorageError) {}
+
+    func claim(
+        _ key: WebhookKey,
+        now: Instant,
+        until: Instant
+    ) async throws(StorageError) -> Int64? { nil }
+
+    func settle(_ settlement: WebhookSettlement) async throws(StorageError) -> Bool { false }
+
+    func queue(
+        _ events: [EventID],
+        to key: WebhookKey,
+        at now: Instant
+    ) async throws(StorageError) {}
+
+    func setWebhook(
+        _ key: WebhookKey,
+        disabled reason: String?,
+        at now: Instant
+    ) async throws(StorageError) -> Bool { false }
+}

@@ -295,6 +295,7 @@ export interface Prompt {
     label: string;
     url: string;
   };
+  alternatives?: Array<"openApp">;
 }
 
 export interface PromptReport {

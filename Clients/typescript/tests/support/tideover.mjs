@@ -70,7 +70,7 @@ export class World {
     const target = `http://127.0.0.1:${this.relay.address().port}`;
     const ready = await this.run(
       ["sandbox", "serve", stage, "--listen", "127.0.0.1:0", "--target", target, "--authority", this.authority],
-      /stores are on (\S+)\n[^]*issuer id (\S+), key id (\S+) and[^]*key file \S+\n/);
+      /stores listen on (\S+)\n[^]*issuer id (\S+), key id (\S+) and[^]*key file \S+\n/);
     [, this.store, this.issuerId, this.keyId] = ready;
     // Its file is written just after it is named.
     await soon("the key file of Google", () => existsSync(path.join(this.authority, "service-account.json")));
