@@ -81,7 +81,7 @@ enum Keys {
             makesDatabase: true
         )
         output.message("tideover: added \(words(for: made)); it is shown only now")
-        return write(made, arguments, output) { output.print($0["key"]?.string ?? "") }
+        return output.write(made, asJSON: arguments[json]) { output.print($0["key"]?.string ?? "") }
     }
 
     // MARK: list
@@ -97,7 +97,7 @@ enum Keys {
         ]
     ) { arguments, output in
         let listed = try await run(Request(path: "/v1/keys"), arguments, output)
-        return write(listed, arguments, output) { print($0["keys"], output) }
+        return output.write(listed, asJSON: arguments[json]) { print($0["keys"], output) }
     }
 
     private static func print(_ keys: JSONNode?, _ output: Output) {
@@ -146,7 +146,7 @@ enum Keys {
         let path = "/v1/keys/\(PercentEncoding.encode(arguments[id]))"
         let revoked = try await run(Request(method: "DELETE", path: path), arguments, output)
         output.message("tideover: revoked \(words(for: revoked))")
-        return write(revoked, arguments, output) { _ in }
+        return output.write(revoked, asJSON: arguments[json]) { _ in }
     }
 
     // MARK: pass
@@ -197,20 +197,6 @@ enum Keys {
         let configuration = try ConfigurationFile.load(path, arguments, telling: output)
         let errand = Errand(configuration, path, server: arguments[Errand.server], output)
         return try await errand.run(request, makesDatabase: makesDatabase)
-    }
-
-    private static func write(
-        _ answer: JSONNode,
-        _ arguments: Arguments,
-        _ output: Output,
-        forPeople: (JSONNode) -> Void
-    ) -> ExitCode {
-        if arguments[json] {
-            output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
-        } else {
-            forPeople(answer)
-        }
-        return .success
     }
 
     private static func words(for key: JSONNode) -> String {

@@ -51,7 +51,8 @@ enum Report {
         notes: [
             "A change is a store message with news about a purchase. Shares are of all "
                 + "changes since the first one. The delay is the time from the store's signature "
-                + "to the arrival. The time to heal is the same for changes found only by asking.",
+                + "to the arrival. For changes found only by asking, the time to heal counts from "
+                + "the store's date.",
             Errand.note,
         ],
         run: { arguments, output in

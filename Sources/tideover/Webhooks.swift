@@ -57,7 +57,7 @@ enum Webhooks {
         notes: [Errand.note]
     ) { arguments, output in
         let listed = try await run("GET", "", arguments, output)
-        return write(listed, arguments, output) { print($0["webhooks"], output) }
+        return output.write(listed, asJSON: arguments[json]) { print($0["webhooks"], output) }
     }
 
     private static func print(_ webhooks: JSONNode?, _ output: Output) {
@@ -74,17 +74,21 @@ enum Webhooks {
                 .init(text(webhook["id"])),
                 .init(text(webhook["url"])),
                 .init(events.joined(separator: ", ")),
-                .init(state(of: webhook), .caution),
+                state(of: webhook),
                 .init("\(webhook["waiting"]?.int64 ?? 0)")
             )
         }
         output.print(table)
     }
 
-    private static func state(of webhook: JSONNode) -> String {
-        if let reason = webhook["disabled"]?.string { return "disabled: \(reason)" }
-        if let since = webhook["failingSince"]?.string { return "failing since \(since)" }
-        return ""
+    private static func state(of webhook: JSONNode) -> Table.Cell {
+        if let reason = webhook["disabled"]?.string {
+            return .init("disabled: \(reason)", .caution)
+        }
+        if let since = webhook["failingSince"]?.string {
+            return .init("failing since \(since)", .caution)
+        }
+        return "active"
     }
 
     // MARK: add
@@ -116,7 +120,7 @@ enum Webhooks {
         }
         let added = try await run("POST", "", arguments, output, body: wish)
         output.message("tideover: added the webhook \(text(added["id"])); the secret is shown once")
-        return write(added, arguments, output) { output.print(text($0["secret"])) }
+        return output.write(added, asJSON: arguments[json]) { output.print(text($0["secret"])) }
     }
 
     // MARK: test
@@ -133,7 +137,7 @@ enum Webhooks {
         let answer = try await asked.errand.runOnServer(request)
         let status = answer["status"]?.int64.map { "status \($0)" } ?? text(answer["detail"])
         let isDelivered = answer["delivered"]?.bool ?? false
-        _ = write(answer, arguments, output) { _ in
+        _ = output.write(answer, asJSON: arguments[json]) { _ in
             output.print(
                 TextLayout.visible(isDelivered ? "delivered: \(status)" : "failed: \(status)")
             )
@@ -151,7 +155,7 @@ enum Webhooks {
         notes: ["Attempts are kept for 30 days.", Errand.note]
     ) { arguments, output in
         let found = try await run("GET", "/attempts", of: arguments[id], arguments, output)
-        return write(found, arguments, output) { answer in
+        return output.write(found, asJSON: arguments[json]) { answer in
             var table = Table([
                 .init("at"), .init("event"), .init("attempt"), .init("outcome"), .init("response"),
             ])
@@ -210,7 +214,7 @@ enum Webhooks {
             range["after"] = answer["next"]?.string.map(JSONValue.string)
         } while range["after"] != nil
         output.message("tideover: \(queued) events will be sent again")
-        return write(answer, arguments, output) { _ in }
+        return output.write(answer, asJSON: arguments[json]) { _ in }
     }
 
     // MARK: disable, enable
@@ -224,7 +228,7 @@ enum Webhooks {
     ) { arguments, output in
         let changed = try await run("POST", "/disable", of: arguments[id], arguments, output)
         output.message("tideover: disabled the webhook \(arguments[id])")
-        return write(changed, arguments, output) { _ in }
+        return output.write(changed, asJSON: arguments[json]) { _ in }
     }
 
     private static let enable = Command(
@@ -236,7 +240,7 @@ enum Webhooks {
     ) { arguments, output in
         let changed = try await run("POST", "/enable", of: arguments[id], arguments, output)
         output.message("tideover: enabled the webhook \(arguments[id])")
-        return write(changed, arguments, output) { _ in }
+        return output.write(changed, asJSON: arguments[json]) { _ in }
     }
 
     // MARK: secret
@@ -290,20 +294,6 @@ enum Webhooks {
     private static func path(_ asked: AppErrand, of id: String?, _ action: String) -> String {
         let name = id.map { "/\(PercentEncoding.encode($0))" } ?? ""
         return "/v1/apps/\(asked.app.id)/webhooks\(name)\(action)"
-    }
-
-    private static func write(
-        _ answer: JSONNode,
-        _ arguments: Arguments,
-        _ output: Output,
-        forPeople: (JSONNode) -> Void
-    ) -> ExitCode {
-        if arguments[json] {
-            output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
-        } else {
-            forPeople(answer)
-        }
-        return .success
     }
 
     private static func text(_ node: JSONNode?) -> String { node?.string ?? "" }

@@ -40,7 +40,7 @@ enum Boundaries {
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         var known: Set<String> = []
         var shown: [String: Int] = [:]
-        var cases: [GeneratedCase] = []
+        var cases: [BoundaryCase] = []
         for path in arguments[files].sorted() {
             do {
                 for one in try await Self.cases(path)
@@ -55,12 +55,12 @@ enum Boundaries {
                 return .failure
             }
         }
-        output.write(Array(GeneratedCase.scenarioTable(of: cases).utf8))
+        output.write(Array(BoundaryCase.scenarioTable(of: cases).utf8))
         output.message("\(cases.count) cases")
         return .success
     }
 
-    private static func cases(_ path: String) async throws -> [GeneratedCase] {
+    private static func cases(_ path: String) async throws -> [BoundaryCase] {
         let scenario = try Scenario(reading: Array(try Data(contentsOf: URL(filePath: path))))
         // A relay has no record of its own of who was entitled.
         guard scenario.revenueCat == nil else { return [] }
@@ -69,7 +69,7 @@ enum Boundaries {
         defer { try? FileManager.default.removeItem(at: folder) }
         let rehearsal = try Rehearsal(scenario, in: folder.path, version: "cases")
         let stores = try await rehearsal.playKeepingStores().stores
-        var cases: [GeneratedCase] = []
+        var cases: [BoundaryCase] = []
         for customer in scenario.customers {
             guard let life = try await life(of: customer, in: scenario, rehearsal) else { continue }
             let name = URL(filePath: path).lastPathComponent
@@ -78,7 +78,7 @@ enum Boundaries {
                 let instant = edge.millisecondsSince1970
                 let before = await stores.isEntitled(customer.name, at: instant - 1)
                 let from = await stores.isEntitled(customer.name, at: instant)
-                let one = GeneratedCase(
+                let one = BoundaryCase(
                     .scenario,
                     title: "\(scenario.name) (\(customer.name))",
                     source: "Scenarios, \(name)",

@@ -45,13 +45,13 @@ enum Cases {
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         var known: Set<String> = []
         var shown: [String: Int] = [:]
-        var found: [GeneratedCase.Kind: [GeneratedCase]] = [:]
+        var found: [BoundaryCase.Kind: [BoundaryCase]] = [:]
         // No single kind of life fills the table: each gets a share while it has cases.
         let share =
-            (arguments[most] + GeneratedCase.Kind.generated.count - 1)
-            / GeneratedCase.Kind.generated.count
+            (arguments[most] + BoundaryCase.Kind.generated.count - 1)
+            / BoundaryCase.Kind.generated.count
         for seed in arguments[Try.from]..<arguments[Try.from] + arguments[seeds] {
-            for one in GeneratedCase.cases(seed: UInt64(seed))
+            for one in BoundaryCase.cases(seed: UInt64(seed))
             where found[one.kind, default: []].count < share
                 && shown[one.change, default: 0] < mostAlike
                 && known.insert(one.signature).inserted
@@ -59,11 +59,11 @@ enum Cases {
                 found[one.kind, default: []].append(one)
                 shown[one.change, default: 0] += 1
             }
-            if GeneratedCase.Kind.generated.allSatisfy({ found[$0]?.count == share }) { break }
+            if BoundaryCase.Kind.generated.allSatisfy({ found[$0]?.count == share }) { break }
         }
-        let cases = GeneratedCase.Kind.generated.flatMap { found[$0] ?? [] }.prefix(arguments[most])
-        output.write(Array(GeneratedCase.table(of: Array(cases)).utf8))
-        for kind in GeneratedCase.Kind.generated {
+        let cases = BoundaryCase.Kind.generated.flatMap { found[$0] ?? [] }.prefix(arguments[most])
+        output.write(Array(BoundaryCase.table(of: Array(cases)).utf8))
+        for kind in BoundaryCase.Kind.generated {
             output.message("\(kind.rawValue): \(found[kind]?.count ?? 0)")
         }
         return cases.count == arguments[most] ? .success : .failure

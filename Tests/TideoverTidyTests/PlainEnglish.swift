@@ -1,4 +1,5 @@
-/// Finds the idioms that the project avoids in documents, comments and string literals.
+/// Finds the idioms that the project refuses in documents, comments and string literals.
+/// `scripts/plain-english.py` counts more of them, also those that can be plain.
 enum PlainEnglish {
     /// Words to replace, with the plain ones.
     static let words: [String: String] = {

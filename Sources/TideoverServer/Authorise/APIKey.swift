@@ -15,9 +15,7 @@ public struct APIKey: Hashable, Sendable {
 
     /// Creates a key of 256 bits from a cryptographically secure source.
     public init(_ kind: KeyKind, random: () -> UInt64) {
-        let secret = (0..<Self.secretCount / 8).flatMap { _ in
-            withUnsafeBytes(of: random()) { Array($0) }
-        }
+        let secret = randomBytes(Self.secretCount, random)
         self.kind = kind
         text = Self.prefix(kind) + Base64.encodeString(secret, .urlSafe)
     }

@@ -121,8 +121,7 @@ struct GrantsRoute: Sendable {
     }
 
     private func newID() -> String {
-        let bytes = (0..<2).flatMap { _ in withUnsafeBytes(of: random()) { Array($0) } }
-        return Hexadecimal.text(bytes.prefix(12))
+        Hexadecimal.text(randomBytes(12, random))
     }
 
     private func record(

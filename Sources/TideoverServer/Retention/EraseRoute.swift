@@ -126,8 +126,7 @@ struct EraseRoute: Sendable {
     }
 
     private var pseudonym: CustomerID {
-        let bytes = (0..<2).flatMap { _ in withUnsafeBytes(of: random()) { Array($0) } }
-        guard let id = CustomerID("erased-" + Hexadecimal.text(bytes)) else {
+        guard let id = CustomerID("erased-" + Hexadecimal.text(randomBytes(16, random))) else {
             preconditionFailure("a pseudonym is a customer id")
         }
         return id

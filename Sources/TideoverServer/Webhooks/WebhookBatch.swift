@@ -67,18 +67,13 @@ struct WebhookTrial: Sendable {
     }
 
     var attempt: WebhookAttempt {
-        var (status, detail): (Int?, String?) = (nil, nil)
-        switch result {
-        case .response(let code, _): status = code
-        case .failure(let cause): detail = cause
-        }
-        return WebhookAttempt(
+        WebhookAttempt(
             event: item.event.id,
             at: at,
             ordinal: item.failures + 1,
             outcome: outcome,
-            status: status,
-            detail: detail
+            status: result.status,
+            detail: result.failure
         )
     }
 

@@ -63,6 +63,11 @@ public enum WebhookResult: Hashable, Sendable {
     case response(status: Int, retryAfter: String? = nil)
     /// No response, and why.
     case failure(String)
+
+    /// The status of the response; nil without a response.
+    var status: Int? { if case .response(let status, _) = self { status } else { nil } }
+    /// Why there was no response; nil with one.
+    var failure: String? { if case .failure(let cause) = self { cause } else { nil } }
 }
 
 /// What follows from an attempt.

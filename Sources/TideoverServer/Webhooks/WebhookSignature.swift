@@ -67,13 +67,6 @@ public struct WebhookSigningKey: Sendable {
     private static let prefix = "whsk_"
 }
 
-private func randomBytes(_ count: Int, _ random: () -> UInt64) -> [UInt8] {
-    let bytes = (0..<(count + 7) / 8).flatMap { _ in
-        withUnsafeBytes(of: random()) { Array($0) }
-    }
-    return Array(bytes.prefix(count))
-}
-
 /// Signs the messages of a webhook with all of its secrets and keys.
 public struct WebhookSigner: Sendable {
     let secrets: [WebhookSecret]

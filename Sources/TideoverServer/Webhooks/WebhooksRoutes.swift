@@ -65,17 +65,12 @@ struct WebhooksRoutes: Sendable {
         let body = WebhookPayload.test(id: message, app: app.id, at: now)
         let request = endpoint.request(id: message, body: body, at: now)
         let result = await sending.send(endpoint.url, endpoint.allowNetworks, request)
-        var (status, detail): (Int?, String?) = (nil, nil)
-        switch result {
-        case .response(let code, _): status = code
-        case .failure(let cause): detail = cause
-        }
         let isDelivered = WebhookVerdict(result, at: now) == .delivered
         return .json(headers: Self.headers) { writer in
             writer.field("id", message)
             writer.field("delivered", isDelivered)
-            writer.field("status", status.map { Int64($0) })
-            writer.field("detail", detail)
+            writer.field("status", result.status.map { Int64($0) })
+            writer.field("detail", result.failure)
         }
     }
 
@@ -185,7 +180,7 @@ struct WebhookWish: Hashable, Sendable {
     init(_ body: [UInt8]) throws(Problem) {
         let root = try webhookObject(body, known: ["url", "events"])
         guard let url = root["url"]?.string,
-            (try? ConfigurationForm<String>.receiver.read(url)) ?? nil != nil,
+            (try? ConfigurationForm<String>.receiver.read(url)) != nil,
             WebhookURL.isProtected(url, [])
         else { throw .badWebhookRequest("`url` is the URL of a receiver, with https.") }
         self.url = url

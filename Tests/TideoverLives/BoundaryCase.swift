@@ -5,7 +5,7 @@ import TideoverJSON
 ///
 /// The rules on the two sides of the boundary give different answers, so that neither can replace
 /// the other. Access on both sides also matches what the life's origin knows.
-package struct GeneratedCase: Sendable {
+package struct BoundaryCase: Sendable {
     package let kind: Kind
     /// The beginning of the case's name.
     let title: String
@@ -45,7 +45,7 @@ package struct GeneratedCase: Sendable {
     }
 
     /// Returns the cases of a seed, with at most one for each boundary of each life.
-    package static func cases(seed: UInt64) -> [GeneratedCase] {
+    package static func cases(seed: UInt64) -> [BoundaryCase] {
         var random = SeededRandom(seed: seed)
         let apple = GeneratedLife(&random)
         let play = GeneratedPlayLife(&random)
@@ -59,7 +59,7 @@ package struct GeneratedCase: Sendable {
         ]
         return lives.flatMap { kind, life, isEntitled in
             Set(life.history.boundaries(policy: life.policy)).sorted().compactMap { edge in
-                GeneratedCase(
+                BoundaryCase(
                     kind,
                     title: "\(kind.rawValue), seed \(seed)",
                     source: "Generated life, seed \(seed)",
@@ -171,9 +171,9 @@ extension Life {
 
 // MARK: - As a table
 
-extension GeneratedCase {
+extension BoundaryCase {
     /// Returns a conformance table of cases, with one fact or expectation a line.
-    package static func table(of cases: [GeneratedCase]) -> String {
+    package static func table(of cases: [BoundaryCase]) -> String {
         let catalogue = JSONValue { Life().catalogue.write(to: &$0) }
         return """
             {
@@ -190,7 +190,7 @@ extension GeneratedCase {
     }
 
     /// Returns a conformance table of scenarios' boundaries, each case with its products.
-    package static func scenarioTable(of cases: [GeneratedCase]) -> String {
+    package static func scenarioTable(of cases: [BoundaryCase]) -> String {
         let texts = cases.map { one in
             one.text(catalogue: JSONValue { one.life.catalogue.write(to: &$0) })
         }
