@@ -176,9 +176,8 @@ optimized_builds() {
     }
 }
 
-# A quarter of what it tries by itself.
 laws() {
-    .build/static/release/TideoverLaws try --seeds 1700
+    .build/static/release/TideoverLaws try --seeds 6700
 }
 
 smoke() {
@@ -257,8 +256,8 @@ full)
     beside "smoke of the fuzzers" scripts/fuzz.sh smoke --built
     step "smoke of the release build" smoke
     joined
+    beside "laws of the core over 20,000 lives" laws
     step "files of a release" release_files
-    beside "laws of the core over 5,000 lives" laws
     step "the simulated Google, judged by Google's library" judged scripts/verify-google.sh
     step "the simulated App Store, judged by Apple's library" judged scripts/verify-apple.sh
     step "the clients, beside the release build" clients

@@ -66,7 +66,7 @@ class ServedStores:
             stderr=subprocess.PIPE, text=True)
         threading.Thread(target=self.listen, daemon=True).start()
         try:
-            self.url = self.told(r"the simulated stores are on (\S+)")[0]
+            self.url = self.told(r"the simulated stores listen on (\S+)")[0]
             self.soon("the stores answer", lambda: self.answers("/customers"))
         except BaseException:
             self.__exit__()

@@ -61,7 +61,7 @@ class Client(api_client.AppStoreServerAPIClient):
     """Apple's client, asking the served store; the library has no parameter for the host."""
 
     def __init__(self, stores, environment, key):
-        issuer, key_id = stores.told(r"with issuer id (\S+), key id (\S+) and the key in")
+        issuer, key_id = stores.told(r"issuer id (\S+), key id (\S+) and the key in")
         super().__init__(key, key_id, issuer, BUNDLE, environment)
         self._base_url = stores.url
 

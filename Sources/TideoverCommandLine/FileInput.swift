@@ -43,8 +43,8 @@ extension FileInputError: CustomStringConvertible {
         switch self {
         case .notFound: "there is no such file"
         case .isDirectory: "is a directory, not a file"
-        case .noPermission: "reading it is not permitted"
-        case .tooLarge(_, let limit): "larger than the \(limit) bytes that are read at most"
+        case .noPermission: "this user may not read it"
+        case .tooLarge(_, let limit): "larger than the maximum of \(limit) bytes"
         case .unreadable(_, let number): "cannot be read: \(SystemError.text(number))"
         }
     }

@@ -89,7 +89,7 @@ public struct Program: Sendable {
             output.message("\(prefix) \(failure.message)")
             return failure.exitCode
         default:
-            output.message("\(prefix) an error that should not happen: \(error)")
+            output.message("\(prefix) unexpected error: \(error)")
             return .software
         }
     }

@@ -56,17 +56,17 @@ enum Words {
         case .missingValue(let option, let valueName):
             "\(quoted(option)) needs a value: \(valueName)"
         case .unexpectedValue(let flag, let value):
-            "\(quoted(flag)) takes no value, but was given \(quoted(value))"
+            "\(quoted(flag)) takes no value, but has \(quoted(value))"
         case .repeatedOption(let option): "\(quoted(option)) was given more than once"
         case .missingOption(let option, let valueName):
             "\(quoted("\(option) \(valueName)")) is missing"
         case .missingArgument(let name): "\(name) is missing"
-        case .unexpectedArgument(let text): "\(quoted(text)) is one argument too many"
+        case .unexpectedArgument(let text): "\(quoted(text)) is an unexpected argument"
         case .unfitValue(let parameter, let unfit): sentence(for: unfit, of: parameter)
         case .conflict(let one, let other):
             "\(quoted(one)) and \(quoted(other)) cannot be combined"
         case .missingOneOf(let names): "give \(list(names.map(quoted), "or"))"
-        case .needs(let one, let other): "\(quoted(one)) needs \(quoted(other)) beside it"
+        case .needs(let one, let other): "\(quoted(one)) needs \(quoted(other)) too"
         }
     }
 

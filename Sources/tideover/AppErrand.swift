@@ -9,13 +9,13 @@ struct AppErrand {
     static let app = Parameter.option(
         "--app",
         "ID",
-        "The app; not needed if the configuration has only one"
+        "The app; only needed if the configuration has several"
     )
     /// The option for commands that otherwise concern every environment of the app.
     static let oneEnvironment = Parameter.option(
         "--environment",
         "NAME",
-        "production, sandbox or simulated, instead of all that the app is served in",
+        "production, sandbox or simulated, instead of all environments of the app",
         as: ValueForm<NamedEnvironment>.choice
     )
 
@@ -68,7 +68,7 @@ enum CustomerQuestion {
     static let asKnownAt = Parameter.option(
         "--as-known-at",
         "INSTANT",
-        "Leave out everything learned after this time or day",
+        "Ignore everything learned after this time or day",
         as: ValueForm<Instant>.instant(ofDay: .end)
     )
 
@@ -123,7 +123,7 @@ extension Configuration.App {
             throw CommandFailure(
                 .configuration,
                 "the app \(id) is not served in \(environment.rawValue)\n"
-                    + "Ask with --environment "
+                    + "Choose one with --environment "
                     + environments.map(\.rawValue).joined(separator: " or ") + "."
             )
         }

@@ -58,7 +58,7 @@ struct BackEndVisit {
         "--access",
         "PLACE",
         "The member of its answer that is true or false, such as rights.{entitlement}.active",
-        as: ValueForm("keys with points between them") { AccessPlace($0) }
+        as: ValueForm("keys separated by points") { AccessPlace($0) }
     )
     private static let headers = Parameter.repeatedOption(
         "--header",
@@ -217,17 +217,17 @@ struct BackEndVisit {
         guard front.url == nil else { return }
         try front.listen(at: address, otherwise: "Choose another with \(option).")
         guard let url = front.url else { return }
-        output.message("tideover: the simulated stores are on \(url)")
+        output.message("tideover: the simulated stores listen on \(url)")
         output.message("tideover: their clock is \(url)/clock, Apple's root \(url)/root.der")
         guard let folder else {
-            output.message("tideover: give --authority FOLDER for keys to ask them with")
+            output.message("tideover: add --authority FOLDER to get keys for requests to them")
             return
         }
         output.message(
-            "tideover: the App Store may be asked with issuer id \(AuthorityFolder.issuerId), key id "
+            "tideover: requests to the App Store: issuer id \(AuthorityFolder.issuerId), key id "
                 + "\(AuthorityFolder.keyId) and the key in \(folder.keyPath)"
         )
-        output.message("tideover: Google may be asked with the key file \(folder.accountPath)")
+        output.message("tideover: requests to Google: key file \(folder.accountPath)")
     }
 }
 
@@ -248,7 +248,10 @@ extension BackEndVisit {
         let lines = text.split(whereSeparator: \.isNewline).map(String.init)
         let fields = lines.compactMap(Headers.Field.init(line:))
         guard fields.count == lines.count else {
-            throw CommandFailure(.data, "\(path): a line is no header field such as 'Name: value'")
+            throw CommandFailure(
+                .data,
+                "\(path): a line is not a header field such as 'Name: value'"
+            )
         }
         return Headers(given + fields)
     }

@@ -48,8 +48,8 @@ enum Backup {
         guard access(target, F_OK) != 0 else {
             throw CommandFailure(
                 .cannotCreate,
-                "\(TextLayout.visible(target)) exists already\n"
-                    + "Name another file, or remove that one."
+                "\(TextLayout.visible(target)) already exists\n"
+                    + "Name another file, or remove it."
             )
         }
         let progress = MegabyteProgress(output)

@@ -9,9 +9,9 @@ enum Customers {
     private static let search = Parameter.option(
         "--search",
         "TEXT",
-        "Only ids that begin with this"
+        "Only ids with this prefix"
     )
-    private static let after = Parameter.option("--after", "ID", "Start behind this id")
+    private static let after = Parameter.option("--after", "ID", "Start after this id")
     private static let limit = Parameter.option(
         "--limit",
         "N",

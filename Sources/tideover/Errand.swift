@@ -84,7 +84,7 @@ struct Errand {
         guard access(Self.socket(besides: file), F_OK) == 0 else {
             throw CommandFailure(
                 .unavailable,
-                "no server of \(path) runs on this machine\n--server names one at a URL."
+                "no server of \(path) runs on this machine\nName one at a URL with --server."
             )
         }
         return try await askRunning(file, request, needsKey: true, holder: nil)
@@ -153,7 +153,7 @@ struct Errand {
     static func noDatabase(_ file: String) -> CommandFailure {
         CommandFailure(
             .noInput,
-            "there is no database at \(file)\n`tideover serve` makes it when it first starts."
+            "there is no database at \(file)\n`tideover serve` creates it at its first start."
         )
     }
 
@@ -261,14 +261,14 @@ struct Errand {
         guard key != nil || !needsKey else {
             throw CommandFailure(
                 .unavailable,
-                "\(reason), and there is no admin key to ask it with\n"
+                "\(reason), and no admin key is configured for requests to it\n"
                     + "Set server.adminKeyFile in \(path) and restart the server, or stop the "
-                    + "server for as long as this takes."
+                    + "server while this command runs."
             )
         }
         let server = try url()
         if key != nil, server.scheme == .http, !server.isThisMachine {
-            output.message("tideover: the admin key goes to \(server) in the clear; better https")
+            output.message("tideover: the admin key is sent to \(server) unencrypted; use https")
         }
         do {
             let answer = try await Self.client(of: server)(key.map(request.presenting) ?? request)
@@ -277,7 +277,7 @@ struct Errand {
             throw CommandFailure(
                 .unavailable,
                 "\(reason); it did not answer at \(server): \(error)\n"
-                    + "--server names another URL."
+                    + "Name another URL with --server."
             )
         }
     }
@@ -321,7 +321,7 @@ struct Errand {
             .flatMap { $0.split(separator: "\n") }.map { TextLayout.visible(String($0)) }
         let sentence =
             words.isEmpty
-            ? "the answer, of status \(answer.status), is none of Tideover's"
+            ? "the answer, with status \(answer.status), is not from Tideover"
             : words.joined(separator: "\n")
         throw CommandFailure(exitCode(answer.status), sentence)
     }

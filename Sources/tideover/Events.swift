@@ -9,12 +9,12 @@ enum Events {
     private static let after = Parameter.option(
         "--after",
         "ID",
-        "Start behind this event; otherwise at the oldest one stored"
+        "Start after this event; otherwise at the oldest one"
     )
     private static let limit = Parameter.option(
         "--limit",
         "N",
-        "How many at most; otherwise all",
+        "The maximum number; otherwise all",
         as: .integer(in: 1...Int(Int32.max))
     )
     private static let follow = Parameter.flag("--follow", "Wait for further events")

@@ -10,7 +10,7 @@ enum Explain {
     )
     private static let evidence = Parameter.flag(
         "--evidence",
-        "Also print the facts behind each answer, and those set aside"
+        "Also print the facts behind each answer, and the ignored ones"
     )
     private static let customer = Parameter.optionalArgument(
         "CUSTOMER",

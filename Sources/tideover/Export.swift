@@ -18,15 +18,15 @@ enum Export {
 
     static let command = Command(
         "export",
-        summary: "write everything that is stored of an app as JSON Lines",
+        summary: "write all stored data of an app as JSON Lines",
         examples: [
             Example(
                 "tideover export cards.jsonl",
-                "everything, to be brought in again with `tideover import`"
+                "everything, for `tideover import`"
             ),
             Example(
                 "tideover export --answers | gzip > answers.gz",
-                "what every customer was answered last"
+                "the latest answer for every customer"
             ),
         ],
         parameters: [
@@ -120,7 +120,7 @@ private struct ExportTarget {
         guard access(path, F_OK) != 0 else {
             throw CommandFailure(
                 .cannotCreate,
-                "\(TextLayout.visible(path)) is there already\nName another file, or remove it."
+                "\(TextLayout.visible(path)) already exists\nName another file, or remove it."
             )
         }
         let opened = open(Self.part(path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

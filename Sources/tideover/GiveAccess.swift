@@ -9,12 +9,12 @@ enum GiveAccess {
     private static let entitlement = Parameter.option(
         "--entitlement",
         "NAME",
-        "What to give, as the catalogue calls it"
+        "An entitlement of the catalogue"
     )
     private static let product = Parameter.option(
         "--product",
         "ID",
-        "A product of the catalogue, for all that it unlocks"
+        "A product of the catalogue, for all its entitlements"
     )
     private static let days = Parameter.option(
         "--days",
@@ -25,7 +25,7 @@ enum GiveAccess {
     private static let until = Parameter.option(
         "--until",
         "INSTANT",
-        "The time at which it ends, or its last day (UTC)",
+        "The time of its end, or its last day (UTC)",
         as: ValueForm<Instant>.instant(ofDay: .end)
     )
     private static let why = Parameter.requiredOption(
@@ -40,7 +40,7 @@ enum GiveAccess {
     )
     private static let new = Parameter.flag(
         "--new",
-        "Also give it to an id of which nothing is stored yet"
+        "Also give it to an id without stored data"
     )
     private static let json = Parameter.flag("--json", "Write one JSON object")
 
@@ -105,7 +105,7 @@ enum GiveAccess {
         let customer = arguments[CustomerQuestion.customer].text
         throw CommandFailure(
             .failure,
-            "nothing is stored of the customer \(customer), so nothing was granted\n"
+            "no data is stored of the customer \(customer), so nothing was granted\n"
                 + "Check the id. If the customer is new, give the same command with --new."
         )
     }

@@ -4,7 +4,7 @@ import TideoverCommandLine
 enum Import {
     static let command = Command(
         "import",
-        summary: "bring in what another system holds",
+        summary: "import data of another system",
         examples: [
             Example(
                 "tideover import cards.jsonl",

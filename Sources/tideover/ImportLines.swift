@@ -12,13 +12,13 @@ enum ImportLines {
     )
     private static let dryRun = Parameter.flag(
         "--dry-run",
-        "Try every line in an empty database that is thrown away, and change nothing"
+        "Try every line in a temporary empty database, and change nothing"
     )
     private static let json = Parameter.flag("--json", "Write one JSON object")
 
     static let command = Command(
         "lines",
-        summary: "bring in what `tideover export` wrote",
+        summary: "import the output of `tideover export`",
         examples: [
             Example(
                 "tideover import cards.jsonl",

@@ -86,7 +86,7 @@ private struct FileImport {
         } catch {
             if !isDryRun {
                 output.message(
-                    "tideover: brought in up to line \(reached); the same command goes on from there"
+                    "tideover: imported up to line \(reached); repeat the command to continue"
                 )
             }
             throw error
@@ -103,7 +103,7 @@ private struct FileImport {
         try await file.eachBatch { batch in if batch.mark == mark { lines = batch.lastLine } }
         guard lines > 0 else { return 0 }
         total.linesBefore = lines
-        output.message("tideover: going on behind line \(lines), where an earlier run came to")
+        output.message("tideover: continuing after line \(lines), where an earlier run stopped")
         return lines
     }
 

@@ -52,7 +52,7 @@ enum Init {
     private static let storeKit = Parameter.option(
         "--storekit",
         "FILE",
-        "Take the products from Xcode's StoreKit configuration file instead"
+        "Read the products from Xcode's StoreKit configuration file instead"
     )
     private static let entitlement = Parameter.option(
         "--entitlement",
@@ -181,7 +181,7 @@ private struct NewFiles {
                 .cannotCreate,
                 "nothing was written: \(present.map(TextLayout.visible).joined(separator: ", ")) "
                     + (present.count == 1 ? "exists" : "exist")
-                    + "\nMove it away, or name another folder with --folder."
+                    + "\nMove it, or name another folder with --folder."
             )
         }
     }

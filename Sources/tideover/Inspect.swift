@@ -7,11 +7,11 @@ import TideoverSignatures
 
 /// `tideover inspect`: decodes signed data, verifies it, and shows what it would change.
 enum Inspect {
-    private static let files = Parameter.arguments("FILE", "The signed data; - is stdin")
+    private static let files = Parameter.arguments("FILE", "The signed data; - is standard input")
     private static let app = Parameter.option(
         "--app",
         "ID",
-        "The app of the configuration that it is for"
+        "The app of the configuration"
     )
     private static let roots = Parameter.repeatedOption(
         "--root",
@@ -21,7 +21,7 @@ enum Inspect {
     private static let bundle = Parameter.option(
         "--bundle",
         "ID",
-        "The bundle id that it must be for"
+        "The bundle id that the data must name"
     )
     private static let environment = Parameter.option(
         "--environment",
@@ -52,7 +52,7 @@ enum Inspect {
         examples: [
             Example(
                 "tideover inspect body.json",
-                "a notification as it arrived, by the server's own configuration"
+                "a notification, with the server's configuration"
             ),
             Example(
                 "tideover inspect body.json --bundle com.example.cards --environment sandbox",

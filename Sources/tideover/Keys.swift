@@ -18,9 +18,9 @@ enum Keys {
     private static let apps = Parameter.repeatedOption(
         "--app",
         "ID",
-        "An app that it opens; all if none is named"
+        "An app that the key gives access to; all if none is named"
     )
-    private static let name = Parameter.option("--name", "TEXT", "What you call it, for the list")
+    private static let name = Parameter.option("--name", "TEXT", "A name for the list")
     private static let id = Parameter.argument(
         "ID",
         "The key's id, as `tideover keys list` shows it"
@@ -29,7 +29,7 @@ enum Keys {
 
     static let command = Command(
         "keys",
-        summary: "make, list and revoke keys of the API; make one for passes",
+        summary: "create, list and revoke API keys; create a key for passes",
         examples: [
             Example(
                 "tideover keys add --kind secret --app cards",
@@ -48,7 +48,7 @@ enum Keys {
 
     private static let add = Command(
         "add",
-        summary: "make a key and print it, this once",
+        summary: "create a key and print it once",
         examples: [
             Example(
                 "tideover keys add --kind secret --app cards",
@@ -89,7 +89,7 @@ enum Keys {
     private static let list = Command(
         "list",
         summary: "list all keys, revoked ones too",
-        examples: [Example("tideover keys list", "whom a server lets in")],
+        examples: [Example("tideover keys list", "the keys that the server accepts")],
         parameters: [ConfigurationFile.parameter, Errand.server, json],
         notes: [
             "The key in the file that server.adminKeyFile names is not stored, and not listed.",
@@ -102,7 +102,7 @@ enum Keys {
 
     private static func print(_ keys: JSONNode?, _ output: Output) {
         guard let keys, keys.count > 0 else {
-            output.message("tideover: there are no keys; `tideover keys add` makes one")
+            output.message("tideover: there are no keys; create one with `tideover keys add`")
             return
         }
         var table = Table([
@@ -126,7 +126,7 @@ enum Keys {
 
     private static let revoke = Command(
         "revoke",
-        summary: "revoke a key, for ever",
+        summary: "revoke a key permanently",
         examples: [
             Example(
                 "tideover keys revoke 1j5k2m9p0q3r",
@@ -172,7 +172,7 @@ enum Keys {
     ) { arguments, output in
         let key = Ed25519PrivateKey.generate()
         let id = key.publicKey.thumbprint
-        output.message("tideover: made the pass key \(id); it is shown only now")
+        output.message("tideover: created the pass key \(id); it is shown only now")
         if arguments[json] {
             let made: JSONValue = [
                 "id": .string(id), "privateKey": .string(key.pem),

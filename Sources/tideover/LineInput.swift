@@ -44,7 +44,7 @@ final class LineInput {
             guard buffer.count <= Self.mostBytes else {
                 throw CommandFailure(
                     .data,
-                    "\(TextLayout.visible(path)) has a line of over 64 MiB: it is no export"
+                    "\(TextLayout.visible(path)) has a line of over 64 MiB, so it is not an export"
                 )
             }
             try fill()

@@ -15,11 +15,11 @@ struct LoopbackDoor {
     func refusal(of request: Request) -> String? {
         if let host = request.headers["Host"], !Self.isThisMachine(Self.name(in: host[...])) {
             return
-                "the stores listen on this machine alone and are asked as 127.0.0.1 or localhost; with "
-                + "an address of a network they answer to any name"
+                "the stores listen on this machine only and accept 127.0.0.1 or localhost; with "
+                + "an address of a network they accept any name"
         }
         if let origin = request.headers["Origin"], !Self.isLocal(origin) {
-            return "web pages do not ask simulated stores"
+            return "web pages cannot send requests to simulated stores"
         }
         return nil
     }

@@ -135,7 +135,7 @@ struct NewConfiguration: Hashable {
             ?? "        // appAppleId: 1234567890,   // the number in the app's App Store URL"
         return [
             "", "      appStore: {", "        bundleId: \(Self.quoted(bundleId)),", number,
-            "        // A key of the App Store Server API, to ask for what did not arrive:",
+            "        // A key of the App Store Server API, to request missing notifications:",
             "        // issuerId: \"...\", keyId: \"...\", privateKeyFile: \"AuthKey.p8\",",
             "      },",
         ]
@@ -146,8 +146,8 @@ struct NewConfiguration: Hashable {
         let email = pushEmail ?? "pubsub-push@YOUR-PROJECT.iam.gserviceaccount.com"
         return [
             "", "      googlePlay: {", "        packageName: \(Self.quoted(packageName)),",
-            "        // A service account that may ask the Play Developer API; without it, what",
-            "        // notifications say is only presumed:",
+            "        // A service account for the Play Developer API; without it, the content of",
+            "        // notifications is only presumed:",
             "        // serviceAccountFile: \"service-account.json\",",
             "        push: {",
             "          audience: \(Self.quoted(notificationURL("google-play"))),",

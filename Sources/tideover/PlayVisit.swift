@@ -83,6 +83,6 @@ struct PlayVisit {
 
     /// The server's answer has the format of another version.
     private struct Untold: Error, CustomStringConvertible {
-        let description = "its answer is not understood"
+        let description = "its answer cannot be read"
     }
 }

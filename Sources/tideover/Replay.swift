@@ -8,7 +8,7 @@ import TideoverServer
 enum Replay {
     private static let apply = Parameter.flag(
         "--apply",
-        "Add what is new, and derive again what was derived by other rules"
+        "Store new facts, and update answers derived by other rules"
     )
     private static let json = Parameter.flag("--json", "Write one JSON list")
 
@@ -18,7 +18,7 @@ enum Replay {
         examples: [
             Example(
                 "tideover replay",
-                "what the current rules derive from the stored evidence"
+                "print what the current rules derive from the stored evidence"
             ),
             Example("tideover replay --apply", "and store it"),
         ],

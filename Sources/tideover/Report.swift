@@ -12,7 +12,7 @@ enum Report {
         examples: [
             Example(
                 "tideover report arrival",
-                "the share of changes that were pushed, and of those found by asking"
+                "the share of changes that were pushed, and of those found by requests"
             ),
             Example(
                 "tideover report drift",
@@ -32,7 +32,7 @@ enum Report {
 
     private static let app = Parameter.option("--app", "ID", "One app instead of all")
     private static let json = Parameter.flag("--json", "Write one JSON object")
-    private static let csv = Parameter.flag("--csv", "Write comma-separated values with a head")
+    private static let csv = Parameter.flag("--csv", "Write comma-separated values with a header")
 
     private static let arrival = Command(
         "arrival",

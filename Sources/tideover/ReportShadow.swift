@@ -7,19 +7,19 @@ import TideoverServer
 /// `tideover report shadow`: compares RevenueCat's answers with the server's own.
 enum ReportShadow {
     private static let json = Parameter.flag("--json", "Write one JSON object")
-    private static let csv = Parameter.flag("--csv", "Write comma-separated values with a head")
+    private static let csv = Parameter.flag("--csv", "Write comma-separated values with a header")
 
     static let command = Command(
         "shadow",
-        summary: "where RevenueCat's answers and ours differ, and what that would have cost",
+        summary: "where RevenueCat's answers and ours differ, with the lockout minutes",
         examples: [
             Example(
                 "tideover report shadow",
-                "every customer of whom an answer of RevenueCat's is kept"
+                "every customer with a stored answer of RevenueCat"
             ),
             Example(
                 "tideover report shadow --csv",
-                "a line for each difference, for a sheet"
+                "a line for each difference, for a spreadsheet"
             ),
         ],
         parameters: [

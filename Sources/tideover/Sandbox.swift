@@ -9,7 +9,7 @@ enum Sandbox {
             Example("tideover sandbox run Scenarios/*.json5", "every rehearsal of the project"),
             Example(
                 "tideover sandbox serve Examples/store.json5 --target http://127.0.0.1:8080",
-                "a store that stays, for a back end of yours"
+                "a store that keeps running, for your back end"
             ),
         ],
         subcommands: [

@@ -7,7 +7,7 @@ import TideoverJSON
 enum SandboxControl {
     private static let words = Parameter.arguments(
         "STEP",
-        "What is done, then what else a step says, such as customer=anna after=\"16 d\"",
+        "An action, then the fields of its step, such as customer=anna after=\"16 d\"",
         isRequired: false
     )
     private static let store = Parameter.option(
@@ -17,7 +17,7 @@ enum SandboxControl {
         as: ValueForm("an http or https URL") { try? HTTPURL($0) },
         default: "http://127.0.0.1:9090"
     )
-    private static let json = Parameter.flag("--json", "Write the store's own answer")
+    private static let json = Parameter.flag("--json", "Print the store's response as it is")
 
     static let command = Command(
         "control",
@@ -30,7 +30,7 @@ enum SandboxControl {
                 "tideover sandbox control buy customer=ben product=cards.pro plan=monthly",
                 "in Google Play, where ben buys"
             ),
-            Example("tideover sandbox control advance by=\"16 d\"", "only time passes"),
+            Example("tideover sandbox control advance by=\"16 d\"", "let time pass"),
             Example("tideover sandbox control advance to=2026-06-01T10:00:00Z", "up to then"),
             Example("tideover sandbox control nextEvent", "until the store's next own event"),
             Example("tideover sandbox control speed factor=86400", "a day a second from now on"),
@@ -64,7 +64,7 @@ enum SandboxControl {
             )
         }
         guard let document = try? JSONDocument(answer.body, limits: .local) else {
-            throw CommandFailure(.unavailable, "\(url) does not answer as a simulated store does")
+            throw CommandFailure(.unavailable, "\(url) does not answer like a simulated store")
         }
         let root = JSONValue(document.root)
         if let fault = root["fault"]?.string { throw CommandFailure(.data, words(of: fault)) }

@@ -42,18 +42,18 @@ enum SandboxRun {
             Example(
                 "tideover sandbox run Scenarios/app-store-*.json5 --target http://127.0.0.1:8090 "
                     + "--deliver /notifications --read-back '/customers/{customer}' --access premium",
-                "against a back end of yours, asked for access alone"
+                "against your back end, and check only access"
             ),
             Example(
                 "tideover sandbox run Scenarios/google-*.json5 --target http://127.0.0.1:8080 "
                     + "--authority store",
-                "against one that asks Google with the key file store/service-account.json"
+                "against one that queries Google with the key file store/service-account.json"
             ),
             Example(
                 "tideover sandbox run my-case.json5 --target http://127.0.0.1:8090 "
                     + "--deliver /notifications --read-back '/customers/{customer}' --access premium "
                     + "--month 30s",
-                "against one that looks at its own clock"
+                "against one that uses its own clock"
             ),
         ],
         parameters: [files, story, junit, json] + BackEndVisit.parameters + [storeListen, salt],
@@ -120,7 +120,7 @@ enum SandboxRun {
             return nil
         }
         let drawn = arguments[salt] ?? Int.random(in: 0...Int(Int32.max))
-        output.message("tideover: customers are drawn with --salt \(drawn)")
+        output.message("tideover: customers are created with --salt \(drawn)")
         visitor.salt = UInt64(drawn)
         if let address {
             try visitor.listen(at: address, orWith: "--store-listen")

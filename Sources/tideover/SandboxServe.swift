@@ -20,26 +20,26 @@ enum SandboxServe {
     private static let speed = Parameter.option(
         "--speed",
         "FACTOR",
-        "Let time pass by itself, this many times faster; else it stops between steps",
+        "Run time this many times faster; without it, time stops between steps",
         as: .integer(in: 1...100_000_000)
     )
     private static let clock = Parameter.option(
         "--clock",
         "CLOCK",
-        "The clock to use: the store's, or the machine's, which the store then never passes",
+        "Use the store's clock, or the machine's, which the store then never passes",
         as: ValueForm<StoreClockChoice>.choice
     )
 
     private static let salt = Parameter.option(
         "--salt",
         "NUMBER",
-        "Draw the same customers and purchases as an earlier start, which said its number",
+        "Create the same customers and purchases as an earlier start, which printed its number",
         as: .integer(in: 0...Int(Int32.max))
     )
 
     static let command = Command(
         "serve",
-        summary: "run simulated stores that a back end of yours is pointed at",
+        summary: "run simulated stores for your back end",
         examples: [
             Example(
                 "tideover sandbox serve Examples/store.json5 --target http://127.0.0.1:8080 "
@@ -49,17 +49,17 @@ enum SandboxServe {
             Example(
                 "tideover sandbox serve Examples/store.json5 --target http://127.0.0.1:8080 "
                     + "--authority store --state store/state.json",
-                "which goes on tomorrow where it is ended today"
+                "continue tomorrow where you end today"
             ),
             Example(
                 "tideover sandbox serve Examples/store.json5 --target http://127.0.0.1:8090 "
                     + "--deliver /notifications --read-back '/customers/{customer}' --speed 86400",
-                "a day a second, for a back end of yours that takes the store's time"
+                "a day a second, for a back end that uses the store's time"
             ),
             Example(
                 "tideover sandbox serve Examples/store.json5 --target http://127.0.0.1:8090 "
                     + "--deliver /notifications --read-back '/customers/{customer}' --month 5min",
-                "from today on, for one that looks at its own clock"
+                "from today on, for one that uses its own clock"
             ),
         ],
         parameters: [file, listen, speed, clock, StateFile.option, salt] + BackEndVisit.parameters,
@@ -148,11 +148,11 @@ enum SandboxServe {
         if let kept, let seed = ScenarioSession.seed(of: kept), seed != stage.seed {
             throw CommandFailure(
                 .data,
-                "the file of --state goes on with what its stores were drawn with: leave --salt out, or "
-                    + "name another file to begin anew"
+                "the file of --state was created with another salt; remove --salt, or name another "
+                    + "file to start again"
             )
         }
-        output.message("tideover: customers and purchases are drawn with --salt \(number)")
+        output.message("tideover: customers and purchases are created with --salt \(number)")
         return stage
     }
 
@@ -170,8 +170,8 @@ enum SandboxServe {
             if arguments[StateFile.option] != nil {
                 throw CommandFailure(
                     .usage,
-                    "a store that begins now, as --month has it, is elsewhere the next time and cannot be "
-                        + "kept: leave --state out, or have --speed in the place of --month"
+                    "with --month a store begins now at each start, so its state cannot be stored; "
+                        + "remove --state, or use --speed instead of --month"
                 )
             }
             if arguments[clock] == .store {
@@ -183,8 +183,8 @@ enum SandboxServe {
         guard stage.start <= SystemClock.now().millisecondsSince1970 else {
             throw CommandFailure(
                 .data,
-                "the file begins in the future, which --clock wall does not allow: give --month, which "
-                    + "begins now, or an earlier `start`"
+                "the file begins in the future, which --clock wall does not allow; use --month, "
+                    + "which begins now, or an earlier `start`"
             )
         }
         visit.pace = WallPace.pace(month: nil, output)

@@ -206,7 +206,7 @@ enum Serve {
                 LogLine(
                     .warning,
                     "admin key revoked",
-                    detail: "the key in server.adminKeyFile opens nothing"
+                    detail: "the server does not accept the key in server.adminKeyFile"
                 )
             )
         }

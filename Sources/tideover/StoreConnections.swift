@@ -30,7 +30,7 @@ struct StoreConnections {
             guard let store = app.appStore else { continue }
             guard let apiKey = store.apiKey else {
                 notices.append(
-                    "the App Store cannot be asked about the app \(app.id): appStore.issuerId, keyId "
+                    "the app \(app.id) cannot query the App Store: appStore.issuerId, keyId "
                         + "and privateKeyFile are not set"
                 )
                 continue
@@ -39,7 +39,7 @@ struct StoreConnections {
             for environment in app.environments {
                 guard let url = try Self.url(of: environment, app) else {
                     notices.append(
-                        "the store cannot be asked about the app \(app.id) in \(environment.rawValue): "
+                        "the app \(app.id) cannot query the store in \(environment.rawValue): "
                             + "simulatedStore.url is not set"
                     )
                     continue
@@ -67,8 +67,8 @@ struct StoreConnections {
             googlePlay[app.id] = try google.trust(in: play)
             guard play.serviceAccountFile == nil else { continue }
             notices.append(
-                "Google Play cannot be asked about the app \(app.id): googlePlay.serviceAccountFile "
-                    + "is not set, so that what its notifications say is presumed"
+                "the app \(app.id) cannot query Google Play: googlePlay.serviceAccountFile "
+                    + "is not set, so the content of its notifications is presumed"
             )
         }
         var revenueCat: [String: RevenueCatTrust] = [:]
@@ -79,7 +79,7 @@ struct StoreConnections {
                 continue
             }
             notices.append(
-                "RevenueCat's webhooks for the app \(app.id) are refused: "
+                "RevenueCat's webhooks for the app \(app.id) are rejected: "
                     + "revenueCat.webhookAuthorizationFile is not set"
             )
         }
@@ -137,7 +137,7 @@ struct StoreConnections {
         guard line.count == 1, let secret = line.first else {
             throw CommandFailure(
                 .configuration,
-                "the app \(app.id): revenueCat.\(key) \(file): it takes one line of text"
+                "the app \(app.id): revenueCat.\(key) \(file): the file must have one line of text"
             )
         }
         return String(secret)

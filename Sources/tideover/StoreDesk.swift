@@ -58,7 +58,7 @@ struct StoreDesk {
             throw CommandFailure(
                 .data,
                 "\(TextLayout.visible(state.path)): \(error)\n"
-                    + "Name another file with --state to begin anew."
+                    + "Name another file with --state to start again."
             )
         }
     }
@@ -150,7 +150,7 @@ struct StoreDesk {
                 try await keep()
                 isFailing = false
             } catch {
-                if !isFailing { output.message("tideover: the stores are not kept: \(error)") }
+                if !isFailing { output.message("tideover: the stores were not stored: \(error)") }
                 isFailing = true
             }
         }
@@ -202,7 +202,7 @@ struct StoreDesk {
         do {
             try await keep()
         } catch {
-            return .document(["fault": .string("done, but not kept: \(error)")], status: 500)
+            return .document(["fault": .string("done, but not stored: \(error)")], status: 500)
         }
         return .document(
             await session.dated([

@@ -202,7 +202,7 @@ struct StoreVisit {
         of app: Configuration.App,
         _ access: StoreAccess?
     ) async throws -> GraceSetting {
-        guard let access else { return .untold("there is no key for requests to it") }
+        guard let access else { return .untold("no key for requests to it is configured") }
         guard access.environment != .simulated else {
             return .untold("it knows no simulated store")
         }

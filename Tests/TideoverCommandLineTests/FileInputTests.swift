@@ -73,10 +73,10 @@ import Testing
     @Test(arguments: [
         (FileInputError.notFound(path: "a"), ExitCode.noInput, "a: there is no such file"),
         (.isDirectory(path: "a"), .noInput, "a: is a directory, not a file"),
-        (.noPermission(path: "a"), .noPermission, "a: reading it is not permitted"),
+        (.noPermission(path: "a"), .noPermission, "a: this user may not read it"),
         (
             .tooLarge(path: "-", limit: 9), .data,
-            "standard input: larger than the 9 bytes that are read at most"
+            "standard input: larger than the maximum of 9 bytes"
         ),
         (.unreadable(path: "a", errno: EIO), .io, "a: cannot be read: Input/output error"),
     ])

@@ -81,7 +81,7 @@ enum Boundaries {
                 let one = GeneratedCase(
                     .scenario,
                     title: "\(scenario.name) (\(customer.name))",
-                    source: "Scenarios/\(name)",
+                    source: "Scenarios, \(name)",
                     life,
                     edge,
                     isEntitled: (before, from)

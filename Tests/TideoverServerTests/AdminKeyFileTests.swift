@@ -8,7 +8,7 @@ import TideoverTestProcesses
 @Suite struct AdminKeyFileTests: ConfigurationSuite {
     private static let adminKey = APIKey(.admin) { 7 }
     private static let howTo =
-        "make one with `(umask 077; { printf tideover_admin_; head -c 32 /dev/urandom | base64 "
+        "create one with `(umask 077; { printf tideover_admin_; head -c 32 /dev/urandom | base64 "
         + "| tr +/ -_ | tr -d '=\\n'; } > FILE)`"
 
     private func server(_ name: String) throws(ConfigurationProblems) -> Configuration.Server {
@@ -44,7 +44,8 @@ import TideoverTestProcesses
     ) throws {
         let error = #expect(throws: UnusableAdminKey.self) { try key(in: text) }
         #expect(
-            error?.description == "etc/admin.key does not hold an admin key alone; \(Self.howTo)"
+            error?.description
+                == "etc/admin.key does not contain exactly one admin key; \(Self.howTo)"
         )
     }
 
@@ -63,7 +64,7 @@ import TideoverTestProcesses
         let text = "{ server: { adminKeyFile: \"\(Self.adminKey.text)\" }, apps"
         #expect(
             problems(app("").replacing("{ apps", with: text)) == [
-                "1:27: server.adminKeyFile: expected the name of a file (not what is in it)"
+                "1:27: server.adminKeyFile: expected the name of a file (not its content)"
             ]
         )
     }

@@ -55,7 +55,7 @@ final class BackupProgramTests {
         #expect(made.results.contains("copy.db: ") && made.results.contains("KiB, checked"))
         let again = try backup("copy.db", path)
         #expect(again.code != 0)
-        #expect(again.messages.contains("exists already"))
+        #expect(again.messages.contains("already exists"))
         // Without an admin key it reads the database file directly.
         let other = try backup("other.db", try configuration(port: 1, false))
         #expect(other.code == 0, "\(other.messages)")

@@ -46,7 +46,7 @@ import TideoverServer
         #expect(variables.count == 78)
         for variable in variables where variable != "none" {
             let configuration = try load(Self.designExample, [variable: ""])
-            let notice = "\(variable) is empty and was taken as not set"
+            let notice = "\(variable) is empty and is treated as not set"
             #expect(configuration.notices.contains(notice), "\(variable)")
         }
         #expect(variables.filter { $0 == "none" }.count == 2)

@@ -115,7 +115,7 @@ import TideoverSignatures
         let app = #"{ id: "a", environments: ["sandbox"] }"#
         #expect(
             problems("{ apps: [\n\(app),\n\(app)] }") == [
-                "3:7: apps[1].id: `a` is used already on line 2"
+                "3:7: apps[1].id: `a` is already used on line 2"
             ]
         )
     }
@@ -185,7 +185,7 @@ import TideoverSignatures
         )
         #expect(
             problems(text).map { $0.drop { $0 != "a" } } == [
-                "apps[0].appStore.privateKeyFile: expected the name of a file (not what is in it)"
+                "apps[0].appStore.privateKeyFile: expected the name of a file (not its content)"
             ]
         )
     }
@@ -196,7 +196,7 @@ import TideoverSignatures
         let store = #"appStore: { bundleId: "a.b" }"#
         #expect(
             problems(app(store, environments: #"["simulated"]"#)) == [
-                "1:39: apps[0].environments: `simulated` is served only beside a simulated store; "
+                "1:39: apps[0].environments: `simulated` needs a simulated store; "
                     + "set `simulatedStore.root` to its root certificate"
             ]
         )

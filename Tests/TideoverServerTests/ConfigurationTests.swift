@@ -98,8 +98,8 @@ import TideoverSignatures
         #expect(configuration.apps.first?.simulatedStore == nil)
         #expect(
             configuration.notices.contains(
-                "apps[0].simulatedStore is set but `simulated` is not among the environments: "
-                    + "its root vouches for nothing"
+                "apps[0].simulatedStore is set, but `simulated` is not among the environments: "
+                    + "its root has no effect"
             )
         )
     }
@@ -112,9 +112,9 @@ import TideoverSignatures
         #expect(configuration.storage == .sqlite(path: "etc/tideover.db"))
         #expect(
             configuration.notices == [
-                "apps[0] has neither appStore nor googlePlay, the stores that this version reads: "
-                    + "nothing will arrive for it",
-                "apps[0] has no products: purchases are kept but unlock nothing",
+                "apps[0] has neither appStore nor googlePlay, so no notification can "
+                    + "arrive for it",
+                "apps[0] has no products: purchases are stored but unlock nothing",
             ]
         )
     }
@@ -206,11 +206,10 @@ import TideoverSignatures
         #expect(configuration.apps.first?.catalogue["coins"]?.entitlements == [])
         #expect(
             configuration.notices == [
-                "apps[0].products.monthly has no period: how much faster a sandbox runs cannot be "
-                    + "unknown for it",
-                "apps[0].products.pass.trial is set but has no effect on a product of kind "
+                "apps[0].products.monthly has no period, so the speed of a sandbox is unknown for it",
+                "apps[0].products.pass.trial is set, but has no effect on a product of kind "
                     + "nonRenewing",
-                "apps[0].products.coins.period is set but has no effect on a product of kind "
+                "apps[0].products.coins.period is set, but has no effect on a product of kind "
                     + "consumable",
             ]
         )

@@ -108,12 +108,12 @@ import TideoverServer
         #expect(configuration.server.listen == .standard)
         #expect(
             configuration.notices == [
-                "TIDEOVER_SERVER_PUBLIC_URL is empty and was taken as not set",
-                "TIDEOVER_APPS_CARDS_APP_STORE_BUNDELID is set but means nothing here; did you "
-                    + "mean `TIDEOVER_APPS_CARDS_APP_STORE_BUNDLE_ID`?",
-                "TIDEOVER_APPS_CARDS_ID is set but means nothing here",
-                "TIDEOVER_COLOUR is set but means nothing here",
-                "TIDEOVER_SERVER_LISTN is set but means nothing here; did you mean "
+                "TIDEOVER_SERVER_PUBLIC_URL is empty and is treated as not set",
+                "TIDEOVER_APPS_CARDS_APP_STORE_BUNDELID is set, but no setting has this name; did "
+                    + "you mean `TIDEOVER_APPS_CARDS_APP_STORE_BUNDLE_ID`?",
+                "TIDEOVER_APPS_CARDS_ID is set, but no setting has this name",
+                "TIDEOVER_COLOUR is set, but no setting has this name",
+                "TIDEOVER_SERVER_LISTN is set, but no setting has this name; did you mean "
                     + "`TIDEOVER_SERVER_LISTEN`?",
             ]
         )

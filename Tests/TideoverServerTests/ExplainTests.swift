@@ -174,7 +174,7 @@ import TideoverTestProcesses
         #expect(said.messages.contains("Set server.adminKeyFile in "))
         let asked = try explain(server, "--server", "http://127.0.0.1:1")
         #expect(asked.code == 69)
-        #expect(asked.messages.contains("there is no admin key"))
+        #expect(asked.messages.contains("no admin key is configured"))
         await server.close()
     }
 

@@ -83,7 +83,7 @@ final class ExportProgramTests {
         // An existing file is never replaced.
         let taken = try run("export", other, path("a.jsonl"))
         #expect(taken.code == 73)
-        #expect(taken.messages.contains("is there already"))
+        #expect(taken.messages.contains("already exists"))
     }
 
     @Test func `a running server is asked page by page, for answers alone as well`() async throws {

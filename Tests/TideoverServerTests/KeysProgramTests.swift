@@ -139,11 +139,11 @@ final class KeysProgramTests {
             let said = try Executable.run(command + ["--config", path])
             #expect(said.code == 78)
             #expect(said.messages.contains("admin.key cannot be read: there is no such file;"))
-            #expect(said.messages.contains("make one with `(umask 077;"))
+            #expect(said.messages.contains("create one with `(umask 077;"))
         }
         let examined = try Executable.run(["doctor", "--config", path])
         #expect(examined.code == 1)
-        #expect(examined.results.contains("make one with `(umask 077;"))
+        #expect(examined.results.contains("create one with `(umask 077;"))
     }
 
     @Test(arguments: [(0o600, true), (0o400, true), (0o640, false), (0o604, false), (0o660, false)])
@@ -192,7 +192,7 @@ final class KeysProgramTests {
         try FileManager.default.removeItem(at: file)
         let said = try Executable.run(["serve", "--config", path])
         #expect(said.code == 78)
-        #expect(said.messages.contains("pass-key.pem cannot be read: there is no such file; make"))
+        #expect(said.messages.contains("pass-key.pem cannot be read: there is no such file;"))
     }
 
     @Test func `a server that does not answer is told from one that holds nothing`() throws {

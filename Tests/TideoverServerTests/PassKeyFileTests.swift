@@ -45,7 +45,7 @@ import TideoverSignatures
         #expect(try load(app("")).pass == nil)
         #expect(
             problems(app("").replacing("{ apps", with: #"{ pass: { issuer: "x" }, apps"#)) == [
-                "1:9: pass.keyFile: missing; expected the name of a file (not what is in it)"
+                "1:9: pass.keyFile: missing; expected the name of a file (not its content)"
             ]
         )
     }
@@ -75,7 +75,7 @@ import TideoverSignatures
         let error = #expect(throws: UnusablePassKey.self) { try open(text) }
         #expect(
             error?.description
-                == "\(path) does not hold one Ed25519 key in PEM alone; make one with "
+                == "\(path) does not contain exactly one Ed25519 key in PEM; create one with "
                 + "`(umask 077; tideover keys pass > FILE)`"
         )
     }
@@ -86,7 +86,7 @@ import TideoverSignatures
         }
         #expect(
             error?.description.hasPrefix(
-                "the file etc/none.pem cannot be read: No such file or directory; make one"
+                "the file etc/none.pem cannot be read: No such file or directory; create one"
             ) == true
         )
     }
@@ -96,7 +96,7 @@ import TideoverSignatures
         let text = app("").replacing("{ apps", with: "{ pass: { keyFile: \"\(pem)\" }, apps")
         #expect(
             problems(text) == [
-                "1:20: pass.keyFile: expected the name of a file (not what is in it)"
+                "1:20: pass.keyFile: expected the name of a file (not its content)"
             ]
         )
     }

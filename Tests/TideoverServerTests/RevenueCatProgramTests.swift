@@ -93,7 +93,7 @@ final class RevenueCatProgramTests {
         #expect(third["newFacts"] == 0)
         #expect(third["refused"] == 1)
         #expect(status == 1)
-        #expect(!messages.contains("going on"))
+        #expect(!messages.contains("continuing after"))
         #expect(third["told"]?.array?.first?["line"] == 1)
     }
 

@@ -126,7 +126,7 @@ final class SandboxProgramTests {
         func seed(_ kept: JSONNode) -> Int64? { kept["stage"]?["seed"]?.int64 }
         let first = try serve()
         #expect(first.code == 0)
-        #expect(first.messages.contains("customers and purchases are drawn with --salt "))
+        #expect(first.messages.contains("customers and purchases are created with --salt "))
         let second = try serve()
         #expect(second.code == 0)
         #expect(!second.messages.contains("--salt"))

@@ -4,6 +4,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
+import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
@@ -333,7 +334,7 @@ import TideoverStorage
             body: Array(body.utf8)
         )
         #expect(refused.status == 400)
-        #expect(try json(refused)["code"]?.string == "bad-webhook-request")
+        #expect(try json(refused)["type"]?.string == "/problems/bad-webhook-request")
         await server.close()
     }
 

@@ -107,7 +107,7 @@ import TideoverServer
             wrongAnswers: 3,
             took: sample.took
         )
-        #expect(sample.sentences.contains { $0.contains("3 answers were not what the store") })
+        #expect(sample.sentences.contains { $0.contains("3 answers differed from the store") })
     }
 
     @Test(arguments: [

@@ -246,7 +246,7 @@ import TideoverServer
             "run", try scenario("a.json5"), "--store-listen", "127.0.0.1:0",
         ])
         #expect(code == .usage)
-        #expect(told.contains("`--store-listen` needs `--target` beside it"))
+        #expect(told.contains("`--store-listen` needs `--target` too"))
     }
 
     @Test func `two files with the same scenario have different, repeatable customers`()

@@ -165,7 +165,7 @@ import TideoverSignatures
         let (failed, problems, why) = try await diagnose(path)
         #expect(failed == .failure)
         #expect(problems.contains("pass problem"))
-        #expect(why.contains("does not hold one Ed25519 key in PEM alone"))
+        #expect(why.contains("does not contain exactly one Ed25519 key in PEM"))
     }
 
     @Test func `a storage in use is reported with its process and number of files`() async throws {

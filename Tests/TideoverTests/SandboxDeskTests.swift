@@ -154,7 +154,7 @@ import TideoverSandbox
         let path = try file("a.json5", steps: #", steps: [{ do: "subscribe" }]"#)
         let (code, output) = await run(["run", path] + words)
         #expect(code == .usage)
-        #expect(output.messages.captured.contains("`\(words[0])` needs `--target` beside it"))
+        #expect(output.messages.captured.contains("`\(words[0])` needs `--target` too"))
     }
 
     @Test(arguments: ["--deliver", "--deliver-google", "--read-back"])

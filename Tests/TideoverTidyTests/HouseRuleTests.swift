@@ -258,7 +258,9 @@ import Testing
         code: String,
         literals: String
     ) {
-        #expect(SwiftText.parts(of: text) == SwiftText.Parts(code: code, literals: literals))
+        let parts = SwiftText.parts(of: text)
+        #expect(parts.code == code)
+        #expect(parts.literals == literals)
     }
 }
 

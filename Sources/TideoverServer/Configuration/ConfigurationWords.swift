@@ -39,17 +39,17 @@ extension ConfigurationProblem.Reason: CustomStringConvertible {
         case .missing(let expectation): "missing; expected \(expectation)"
         case .mismatch(let expectation, .hidden): "expected \(expectation)"
         case .mismatch(let expectation, let found): "expected \(expectation), found \(found)"
-        case .repeated(let text, let line?): "\(quoted(text)) is used already on line \(line)"
+        case .repeated(let text, let line?): "\(quoted(text)) is already used on line \(line)"
         case .repeated(let text, nil): "\(quoted(text)) is named twice"
         case .unprotectedWebhook:
             "a webhook's URL begins with https; http is allowed only for an address such as "
                 + "127.0.0.1 in a network of `allowNetworks`"
         case .unsupported(let what): "\(what)"
         case .simulatedStoreMissing:
-            "`simulated` is served only beside a simulated store; set `simulatedStore.root` to its "
-                + "root certificate"
+            "`simulated` needs a simulated store; set `simulatedStore.root` to its root "
+                + "certificate"
         case .consumableWithEntitlements:
-            "a consumable product grants no entitlement; leave the list out, or choose another kind"
+            "a consumable product grants no entitlement; remove the list, or choose another kind"
         case .unreadableFile(let path, let cause):
             "the file \(printable(path)) cannot be read: \(printable(cause))"
         case .certificateInPEM(let path):
@@ -59,8 +59,8 @@ extension ConfigurationProblem.Reason: CustomStringConvertible {
             "\(printable(path)) \(words(for: reason))"
         case .unusableCatalogue(let path, let error): "\(printable(path)):\(printable("\(error)"))"
         case .unlocksNothing(let product):
-            "nothing says what \(quoted(product)) unlocks; name it or its group in `entitlements`"
-                + ", with an empty list if it is nothing"
+            "it is unknown what \(quoted(product)) unlocks; name it or its group in "
+                + "`entitlements`, with an empty list if it unlocks nothing"
         case .ambiguousVariable(let other):
             "this variable is also the name of \(printable(other)); set both in the file instead"
         }
@@ -72,8 +72,8 @@ extension UnusableAdminKey: CustomStringConvertible {
     public var description: String {
         let fault =
             cause.map { "the file \(printable(path)) cannot be read: \(printable($0))" }
-            ?? "\(printable(path)) does not hold an admin key alone"
-        return "\(fault); make one with `(umask 077; { printf tideover_admin_; "
+            ?? "\(printable(path)) does not contain exactly one admin key"
+        return "\(fault); create one with `(umask 077; { printf tideover_admin_; "
             + "head -c 32 /dev/urandom | base64 | tr +/ -_ | tr -d '=\\n'; } > FILE)`"
     }
 }
@@ -85,9 +85,9 @@ extension UnusablePassKey: CustomStringConvertible {
             switch cause {
             case .unreadable(let words):
                 "the file \(printable(path)) cannot be read: \(printable(words))"
-            case .noKey: "\(printable(path)) does not hold one Ed25519 key in PEM alone"
+            case .noKey: "\(printable(path)) does not contain exactly one Ed25519 key in PEM"
             }
-        return "\(fault); make one with `(umask 077; tideover keys pass > FILE)`"
+        return "\(fault); create one with `(umask 077; tideover keys pass > FILE)`"
     }
 }
 
@@ -134,7 +134,7 @@ extension ConfigurationProblem.Expectation: CustomStringConvertible {
         case .bundleId: "a bundle id, such as `com.example.cards`"
         case .appAppleId: "the app's number in the App Store, such as `1234567890`"
         case .packageName: "a package name, such as `com.example.cards`"
-        case .fileName: "the name of a file (not what is in it)"
+        case .fileName: "the name of a file (not its content)"
         case .entitlements: "a list of at least one entitlement"
         case .period: "a period of ISO 8601, such as `P1M` or `P14D`"
         case .price: "an amount and its currency, such as `9.99 USD`"
@@ -168,34 +168,34 @@ extension ConfigurationNotice: CustomStringConvertible {
     var description: String {
         switch self {
         case .noStore(let path):
-            "\(printable(path)) has neither appStore nor googlePlay, the stores that this version "
-                + "reads: nothing will arrive for it"
+            "\(printable(path)) has neither appStore nor googlePlay, so no notification can arrive "
+                + "for it"
         case .noProducts(let path):
-            "\(printable(path)) has no products: purchases are kept but unlock nothing"
+            "\(printable(path)) has no products: purchases are stored but unlock nothing"
         case .simulatedStoreUnused(let path):
-            "\(printable(path)) is set but `simulated` is not among the environments: its root "
-                + "vouches for nothing"
+            "\(printable(path)) is set, but `simulated` is not among the environments: its root "
+                + "has no effect"
         case .noPeriod(let path):
             "\(printable(path)) has no period, so the speed of a sandbox is unknown for it"
         case .withoutEffect(let path, let kind):
-            "\(printable(path)) is set but has no effect on a product of kind \(kind)"
+            "\(printable(path)) is set, but has no effect on a product of kind \(kind)"
         case .trustsEverybody(let path):
             "\(printable(path)) contains every address, so every client can pretend to have "
                 + "another one"
-        case .emptyVariable(let name): "\(name) is empty and was taken as not set"
+        case .emptyVariable(let name): "\(name) is empty and is treated as not set"
         case .unknownVariable(let name, let closest):
-            "\(printable(name)) is set but means nothing here" + suggestion(closest)
+            "\(printable(name)) is set, but no setting has this name" + suggestion(closest)
         }
     }
 }
 
 private func words(for reason: TrustAnchorError) -> String {
     switch reason {
-    case .malformed: "does not hold exactly one certificate in DER"
+    case .malformed: "does not contain exactly one certificate in DER"
     case .unsupportedKey:
-        "certifies a key of another kind (of RSA for receipts, else on P-256 or P-384)"
-    case .notAnAuthority: "is not the certificate of an authority that may sign others"
-    case .noIntermediateAllowed: "is an authority that allows no intermediate below it"
+        "certifies an unsupported key (needed: RSA for receipts, else P-256 or P-384)"
+    case .notAnAuthority: "is not the certificate of an authority that may sign certificates"
+    case .noIntermediateAllowed: "is an authority that allows no intermediate certificate"
     }
 }
 

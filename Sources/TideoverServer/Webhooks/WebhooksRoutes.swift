@@ -216,7 +216,9 @@ struct WebhookReplay: Hashable, Sendable {
         let root = try webhookObject(body, known: ["event", "from", "to", "after"])
         if let text = root["event"] {
             guard let id = text.string.flatMap({ EventID($0) }), root.count == 1 else {
-                throw .badWebhookRequest("`event` is the id of an event, and excludes the other members.")
+                throw .badWebhookRequest(
+                    "`event` is the id of an event, and excludes the other members."
+                )
             }
             (after, end, isOne) = (id.predecessor, id.successor, true)
             return

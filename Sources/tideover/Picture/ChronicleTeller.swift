@@ -84,7 +84,7 @@ struct ChronicleTeller {
 
     /// Prints example requests to the server with the finished story.
     func tellQuestions(_ address: ListenAddress, app: String) {
-        output.print("\nTry it; its clock is stopped at asOf \(chronicle.until.rfc3339):")
+        output.print("\nTry it; its clock stopped at asOf \(chronicle.until.rfc3339):")
         let root = "http://\(address)/v1/apps/\(app)/customers"
         if let course = chronicle.protagonist {
             output.print(
