@@ -35,20 +35,20 @@ extension BERError {
     /// A short description of the reason, to follow a colon.
     public var words: String {
         switch self {
-        case .truncated: "it ends too early"
-        case .trailingBytes: "there are bytes behind its end"
+        case .truncated: "the data ends too early"
+        case .trailingBytes: "there are bytes after the end"
         case .length: "a length has an unused form"
-        case .indefinitePrimitive: "a plain value has no length"
-        case .strayEndOfContents: "an end is marked where nothing has begun"
+        case .indefinitePrimitive: "a primitive value has no definite length"
+        case .strayEndOfContents: "an end marker has no matching start"
         case .largeTag: "a tag is out of range"
         case .tooDeep: "values are nested deeper than \(BERReader.maximumDepth)"
-        case .unexpectedTag: "a value has another tag than it must have"
-        case .boolean: "a truth value is malformed"
-        case .bitString: "a string of bits is malformed"
+        case .unexpectedTag: "a value has an unexpected tag"
+        case .boolean: "a Boolean is malformed"
+        case .bitString: "a bit string is malformed"
         case .integer: "an integer is malformed"
         case .objectIdentifier: "an object identifier is malformed"
         case .string: "a string is malformed"
-        case .text: "a text has characters that it must not have"
+        case .text: "a string has characters that its type does not allow"
         }
     }
 }

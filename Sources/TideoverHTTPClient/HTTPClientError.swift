@@ -75,12 +75,12 @@ extension HTTPClientError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .malformedRequest(let fault): "the request cannot be sent: its \(fault) is malformed"
-        case .unguardable: "behind a proxy the destination's address cannot be guarded"
-        case .cannotResolve(let host): "\(host) has no address that could be found"
+        case .unguardable: "the destination's address cannot be checked behind a proxy"
+        case .cannotResolve(let host): "no address was found for \(host)"
         case .addressRefused(let address, let use): "\(address) may not be connected to: \(use)"
         case .cannotConnect(let code): "no connection: \(Self.words(ofSystem: code))"
         case .notProtected(let fault): "the connection is not protected: \(fault)"
-        case .timedOut(let phase): "out of time while \(phase)"
+        case .timedOut(let phase): "timed out while \(phase)"
         case .connectionLost(let phase): "the connection broke off while \(phase)"
         case .malformedAnswer: "the answer is not HTTP/1.x"
         case .headTooLarge: "the answer's head is too large"
@@ -92,7 +92,7 @@ extension HTTPClientError: CustomStringConvertible {
     }
 
     private static func words(ofSystem code: Int32) -> String {
-        code == 0 ? "no address takes one" : String(cString: strerror(code))
+        code == 0 ? "no address accepts a connection" : String(cString: strerror(code))
     }
 }
 
@@ -113,8 +113,8 @@ extension TLSFault: CustomStringConvertible {
         switch self {
         case .untrustedCertificate(let code):
             "no trusted authority issued the certificate (OpenSSL's reason \(code))"
-        case .wrongHost: "the certificate is another host's"
-        case .handshake: "no keys were agreed on"
+        case .wrongHost: "the certificate is for another host"
+        case .handshake: "the TLS handshake failed"
         }
     }
 }
@@ -124,7 +124,7 @@ extension ExchangePhase: CustomStringConvertible {
     public var description: String {
         switch self {
         case .waiting: "waiting for its turn"
-        case .resolving: "looking the host up"
+        case .resolving: "resolving the host name"
         case .connecting: "connecting"
         case .securing: "agreeing on keys"
         case .answering: "waiting for an answer"
@@ -141,21 +141,21 @@ extension AddressUse: CustomStringConvertible {
         case .loopback: "it is this machine"
         case .privateUse: "it is in a private network"
         case .sharedAddressSpace: "it is in a provider's inner network"
-        case .linkLocal: "it is on the same wire only"
-        case .cloudHost: "it is the cloud's own host"
-        case .protocolAssignment: "it is set apart for a protocol"
+        case .linkLocal: "it is link-local"
+        case .cloudHost: "it is an internal host of a cloud provider"
+        case .protocolAssignment: "it is reserved for a protocol"
         case .documentation: "it is for examples only"
-        case .benchmarking: "it is for tests of networks"
-        case .multicast: "it is for many receivers"
-        case .broadcast: "it is everybody"
-        case .reserved: "it is in no public use"
+        case .benchmarking: "it is for network benchmarks"
+        case .multicast: "it is a multicast address"
+        case .broadcast: "it is the broadcast address"
+        case .reserved: "it is reserved"
         case .uniqueLocal: "it is in a private network"
         case .siteLocal: "it is in a private network"
-        case .embeddedIPv4: "it hides an address of IPv4"
+        case .embeddedIPv4: "it embeds an IPv4 address"
         case .sixToFour: "it is a tunnel (6to4)"
         case .teredo: "it is a tunnel (Teredo)"
         case .nat64: "it is a translation (NAT64)"
-        case .notGlobalUnicast: "it is not of the public internet"
+        case .notGlobalUnicast: "it is not a public address"
         }
     }
 }

@@ -81,16 +81,16 @@ extension JSONError.Reason: CustomStringConvertible {
         case .unterminatedString: "this string has no closing quote"
         case .unterminatedComment: "this comment is never closed"
         case .unknownWord(let word):
-            "\"\(word)\" is no value; text needs quotes, and the words are true, false and null"
+            "\"\(word)\" is not a value; quote text, or write true, false or null"
         case .leadingZero: "a number cannot start with 0 before other digits"
         case .missingDigit: "a digit is missing in this number"
-        case .numberOutOfRange: "this number is too great"
+        case .numberOutOfRange: "this number is too large"
         case .expectedValue: "a value is expected here"
         case .expectedKey: "a key is expected here"
         case .expectedColon: "a colon is expected after the key"
         case .expectedCommaOrBracket: "a comma or ] is expected here"
         case .expectedCommaOrBrace: "a comma or } is expected here"
-        case .trailingComma: "a comma cannot stand before the end"
+        case .trailingComma: "a comma is not allowed before the end"
         case .duplicateKey(let key, let line):
             "the key \"\(key)\" is used twice, first on line \(line)"
         case .unexpectedEnd: "the document ends before it is complete"
@@ -100,8 +100,8 @@ extension JSONError.Reason: CustomStringConvertible {
 
     private static func words(controlCharacter code: UInt8) -> String {
         switch code {
-        case 0x09: "a tab inside a string is written \\t"
-        case 0x0A, 0x0D: "a string cannot go on in the next line; is its closing quote missing?"
+        case 0x09: "a tab inside a string must be written as \\t"
+        case 0x0A, 0x0D: "a string cannot contain a line break; check its closing quote"
         default: "a string contains the control character \(code)"
         }
     }

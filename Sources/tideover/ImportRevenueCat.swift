@@ -146,8 +146,8 @@ private struct ImportTotal {
             news.append([
                 "line": .integer(line), "verdict": "refused", "reason": "too-long",
                 "detail": .string(
-                    "Line \(line): It has more than \(LineBatch.longestLine) bytes: write each answer "
-                        + "of RevenueCat's API on a line of its own."
+                    "Line \(line): It has more than \(LineBatch.longestLine) bytes: write each "
+                        + "RevenueCat API response on a line of its own."
                 ),
             ])
         }

@@ -60,7 +60,7 @@ import TideoverJSON
         )
         #expect(
             environment.sentence
-                == "The environment of signedTransactionInfo is not that of what surrounds it:"
+                == "The environment of signedTransactionInfo differs from the enclosing document:"
                 + " none instead of Production."
         )
     }

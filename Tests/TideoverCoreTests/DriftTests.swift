@@ -548,7 +548,7 @@ extension DriftJudge.News {
         #expect(
             try Self.drift(.deviceDeniesServerAllows, .clock).reply == [
                 "On 20 May 2026 your device showed no access, although our records do.",
-                "Please have your device set its date and time by itself.",
+                "Please let your device set its date and time automatically.",
             ]
         )
     }

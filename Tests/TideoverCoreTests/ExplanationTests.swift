@@ -196,14 +196,14 @@ import TideoverLives
             .paused,
             at: "2026-06-20",
             uses: ["playSubscription: read"],
-            says: "is paused since 1 June 2026 and goes on by itself on 1 July 2026",
+            says: "is paused since 1 June 2026 and resumes automatically on 1 July 2026",
             PlayStandingTests.paused()
         ),
         Case(
             .resumeDue,
             at: "2026-07-02",
             uses: ["playSubscription: read"],
-            says: "was to go on on 1 July 2026",
+            says: "was to resume on 1 July 2026",
             PlayStandingTests.paused()
         ),
         Case(
@@ -435,7 +435,7 @@ import TideoverLives
         life.reverse("1", at: "2026-05-23")
         let why = try Self.explain(life, at: "2026-05-24")
         #expect(why.used.map(\.told).suffix(2) == ["revocation: revocation", "reversal: reversal"])
-        #expect(why.reply[0] == "A refund was taken back on 23 May 2026, and access is restored.")
+        #expect(why.reply[0] == "A refund was reversed on 23 May 2026, and access is restored.")
     }
 
     @Test func `a read without the refund explains the restored access`() throws {

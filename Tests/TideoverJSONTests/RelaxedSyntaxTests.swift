@@ -37,7 +37,7 @@ struct RelaxedSyntaxTests {
         ("{a-b:1}", "line 1, column 3: a colon is expected after the key"),
         (
             "{a:yes}",
-            "line 1, column 4: \"yes\" is no value; text needs quotes, and the words are true, false and null"
+            "line 1, column 4: \"yes\" is not a value; quote text, or write true, false or null"
         ),
         ("[1,,]", "line 1, column 4: a value is expected here"),
         ("[,]", "line 1, column 2: a value is expected here"),
@@ -49,11 +49,11 @@ struct RelaxedSyntaxTests {
         ("// nothing", "line 1, column 1: the document is empty"),
         (
             "{a:'x\n'}",
-            "line 1, column 6: a string cannot go on in the next line; is its closing quote missing?"
+            "line 1, column 6: a string cannot contain a line break; check its closing quote"
         ),
         (
             "{a:\"x\n\"}",
-            "line 1, column 6: a string cannot go on in the next line; is its closing quote missing?"
+            "line 1, column 6: a string cannot contain a line break; check its closing quote"
         ),
         ("{a:'x", "line 1, column 4: this string has no closing quote"),
         ("{a:1,", "line 1, column 6: the document ends before it is complete"),

@@ -149,8 +149,8 @@ struct StrictSyntaxTests {
         )
         #expect(
             refusal(of: "[yes]")?.description
-                == "line 1, column 2: \"yes\" is no value; text needs quotes, "
-                + "and the words are true, false and null"
+                == "line 1, column 2: \"yes\" is not a value; quote text, "
+                + "or write true, false or null"
         )
         for fault in Self.faults {
             let words = refusal(of: fault.text)?.description ?? ""

@@ -54,8 +54,8 @@ import TideoverRevenueCat
         #expect(lines[0].sentence == nil)
         #expect(
             lines[1].sentence
-                == "Line 2: It is not valid JSON at column 18: write one whole answer of RevenueCat's "
-                + "API on each line."
+                == "Line 2: It is not valid JSON at column 18: write one whole RevenueCat "
+                + "API response on each line."
         )
         #expect(
             lines[3].sentence

@@ -222,7 +222,7 @@ import TideoverStorage
     @Test(arguments: [
         ("", "strict JSON"), ("[]", "not an object"), ("{}", "`kind`"),
         (#"{"kind": "root"}"#, "`kind`"), (#"{"kind": "secret", "kind": "admin"}"#, "strict JSON"),
-        (#"{"kind": "secret", "app": ["cards"]}"#, "no others"),
+        (#"{"kind": "secret", "app": ["cards"]}"#, "are allowed"),
         (#"{"kind": "secret", "apps": "cards"}"#, "`apps`"),
         (#"{"kind": "secret", "apps": null}"#, "`apps`"),
         (#"{"kind": "secret", "apps": ["cards", 7]}"#, "`apps`"),

@@ -33,7 +33,7 @@ extension AppStoreAPIFailure: CustomStringConvertible {
                 + "column \(error.column): it may be cut short."
         case .malformed(let refusal):
             "The App Store's answer was not understood. " + refusal.sentence
-        case .endless: "The App Store said that there is more, and not where."
+        case .endless: "The App Store reported more pages without a usable token for the next one."
         }
     }
 
@@ -60,13 +60,13 @@ extension AppStoreSkew: CustomStringConvertible {
         let seconds = abs(ahead.count) / 1000
         guard explainsRefusal else {
             return refusal
-                + "The clocks are \(seconds) s apart, which is no reason: look at the key, "
+                + "The clocks are \(seconds) s apart, which is not the cause: check the key, "
                 + "its id, the issuer id, the bundle id, and whether the key was revoked."
         }
         let direction = ahead > .zero ? "behind" : "ahead of"
-        return refusal + "Our clock is \(seconds) s \(direction) the store's, so that a good token "
-            + "looks " + (ahead > .zero ? "expired." : "as if it came from the future.")
-            + " Put the clock right."
+        return refusal + "Our clock is \(seconds) s \(direction) the store's, so that a valid "
+            + "token looks " + (ahead > .zero ? "expired." : "issued in the future.")
+            + " Correct the clock."
     }
 
     public var description: String { sentence }
@@ -76,10 +76,10 @@ extension AppStoreQuestionFault: CustomStringConvertible {
     /// A one-sentence description of the reason.
     public var sentence: String {
         switch self {
-        case .identifier: "This cannot be an id of the App Store's, so it was not asked about."
-        case .startAfterEnd: "The start does not come before the end."
+        case .identifier: "This is not a valid App Store id. No request was sent."
+        case .startAfterEnd: "The start must be before the end."
         case .startTooOld(let earliest):
-            "The App Store does not keep notifications for so long: ask from "
+            "The App Store does not store notifications that long: start from "
                 + "\(earliest.rfc3339) on."
         case .outOfRange(let field, let range):
             "\(field) must be from \(range.lowerBound) to \(range.upperBound)."

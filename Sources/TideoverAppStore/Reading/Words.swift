@@ -35,13 +35,13 @@ extension AppStoreRefusal: CustomStringConvertible {
             "The body is not valid JSON at line \(error.line), column \(error.column)."
         case .missingMember(let name): "The member \(name) is missing."
         case .malformed(let field): "The value of \(field) has the wrong type or is out of range."
-        case .unrecognisedContent: "The signed content is nothing the App Store is known to send."
+        case .unrecognisedContent: "The App Store is not known to send signed content of this kind."
         case .malformedReceipt(let error):
             "The content of the receipt is malformed: \(error.words)."
         case .notBase64: "This is neither a receipt (PKCS #7) nor canonical base64 of one."
         case .receiptStatus(let status): Self.answered(status)
         case .unsignedAnswer:
-            "An answer of verifyReceipt is not signed, and this one carries no signed receipt."
+            "A verifyReceipt response is not signed, and this one contains no signed receipt."
         case .notANotification: "This is signed by the App Store, but is not a notification."
         case .ambiguousContent(let members):
             "Only one of \(members.joined(separator: ", ")) may be present."
@@ -51,7 +51,7 @@ extension AppStoreRefusal: CustomStringConvertible {
         case .environmentNotVouchedFor(let found):
             "The signer is not trusted for \(found ?? "an unnamed environment")."
         case .wrongEnvironment(let accepted, let found):
-            "This is of the environment \(found.rawValue); the app takes part in \(accepted.list)."
+            "This is from the environment \(found.rawValue); the app accepts \(accepted.list)."
         case .nestedMismatch(let part, let field, let outer, let inner):
             Self.mismatch(part, field, outer, inner)
         }
@@ -63,16 +63,16 @@ extension AppStoreRefusal: CustomStringConvertible {
     private static func answered(_ status: Int64) -> String {
         let reason =
             switch status {
-            case 21002: "the receipt was malformed, or the store had a passing fault"
+            case 21002: "the receipt was malformed, or the store had a temporary fault"
             case 21003: "the receipt could not be authenticated"
             case 21004: "the shared secret was not that of the account"
             case 21005: "the store could not be reached"
             case 21006: "the subscription had ended"
-            case 21007: "the receipt is of the sandbox, and production was asked"
-            case 21008: "the receipt is of production, and the sandbox was asked"
+            case 21007: "the receipt is from the sandbox, but production was queried"
+            case 21008: "the receipt is from production, but the sandbox was queried"
             case 21009, 21100...21199: "the store had a fault"
             case 21010: "the account was not found, or was deleted"
-            default: "the store said no reason that is known"
+            default: "the store gave no known reason"
             }
         return "verifyReceipt answered \(status): \(reason)."
     }
@@ -84,9 +84,9 @@ extension AppStoreRefusal: CustomStringConvertible {
         _ inner: String?
     ) -> String {
         if field == "kind" {
-            return "What \(part.rawValue) holds is \(inner ?? "something else")."
+            return "\(part.rawValue) contains \(inner ?? "something else")."
         }
-        let general = "The \(field) of \(part.rawValue) is not that of what surrounds it"
+        let general = "The \(field) of \(part.rawValue) differs from the enclosing document"
         guard field == "bundleId" || field == "environment" else { return general + "." }
         return general + ": \(inner ?? "none") instead of \(outer ?? "none")."
     }
@@ -114,18 +114,18 @@ extension AppStoreNote: CustomStringConvertible {
         case .incompleteRenewalInfo(let missing):
             "The renewal info names no \(missing.joined(separator: ", ")), so it states nothing."
         case .renewalInfoAlone:
-            "A renewal info alone does not name the ownership; it counts as the purchaser's."
+            "A renewal info alone does not name the ownership; the purchaser's is assumed."
         case .nothingTakenBack(let type):
             "\(type) is announced, but the transaction carries no revocation: access stays."
         case .upgradedAway:
-            "The transaction was replaced by an upgrade; its revocation date is no refund."
+            "The transaction was replaced by an upgrade; its revocation date is not a refund."
         case .familyShared: "The purchase is shared by another member of the family."
         case .extensionSummary(let succeeded, let failed):
             "Renewal dates were extended: \(count(succeeded)) succeeded, \(count(failed)) failed."
         case .externalPurchaseToken: "A token for purchases outside the App Store."
         case .consentRescinded: "Consent for a child to use the app was withdrawn."
         case .answerNotSigned:
-            "What verifyReceipt answers is not signed: only the receipt in it is believed."
+            "A verifyReceipt response is not signed: only the receipt in it is trusted."
         case .noPurchases: "It contains no purchase."
         case .appTransaction: "An app transaction, without a purchase."
         }

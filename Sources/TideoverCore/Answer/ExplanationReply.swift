@@ -165,7 +165,7 @@ struct Reply {
         else { return [] }
         switch revocation.cause {
         case .refund, .proratedRefund:
-            return ["A refund was taken back on \(day(undone)), and access is restored."]
+            return ["A refund was reversed on \(day(undone)), and access is restored."]
         case .familyAccessRemoved, .assignmentRemoved, .withdrawn, .unrecognised:
             return ["Access had been withdrawn, and is restored since \(day(undone))."]
         }
@@ -242,8 +242,8 @@ struct Reply {
         }
         return [
             standing.rule == .paused
-                ? "\(stopped.dropLast()) and goes on by itself on \(day(resumes))."
-                : "It was to go on on \(day(resumes)), and the store has not confirmed that yet.",
+                ? "\(stopped.dropLast()) and resumes automatically on \(day(resumes))."
+                : "It was to resume on \(day(resumes)), and the store has not confirmed that yet.",
             "You can resume it in the store at any time.",
         ]
     }

@@ -91,7 +91,7 @@ public struct Phrase: Hashable, Sendable {
 
     /// Returns the message for a key.
     public static subscript(key: Key) -> Phrase {
-        guard let phrase = byKey[key] else { preconditionFailure("every key has its words") }
+        guard let phrase = byKey[key] else { preconditionFailure("every key has a message") }
         return phrase
     }
 

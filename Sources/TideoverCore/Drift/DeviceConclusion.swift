@@ -83,7 +83,7 @@ public struct ServerWord: Hashable, Sendable {
     public var until: Instant?
     public var productId: String?
     public var lineage: Lineage?
-    /// The date of the newest store observation that the state rests on; nil if there is none.
+    /// The date of the newest store observation behind the state; nil without one.
     public var saidAt: Instant?
 
     public init(

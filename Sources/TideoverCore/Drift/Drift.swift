@@ -102,7 +102,7 @@ extension Drift {
     public enum Direction: String, Hashable, Sendable, CaseIterable {
         /// An entitled customer is locked out.
         case deviceDeniesServerAllows = "device-denies-server-allows"
-        /// A customer gets access, or awaits it, that the server denies.
+        /// The device gives access that the server denies.
         case deviceAllowsServerDenies = "device-allows-server-denies"
         /// Both give access, until different instants.
         case untilDiffers = "until-differs"

@@ -185,7 +185,7 @@ extension DriftJudge {
 // MARK: - New drifts
 
 extension DriftJudge {
-    /// Returns the difference that a report shows. Nil if there is none, or if the server could not
+    /// Returns the difference that a report shows. Nil if both agree, or if the server could not
     /// have had the data yet.
     private func begun(_ name: String, _ word: DeviceWord) -> Drift? {
         guard let server = after[name] else { return nil }

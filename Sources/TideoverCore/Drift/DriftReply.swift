@@ -31,7 +31,7 @@ extension Drift.Cause {
         case .otherCustomer:
             "The purchase is linked to another account in our app: please sign in with that one."
         case .environment: "The app seems to be a test version: please use the one from the store."
-        case .clock: "Please have your device set its date and time by itself."
+        case .clock: "Please let your device set its date and time automatically."
         case .unclaimedPurchase:
             "Please restore your purchases in the app, so that we know the purchase is yours."
         }

@@ -157,8 +157,8 @@ struct FactSorter {
         }
     }
 
-    /// Dates each upgrade at the successor's start or at the store's first report, whichever is
-    /// earlier. The first known successor may be only a renewal of a missing one.
+    /// Dates each upgrade at the earlier of the successor's start and the store's first report. The
+    /// first known successor may be only a renewal of a missing one.
     private func findUpgrades(in records: inout [TermDraft], _ names: TermNames) {
         var said: [TermKey: Instant] = [:]
         for word in terms.reversed() where word.value.isUpgraded {
@@ -179,8 +179,9 @@ struct FactSorter {
 
     // MARK: Binding
 
-    /// Binds each outlook to its term. Outlooks that name an unknown end create unseen terms, which
-    /// are returned.
+    /// Binds each outlook to its term. An outlook that names a term's former end binds to that term
+    /// without its failure. Outlooks that name an unknown end may create unseen terms, which are
+    /// returned.
     private func bindOutlooks(
         to records: inout [TermDraft],
         _ ends: EndIndex,
@@ -253,10 +254,11 @@ struct FactSorter {
 
     /// Returns the term that an observation concerns.
     ///
-    /// With a renewal date, this is the term that ends then; without one, the newest term asserted
-    /// by then. A failure without a known end binds to the newest term over by then or near its
-    /// end. The store announces a failure up to a day ahead. If it names an end and no known term
-    /// was running, it binds to an unseen term.
+    /// With a renewal date, this is the term that ends then. Without one, it is the newest term
+    /// asserted by then. A renewal date that matches no known end names an unseen term, unless the
+    /// observation is a failure while a known term was running. A failure without a known end binds
+    /// to the newest term over by then or near its end, because the store announces a failure up to
+    /// a day ahead.
     private func target(
         renewalDate: Instant?,
         assertedAt: Instant,

@@ -217,7 +217,7 @@ struct PlayLedger {
         }
     }
 
-    /// Returns the latest start from which a period ends by `end`. Months end on different days.
+    /// Returns the latest start of a period that ends by `end`. Months end on different days.
     private func start(of item: PlayItem, endingAt end: Instant) -> Instant? {
         guard let period = catalogue.value(at: end).product(of: item)?.period else { return nil }
         var start = end - period
@@ -474,7 +474,7 @@ extension TermDraft {
 }
 
 extension PlaySubscription.State {
-    /// The equivalent App Store status; nil if there is none.
+    /// The equivalent App Store status; nil without one.
     fileprivate var status: Condition.Status? {
         switch self {
         case .active, .cancelled: .active

@@ -103,8 +103,8 @@ struct PlaySorter {
         return ledger.history(of: records)
     }
 
-    /// Returns the effective observations of a token, ordered by the store's clock. A read that was
-    /// started after a notification arrived beats it, whatever the clocks show.
+    /// Returns the effective observations of a token, ordered by the store's clock. A notification
+    /// is dropped if a read that is not dated after it was started after it arrived.
     private func sayings(of token: PlayToken) -> [PlaySaying] {
         let reads = reads[token, default: []].sorted(by: Word.isAskedEarlier)
         let standing = notices[token, default: []].filter { notice in

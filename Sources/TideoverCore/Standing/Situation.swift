@@ -10,7 +10,7 @@ struct Situation {
     let condition: Word<Condition>?
     /// The rank that reported a failed payment by now; nil if none did.
     let failed: Rank?
-    /// The revocation in force; nil if there is none.
+    /// The revocation in force, if any.
     let taken: TermRecord.TakenBack?
 
     /// The App Store retries a failed payment for this long from the end of the term.
@@ -58,7 +58,7 @@ struct Situation {
 
     // MARK: Current state
 
-    /// Whether no store reported a term, an outlook or a condition.
+    /// Whether no term, outlook or condition was reported.
     var isUnheardOf: Bool { history.terms.isEmpty && !history.hasWords }
 
     /// The newest grace end ever stated for the term.
@@ -104,7 +104,8 @@ struct Situation {
         return history.inquiries.isUnanswered(at: instant, since: end)
     }
 
-    /// The term is over with no reported failure or lapse: a renewal is overdue.
+    /// Whether an auto-renewable term is still expected to renew: no failure, lapse or upgrade is
+    /// reported, and renewal is not off. Rules read this after the term's end, when it is overdue.
     var awaitsRenewal: Bool {
         isAutoRenewable && !hasFailed && stillRenews && lapse == nil && !isUpgradedAway
     }

@@ -15,7 +15,7 @@ public struct Standing: Hashable, Sendable {
     public var productId: String?
     /// The entitlement that an operator granted; nil for a sold term.
     public var grantedEntitlement: String?
-    /// The lineage that gave this answer; nil when there is none.
+    /// The lineage that gave this answer, if any.
     public var lineage: Lineage?
     /// The running trial, if any.
     public var trial: Trial?

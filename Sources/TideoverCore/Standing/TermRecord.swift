@@ -215,8 +215,8 @@ final class TermRecord: Sendable {
         outlooks.last { $0.assertedAt <= instant }?.assertedAt
     }
 
-    /// The start of the term or its first report, whichever is earlier. Older observations concern
-    /// something before the term.
+    /// The earlier of the term's start and its first report. Older observations concern something
+    /// before the term.
     var begun: Instant { min(term.start, firstTold) }
 
     /// Returns the revocation in force at an instant.
@@ -344,7 +344,7 @@ extension Outlook {
 }
 
 extension Condition {
-    /// The fields that this version recognises; nil if there are none.
+    /// The fields that this version recognises; nil without any.
     var known: Condition? {
         var known = self
         if status?.unrecognisedValue != nil { known.status = nil }
@@ -368,8 +368,8 @@ extension Condition {
 
 /// When a term's payment was reported as failed.
 ///
-/// A failure report of a lower rank counts while the store is silent. It stops counting when the
-/// store reports the term's end or a later time.
+/// A failure report of a lower rank counts while the store is silent. It stops counting at the
+/// store's first report at or after the term's end.
 struct Failure: Sendable {
     /// The first report from the store.
     private var stated: Instant?

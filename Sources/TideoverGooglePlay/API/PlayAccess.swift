@@ -192,11 +192,11 @@ extension PlayAccessFailure: CustomStringConvertible {
     public var sentence: String {
         switch self {
         case .unsigned: "No request for a token could be signed with the service account's key."
-        case .unreachable: "Google could not be reached for a token."
+        case .unreachable: "Google's token server could not be reached."
         case .refused("invalid_grant", let status):
-            "Google gives no token (\(status), invalid_grant): look at the clock, and whether the "
+            "Google returns no token (\(status), invalid_grant): check the clock, and whether the "
                 + "service account and its key still exist."
-        case .refused(let word, let status): "Google gives no token (\(status), \(word))."
+        case .refused(let word, let status): "Google returns no token (\(status), \(word))."
         case .status(let status): "Google answered \(status) when asked for a token."
         case .malformed(let refusal): "Google's token was not understood. \(refusal)"
         }

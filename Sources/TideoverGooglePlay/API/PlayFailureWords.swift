@@ -29,19 +29,19 @@ extension PlayAPIFailure: CustomStringConvertible {
         case .unreachable: "The Play Developer API could not be reached."
         case .unauthorised: "The Play Developer API does not accept our token."
         case .forbidden:
-            "The service account may not ask this: give it access to the app in the Play Console."
-        case .notFound: "Google Play does not know this as a purchase of this app."
+            "The service account lacks permission: give it access to the app in the Play Console."
+        case .notFound: "Google Play does not find this purchase of this app."
         case .gone: "The purchase ended too long ago; Google Play no longer has it."
         case .throttled: throttledSentence
         case .conflict(let status):
-            "Google Play answered \(status): the purchase has changed, or cannot be changed so."
+            "Google Play answered \(status): the purchase changed, or does not allow this change."
         case .status(let status, let word):
             "The Play Developer API answered \(status)" + (word.map { " (\($0.text))." } ?? ".")
         case .malformedJSON(let error):
             "Google Play's answer is not valid JSON at line \(error.line), "
                 + "column \(error.column): it may be cut short."
         case .malformed(let refusal): "Google Play's answer was not understood. \(refusal)"
-        case .endless: "Google Play said that there is more, and not where."
+        case .endless: "Google Play reported more pages without a usable token for the next one."
         }
     }
 
@@ -57,10 +57,10 @@ extension PlayQuestionFault: CustomStringConvertible {
     /// A one-sentence description of the reason.
     public var sentence: String {
         switch self {
-        case .identifier: "This cannot be an id of Google Play's, so it was not asked about."
-        case .startAfterEnd: "The start does not come before the end."
+        case .identifier: "This is not a valid Google Play id. No request was sent."
+        case .startAfterEnd: "The start must be before the end."
         case .startTooOld(let earliest):
-            "Google Play does not list what was voided so long ago: ask from "
+            "Google Play does not list orders voided that long ago: start from "
                 + "\(earliest.rfc3339) on."
         case .outOfRange(let field, let range):
             "\(field) must be from \(range.lowerBound) to \(range.upperBound)."

@@ -174,9 +174,9 @@ extension PubSubFailure: CustomStringConvertible {
         case .noAccess(let failure): failure.sentence
         case .unreachable: "Pub/Sub could not be reached."
         case .status(403):
-            "The service account may not pull: give it the role of a Pub/Sub Subscriber on the "
+            "The service account cannot pull: give it the role Pub/Sub Subscriber on the "
                 + "subscription."
-        case .status(404): "Pub/Sub has no subscription of that name."
+        case .status(404): "Pub/Sub has no subscription with that name."
         case .status(let status): "Pub/Sub answered \(status)."
         case .malformed(let refusal): "Pub/Sub's answer was not understood. \(refusal)"
         }

@@ -83,7 +83,7 @@ extension PushKeysFailure: CustomStringConvertible {
     public var sentence: String {
         switch self {
         case .unreachable: "Google's keys for pushes could not be reached."
-        case .status(let status): "Google's keys for pushes were answered with \(status)."
+        case .status(let status): "The request for Google's push keys was answered with \(status)."
         case .malformed(let refusal): "Google's keys for pushes were not understood. \(refusal)"
         case .failedLately: "Google's keys for pushes could not be fetched a moment ago."
         }

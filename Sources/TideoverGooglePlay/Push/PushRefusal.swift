@@ -52,21 +52,21 @@ extension PushRefusal: CustomStringConvertible {
     public var sentence: String {
         switch self {
         case .noToken:
-            "The push bears no token: let the push subscription authenticate with a service account."
-        case .malformed: "The push's token is no JSON Web Token."
+            "The push has no token: set a service account for the push subscription."
+        case .malformed: "The push's token is not a JSON Web Token."
         case .wrongAlgorithm: "The push's token is not signed with RS256."
-        case .noKey: "The push's token does not say which key signed it."
-        case .unknownKey: "The push's token was signed by a key that is none of Google's."
-        case .badSignature: "The signature of the push's token does not hold."
+        case .noKey: "The push's token does not name the key that signed it."
+        case .unknownKey: "The push's token was not signed by a key that Google publishes."
+        case .badSignature: "The signature of the push's token is not valid."
         case .wrongIssuer: "The push's token is not issued by Google."
         case .wrongAudience:
-            "The push's token is addressed to another audience than googlePlay.push.audience."
+            "The push's token is for an audience other than googlePlay.push.audience."
         case .wrongSender:
-            "The push's token is of another service account than googlePlay.push.email."
+            "The push's token is from a service account other than googlePlay.push.email."
         case .unverifiedSender: "Google has not verified the address in the push's token."
-        case .undated: "The push's token does not say how long it is good."
+        case .undated: "The push's token has no time of issue or expiry."
         case .expired: "The push's token has expired."
-        case .fromTheFuture: "The push's token is from the future: look at the clock."
+        case .fromTheFuture: "The push's token was issued in the future: check the clock."
         }
     }
 

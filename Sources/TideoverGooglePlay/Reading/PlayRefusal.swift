@@ -46,7 +46,7 @@ extension PlayRefusal: CustomStringConvertible {
         case .wrongPackage(let expected, let found):
             "This is for \(found ?? "an app without a package name"), not for \(expected)."
         case .wrongEnvironment(let accepted, let found):
-            "This is of the environment \(found.rawValue); the app takes part in "
+            "This is from the environment \(found.rawValue); the app accepts "
                 + (accepted.isEmpty ? "none" : accepted.map(\.rawValue).joined(separator: ", "))
                 + "."
         }

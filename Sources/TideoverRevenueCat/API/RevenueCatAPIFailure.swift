@@ -117,7 +117,7 @@ extension RevenueCatAPIFailure: CustomStringConvertible {
         case .unreachable: "RevenueCat could not be reached."
         case .unauthorised:
             "RevenueCat does not accept our key: use a secret key of the project."
-        case .forbidden: "RevenueCat knows our key, and it may not read customers: allow it to."
+        case .forbidden: "RevenueCat does not let our key read customers: grant that permission."
         case .throttled:
             retryAt.map { "RevenueCat asks us to come back later, at \($0.rfc3339)." }
                 ?? "RevenueCat asks us to come back later."

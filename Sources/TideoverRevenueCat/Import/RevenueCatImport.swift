@@ -144,11 +144,11 @@ public enum ImportRefusal: Error, Hashable, Sendable {
     public var sentence: String {
         switch self {
         case .tooLong(let limit):
-            "It has more than \(limit) bytes: write each answer of RevenueCat's API on a line of "
+            "It has more than \(limit) bytes: write each RevenueCat API response on a line of "
                 + "its own."
         case .unreadable(.malformedJSON(let error)):
-            "It is not valid JSON at column \(error.column): write one whole answer of RevenueCat's "
-                + "API on each line."
+            "It is not valid JSON at column \(error.column): write one whole RevenueCat "
+                + "API response on each line."
         case .unreadable(.apiV2Response): RevenueCatRefusal.apiV2Response.sentence
         case .unreadable(let refusal):
             refusal.sentence

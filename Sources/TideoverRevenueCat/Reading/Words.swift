@@ -27,7 +27,7 @@ extension RevenueCatRefusal: CustomStringConvertible {
         case .unknownVersion(let version):
             "Its api_version is \(version), which this version of Tideover does not know."
         case .wrongEnvironment(let accepted, let found):
-            "It is of the environment \(found.rawValue); the app takes part in \(accepted.list)."
+            "It is from the environment \(found.rawValue); the app accepts \(accepted.list)."
         case .apiV2Response:
             "This is a RevenueCat API v2 response. Export with API v1: "
                 + "GET /v1/subscribers/{app_user_id}."
@@ -52,12 +52,12 @@ extension RevenueCatNote: CustomStringConvertible {
             "The event type \(type) is not known to this version: it changes nothing."
         case .noPurchase(let type): "An event of type \(type) changes no access."
         case .incomplete(let product, let missing):
-            "What it says of \(product ?? "a purchase") names no "
+            "The part on \(product ?? "a purchase") names no "
                 + "\(missing.joined(separator: ", ")), so it states nothing."
         case .unknownStore(let store):
             "The store \(store) is not known to this version: it changes nothing."
         case .refundTakesNothingBack:
-            "A refund of a period that goes on, or of an earlier one: access stays."
+            "The refund is of a period that continues, or of an earlier one: access stays."
         case .leftOut(let refusal): "One purchase is left out. " + refusal.sentence
         }
     }
@@ -83,18 +83,18 @@ extension WebhookObjection {
     public var sentence: String {
         switch self {
         case .nothingToCheck:
-            "Nothing is configured to know RevenueCat by: set the authorization header's value."
+            "No authentication of RevenueCat is configured: set the authorization header's value."
         case .missingAuthorization:
             "The request has no Authorization header: set its value in RevenueCat's dashboard."
         case .wrongAuthorization:
             "The Authorization header is not the configured one: set both to the same value."
         case .missingSignature:
-            "The request is not signed: turn signing on in RevenueCat's dashboard."
-        case .malformedSignature: "The signature header does not read t=SECONDS,v1=HEX."
+            "The request is not signed: enable signing in RevenueCat's dashboard."
+        case .malformedSignature: "The signature header does not have the form t=SECONDS,v1=HEX."
         case .wrongSignature:
-            "The signature does not hold: set the secret to that of RevenueCat's dashboard."
+            "The signature is not valid: set the secret to that of RevenueCat's dashboard."
         case .untimelySignature(let away):
-            "The request was signed \(away.text) away from now: set the clock, or send it again."
+            "The request was signed \(away.text) away from now: check the clock, or send it again."
         }
     }
 }

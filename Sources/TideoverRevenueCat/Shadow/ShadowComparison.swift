@@ -33,13 +33,14 @@ public struct ShadowDifference: Hashable, Sendable {
         case .deniedThere:
             "We give \(entitlement), RevenueCat does not: \(rule?.sentence ?? "")"
         case .otherEnd:
-            "\(entitlement) ends \(Self.words(theirs?.accessUntil)) by RevenueCat, "
-                + "\(Self.words(ours?.accessUntil)) by us: \(rule?.sentence ?? "")"
+            "\(entitlement) ends \(Self.words(theirs?.accessUntil)) at RevenueCat, "
+                + "\(Self.words(ours?.accessUntil)) here: \(rule?.sentence ?? "")"
         case .notInCatalogue:
             "RevenueCat gives \(entitlement), which no product of the catalogue unlocks: add it there."
         case .otherEnvironment:
             "RevenueCat gives \(entitlement) by a purchase of "
-                + "\(theirs?.environment?.rawValue ?? "another environment"), which never answers here."
+                + (theirs?.environment?.rawValue ?? "another environment")
+                + ", which is not used here."
         }
     }
 

@@ -26,7 +26,7 @@ public struct AppStoreOffer: Hashable, Codable, Sendable {
     ) {
         precondition(
             payments == 1 || (payments > 1 && mode == .payAsYouGo),
-            "only who pays as they go pays more than once"
+            "only a pay-as-you-go offer has more than one payment"
         )
         self.kind = kind
         self.mode = mode

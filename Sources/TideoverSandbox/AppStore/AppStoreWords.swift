@@ -65,7 +65,7 @@ extension AppStoreEvent {
         case .offerRedeemed(.downgrade):
             return "\(customer) redeems an offer for another product from the next renewal on."
         case .charged(let product): return "\(customer) has \(product)."
-        case .shareRevoked: return "\(customer) no longer has a share of the family's purchase."
+        case .shareRevoked: return "\(customer) no longer shares the family's purchase."
         case .extensionFailed:
             return "\(customer)'s renewal date could not be extended with the others'."
         case .extensionsCompleted(let succeeded, let failed):
@@ -142,7 +142,7 @@ extension AppStoreRefusal: CustomStringConvertible {
         case .alreadyShared: "\(customer) shares \(product) with this customer already."
         case .notShared: "\(customer) does not share \(product) with this customer."
         case .refundNotRequested: "No refund of \(customer)'s \(product) is asked for."
-        case .samePlan: "\(customer)'s subscription renews into \(product) as it is."
+        case .samePlan: "\(customer)'s subscription already renews into \(product)."
         case .notRunning: "\(customer)'s \(product) is waiting for a payment."
         case .noPriceToAccept: "\(customer) has no higher price of \(product) to agree to."
         case .notHigher: "\(customer) pays that much for \(product) already."

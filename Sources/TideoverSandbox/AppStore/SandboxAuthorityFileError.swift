@@ -11,8 +11,8 @@ public enum SandboxAuthorityFileError: Error, Hashable, CustomStringConvertible 
             switch self {
             case .notJSON: "it is not JSON"
             case .noCertificates: "its certificates are not in base64"
-            case .noKey: "its \"privateKey\" is no key in PEM"
-            case .noValidity: "it does not say when its certificates hold"
+            case .noKey: "its \"privateKey\" is not a PEM key"
+            case .noValidity: "it does not state when its certificates are valid"
             }
         return "\(missing); remove the file, and a new authority is made"
     }

@@ -16,12 +16,12 @@ extension SavedStoreError: CustomStringConvertible {
     /// A description for people.
     public var description: String {
         switch self {
-        case .syntax(let error): "this is no saved store: \(error)"
-        case .format(nil): "this is no saved store: it does not say its format"
-        case .format(let format?): "this version reads no saved stores of the format \"\(format)\""
+        case .syntax(let error): "this is not a saved store: \(error)"
+        case .format(nil): "this is not a saved store: it does not name its format"
+        case .format(let format?): "this version cannot read the format \"\(format)\""
         case .content(let words): "this saved store is damaged: \(words)"
         case .stage(let keys):
-            "this was saved on another stage: \(keys.joined(separator: ", ")) of the scenario's head "
+            "the scenario changed: \(keys.joined(separator: ", ")) of the scenario's head "
                 + "\(keys.count == 1 ? "is" : "are") not the same"
         }
     }

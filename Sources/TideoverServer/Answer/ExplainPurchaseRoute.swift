@@ -38,15 +38,15 @@ extension Problem {
         "purchase-not-found",
         status: 404,
         title: "Unknown purchase.",
-        detail: "Check the number. A purchase is known once its store reported it or a device "
-            + "presented it."
+        detail: "Check the number. A purchase is known once its store or a device has "
+            + "reported it."
     )
 
     fileprivate static let purchaseUnclaimed = Problem(
         "purchase-unclaimed",
         status: 404,
         title: "No customer has claimed the purchase.",
-        detail: "Ask `lookup` with the same parameter: it says how to claim the purchase."
+        detail: "Send the same parameter to `lookup`, which states how to claim the purchase."
     )
 
     fileprivate static func severalHolders(_ holders: [CustomerID]) -> Problem {

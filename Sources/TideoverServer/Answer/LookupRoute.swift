@@ -168,7 +168,7 @@ extension Problem {
         "bad-lookup",
         status: 400,
         title: "Invalid lookup.",
-        detail: "Ask with one of `?order=`, `?transaction=` or `?token=`, and say which."
+        detail: "Send one of `?order=`, `?transaction=` and `?token=`."
     )
 
     fileprivate static func storeDidNotAnswer(_ store: String, _ sentence: String) -> Problem {
@@ -241,7 +241,7 @@ extension PlayUpkeep {
         if answered == .failed(retryable: true) {
             throw Problem.storeDidNotAnswer(
                 "Google Play",
-                "It could not be asked what is left of it."
+                "The rest of the purchase could not be read."
             )
         }
         guard let lineage = try await asking.lineage(of: name) else {
@@ -366,16 +366,17 @@ extension Holding {
         let piece =
             lineage.store == .googlePlay
             ? "the purchase with its purchaseToken" : "the signed transaction"
-        return "Present \(piece) under the signed-in customer's id, as the app does after Restore "
+        return "Present \(piece) with the signed-in customer's id, as the app does after Restore "
             + "Purchases."
     }
 
     /// Returns a reply for the customer that names no customer.
     private func reply(isClaimed: Bool) -> String {
         isClaimed
-            ? "Your purchase is there and belongs to an account of this app. Please sign in with the "
-                + "account that you used when you bought it."
-            : "Your purchase is there, but no account of this app has claimed it yet. Please open the "
-                + "app on a device with the same store account, sign in, and choose Restore Purchases."
+            ? "Your purchase is known and belongs to an account of this app. Please sign in with "
+                + "the account that you used when you bought it."
+            : "Your purchase is known, but no account of this app has claimed it yet. Please open "
+                + "the app on a device with the same store account, sign in, and choose Restore "
+                + "Purchases."
     }
 }

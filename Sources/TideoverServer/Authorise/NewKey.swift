@@ -26,10 +26,10 @@ struct KeyWish: Hashable, Sendable {
         guard root.kind == .object else { throw .badKeyRequest("The body is not an object.") }
         let known = ["kind", "apps", "name"]
         guard root.members.allSatisfy({ known.contains($0.key) }) else {
-            throw .badKeyRequest("The members are `kind`, `apps` and `name`, and no others.")
+            throw .badKeyRequest("Only the members `kind`, `apps` and `name` are allowed.")
         }
         guard let kind = root["kind"]?.string.flatMap(KeyKind.init(rawValue:)) else {
-            throw .badKeyRequest("`kind` is one of public, secret, admin.")
+            throw .badKeyRequest("`kind` must be one of public, secret, admin.")
         }
         self.kind = kind
         apps = try Self.apps(root["apps"], kind, configured)
@@ -47,12 +47,12 @@ struct KeyWish: Hashable, Sendable {
             apps.allSatisfy({ configured.contains($0) })
         else {
             throw .badKeyRequest(
-                "`apps` is a list of configured apps, each named once: "
+                "`apps` must be a list of configured apps without repetition: "
                     + configured.sorted().joined(separator: ", ") + "."
             )
         }
         guard kind != .admin || apps.isEmpty else {
-            throw .badKeyRequest("A key of kind admin is for all apps; `apps` is left out.")
+            throw .badKeyRequest("A key of kind admin is for all apps. Leave `apps` out.")
         }
         return apps.sorted()
     }
@@ -63,7 +63,7 @@ struct KeyWish: Hashable, Sendable {
             !name.unicodeScalars.contains(where: \.isControl)
         else {
             throw .badKeyRequest(
-                "`name` is a text of one line, of at most \(longestName) characters."
+                "`name` must be one line of at most \(longestName) characters."
             )
         }
         return name

@@ -23,7 +23,7 @@ extension Backfiller {
         where reading.latestSignedAt > now + Ingest.clockTolerance {
             throw BackfillStop(
                 code: "clock",
-                sentence: "The store's answer is dated in our future: put the clock right."
+                sentence: "The store's response is dated in the future: correct the clock."
             )
         }
         return try await withThrowingTaskGroup(of: BackfillReport.Sum.self) { group in
@@ -70,7 +70,7 @@ extension Backfiller {
         ingest.log(
             LogLine(
                 .warning,
-                "the store's answer holds what is not believed",
+                "the store's response contains rejected data",
                 app: app.id,
                 environment: environment,
                 code: code

@@ -67,9 +67,9 @@ extension Problem {
             status: 409,
             title: "The stores cannot be asked.",
             detail:
-                "It takes `appStore.issuerId`, `keyId` and `privateKeyFile` of the app, and for the "
-                + "environment simulated also `simulatedStore.url`; of Google Play it takes "
-                + "`googlePlay.serviceAccountFile`.",
+                "For the App Store set the app's `appStore.issuerId`, `keyId` and "
+                + "`privateKeyFile`; for the environment simulated also `simulatedStore.url`; for "
+                + "Google Play `googlePlay.serviceAccountFile`.",
             members: ["app": .string(app), "environment": .string(environment.rawValue)]
         )
     }

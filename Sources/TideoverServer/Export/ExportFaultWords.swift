@@ -27,31 +27,31 @@ extension ExportFault {
     /// A readable sentence.
     package var sentence: String {
         switch self {
-        case .notJSON(let detail): "This is no line of an export: \(detail)."
+        case .notJSON(let detail): "This is not a line of an export: \(detail)."
         case .notAnExport:
             "The first line of an export is its header, with `\"format\": \"tideover-export\"`."
         case .otherVersion(let version):
             "The export is of version \(version); this program reads version "
-                + "\(ExportHeader.version). Bring it in with the version that made it, or a newer one."
+                + "\(ExportHeader.version). Import it with the version that made it or a newer one."
         case .answersOnly:
-            "An export of answers alone is for other databases. Make one without --answers."
-        case .otherApp(let app): "The export is of the app \(app), which is not the one named."
-        case .misplaced: "The header belongs on the first line only."
+            "An export with --answers cannot be imported. Export without --answers."
+        case .otherApp(let app): "The export is of another app, \(app)."
+        case .misplaced: "The header is only allowed on the first line."
         case .unknownKind(let kind): "There are no lines of kind “\(kind)”."
         case .missing(let field): "The member “\(field)” is missing."
-        case .wrong(let field): "The member “\(field)” is not what it should be."
+        case .wrong(let field): "The member “\(field)” is invalid."
         case .notServed(let environment):
             "The app is not served in \(environment.rawValue). Add the environment to its "
                 + "configuration first."
-        case .digest: "The bytes of the evidence are not those that its id is the digest of."
+        case .digest: "The id of the evidence is not the digest of its bytes."
         case .unproven(let id):
-            "The evidence that the fact rests on, \(id.hex), was not imported; its line must come "
+            "The fact's evidence, \(id.hex), was not imported; its line must come "
                 + "before those of the facts."
         case .disbelieved(let id, let code):
-            "The evidence that the fact rests on, \(id.hex), is not believed here: \(code). Compare "
-                + "the app's configuration with the one that the export comes from."
+            "The fact's evidence, \(id.hex), was rejected: \(code). Compare "
+                + "the app's configuration with that of the exporting server."
         case .unstated(let id):
-            "The evidence that the fact rests on, \(id.hex), does not say so."
+            "The fact's evidence, \(id.hex), does not state the fact."
         case .contradicted(.owner):
             "The purchase has another owner at this position, or earlier owners are missing."
         case .contradicted(.alias): "One of the two ids already belongs to another customer."

@@ -52,19 +52,19 @@ struct GrantWish: Hashable, Sendable {
             product != nil || entitlement != nil
         else {
             throw .badGrant(
-                "`entitlement` names what is given, or `product` a product that unlocks it."
+                "Name the `entitlement`, or a `product` that unlocks it."
             )
         }
         if let entitlement, !catalogue.entitlements.contains(entitlement) {
             throw .badGrant(
-                "The catalogue has no such entitlement; it has "
+                "The catalogue does not have this entitlement. It has "
                     + catalogue.entitlements.sorted().joined(separator: ", ") + "."
             )
         }
         guard let product else { return [entitlement].compactMap(\.self) }
         let unlocked = catalogue.products[product]?.entitlements ?? []
         guard !unlocked.isEmpty else {
-            throw .badGrant("The catalogue has no product of this name that unlocks anything.")
+            throw .badGrant("The catalogue has no product of this name with an entitlement.")
         }
         guard let entitlement else { return unlocked }
         guard unlocked.contains(entitlement) else {
@@ -78,18 +78,18 @@ struct GrantWish: Hashable, Sendable {
         switch (root["days"], root["until"]) {
         case (let days?, nil):
             guard let count = days.int64, (1...mostDays).contains(count) else {
-                throw .badGrant("`days` is a whole number from 1 to \(mostDays).")
+                throw .badGrant("`days` must be a whole number from 1 to \(mostDays).")
             }
             return .days(count)
         case (nil, let until?):
             guard let end = until.string.flatMap({ Instant(rfc3339: $0) }), now < end, end <= latest
             else {
                 throw .badGrant(
-                    "`until` is an RFC 3339 time after now, at most \(mostDays) days ahead."
+                    "`until` must be an RFC 3339 time after now, at most \(mostDays) days ahead."
                 )
             }
             return .until(end)
-        default: throw .badGrant("Exactly one of `days` and `until` says how long it lasts.")
+        default: throw .badGrant("Send exactly one of `days` and `until`.")
         }
     }
 
@@ -104,7 +104,7 @@ struct GrantWish: Hashable, Sendable {
         guard root.kind == .object else { throw .badGrant("The body is not an object.") }
         guard root.members.allSatisfy({ known.contains($0.key) }) else {
             let names = known.map { "`\($0)`" }.joined(separator: ", ")
-            throw .badGrant("The members are \(names), and no others.")
+            throw .badGrant("Only the members \(names) are allowed.")
         }
         return root
     }
@@ -115,7 +115,7 @@ struct GrantWish: Hashable, Sendable {
             !why.unicodeScalars.contains(where: \.isControl)
         else {
             throw .badGrant(
-                "`why` says in one line why it is done, in at most \(longestWhy) characters."
+                "`why` must state the reason in one line of at most \(longestWhy) characters."
             )
         }
         return why
@@ -131,38 +131,38 @@ extension Problem {
         "bad-idempotency-key",
         status: 400,
         title: "Invalid idempotency key.",
-        detail: "`Idempotency-Key` is one line of 1 to \(IdempotencyKey.longest) visible ASCII "
-            + "characters, another one for each request."
+        detail: "`Idempotency-Key` must be one line of 1 to \(IdempotencyKey.longest) visible "
+            + "ASCII characters, different for each request."
     )
 
     static let idempotencyKeyReused = Problem(
         "idempotency-key-reused",
         status: 409,
         title: "The idempotency key was used for another request.",
-        detail: "Nothing was done now. Make a new key for each request, and use it again only to "
-            + "repeat the very same one."
+        detail: "Nothing was changed. Use a new key for each request, and the same key only to "
+            + "repeat the same request."
     )
 
     static let tooManyGrants = Problem(
         "too-many-grants",
         status: 409,
         title: "Too many grants.",
-        detail: "A customer has at most \(GrantsRoute.most) grants, revoked and ended ones too. A "
-            + "longer `until` does with fewer."
+        detail: "A customer has at most \(GrantsRoute.most) grants, including revoked and ended "
+            + "ones. Grant a longer period instead of many."
     )
 
     static let unknownGrant = Problem(
         "unknown-grant",
         status: 404,
         title: "Unknown grant.",
-        detail: "`GET .../grants` lists the customer's grants with their ids."
+        detail: "List the customer's grants and their ids with `GET .../grants`."
     )
 
     static let grantEnded = Problem(
         "grant-ended",
         status: 409,
         title: "The grant has ended.",
-        detail: "There is nothing left to revoke."
+        detail: "It gives no access, so there is nothing to revoke."
     )
 }
 

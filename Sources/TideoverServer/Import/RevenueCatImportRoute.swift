@@ -119,17 +119,17 @@ private struct ImportWish {
     init(_ request: Request) throws(Problem) {
         let lines = request.queryValue("linesBefore") ?? "0"
         guard let linesBefore = Int64(lines), (0...(1 << 53)).contains(linesBefore) else {
-            throw .badImport("`linesBefore` is how many lines of the file stand before.")
+            throw .badImport("`linesBefore` must be the number of lines of the file before these.")
         }
         self.linesBefore = linesBefore
         mark = request.queryValue("mark")
         if let mark, mark.utf8.count != 64 || !mark.utf8.allSatisfy(Self.isHexadecimal) {
-            throw .badImport("`mark` is a SHA-256 digest in hexadecimal.")
+            throw .badImport("`mark` must be a SHA-256 digest in hexadecimal.")
         }
         switch request.queryValue("dryRun") {
         case nil, "false": isDryRun = false
         case "true": isDryRun = true
-        default: throw .badImport("`dryRun` is `true` or `false`.")
+        default: throw .badImport("`dryRun` must be `true` or `false`.")
         }
     }
 

@@ -112,7 +112,7 @@ public struct PlayTrust: Sendable {
 
     /// The explanation for an answer that is based only on the types of notifications.
     static let missingAccount =
-        "No service account is configured for Google Play, so that the purchase cannot be verified: "
+        "No service account is configured for Google Play, so the purchase cannot be verified: "
         + "set `googlePlay.serviceAccountFile`."
 
     func token(_ purchaseToken: String) -> PlayToken { Self.name(purchaseToken) }

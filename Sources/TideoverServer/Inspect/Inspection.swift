@@ -60,8 +60,8 @@ public struct Inspection: Sendable {
 
     /// The warning for unsigned data, which must not be mistaken for the store's.
     package static let unsignedSentence =
-        "Nothing in it is signed, and a device that presents it is not believed. `tideover import "
-        + "revenuecat` brings it in, one a line."
+        "It is unsigned, so it is not accepted from a device. Import it with `tideover import "
+        + "revenuecat`, one response on each line."
 
     private static func unsigned(
         _ bytes: [UInt8],
@@ -255,7 +255,7 @@ public enum InspectedInput: Hashable, Sendable {
         case .notification: "an App Store Server Notification body"
         case .signedDocument: "a signed document (JWS)"
         case .appReceipt: "an app receipt (PKCS#7)"
-        case .receiptAnswer: "an answer of verifyReceipt"
+        case .receiptAnswer: "a verifyReceipt response"
         case .transactionReceipt:
             "a StoreKit 1 transaction receipt"
         case .revenueCatResponse: "a RevenueCat API v2 response"

@@ -101,7 +101,7 @@ struct AliasWish: Hashable, Sendable {
         guard root.members.allSatisfy({ ["alias", "why"].contains($0.key) }),
             let alias = root["alias"]?.string.flatMap({ CustomerID($0) })
         else {
-            throw .badAlias("`alias` is the other id; the members are it and `why`, and no others.")
+            throw .badAlias("`alias` must be the other id. Only `alias` and `why` are allowed.")
         }
         guard alias.isWritable else { throw .badCustomer }
         self.alias = alias

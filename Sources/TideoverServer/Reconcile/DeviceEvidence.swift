@@ -90,10 +90,10 @@ package struct DeviceEvidence: Sendable {
     ) throws(Problem) -> Bool {
         guard let node = root["nothing"], !node.isNull else { return false }
         guard let saysNothing = node.bool else {
-            throw .badReconcileRequest("`nothing` is true or false.")
+            throw .badReconcileRequest("`nothing` must be true or false.")
         }
         guard !saysNothing || count == 0 else {
-            throw .badReconcileRequest("`nothing` is true, but \(count) pieces are presented.")
+            throw .badReconcileRequest("`nothing` is true, but \(count) items are presented.")
         }
         return saysNothing
     }
@@ -113,7 +113,7 @@ package struct DeviceEvidence: Sendable {
             case .missing(let field):
                 throw .badReconcileRequest("`device` lacks `\(field)`.")
             case .wrongType(let field), .unknownWord(let field, _):
-                throw .badReconcileRequest("`\(field)` of `device` cannot be read.")
+                throw .badReconcileRequest("`\(field)` of `device` is invalid.")
             }
         }
     }
@@ -285,21 +285,21 @@ extension DeviceRefusal: Refusal {
 
     package var sentence: String {
         switch self {
-        case .notSigned: "Nothing in it is signed by the store, and nothing else is believed."
-        case .pending: "The purchase waits for approval or payment; present it when it is made."
-        case .otherStore: "It is of a store that this app does not sell on."
-        case .wrongKind(let kind): "What is signed in it is of another kind: \(kind.rawValue)."
+        case .notSigned: "It contains nothing that the store signed. Present signed data."
+        case .pending: "The purchase awaits approval or payment. Present it when it is complete."
+        case .otherStore: "It is from a store that is not configured for this app."
+        case .wrongKind(let kind): "Its signed data is of another kind: \(kind.rawValue)."
         case .renewalInfoAlone:
-            "A renewal info does not say which app it is for: present its transaction with it."
+            "A renewal info does not name its app. Present its transaction with it."
         case .receiptsNotConfigured:
-            "No root of receipts is pinned for the app: the operator sets `appStore.receiptRoot`."
+            "No root for receipts is configured for the app. Set `appStore.receiptRoot`."
         case .noPurchaseToken:
-            "It has no purchaseToken, by which Google Play could be asked about it."
-        case .otherPackage: "It is of another app than the one that is configured here."
+            "It has no purchaseToken, so Google Play cannot be queried about it."
+        case .otherPackage: "It is from another app than the configured one."
         case .storeNotAskable:
-            "Google Play cannot be asked about it, and it names no product that the catalogue lists. "
+            "Google Play cannot be queried about it, and its product is not in the catalogue. "
                 + "Present its productId, or set `googlePlay.serviceAccountFile`."
-        case .unknownPurchase: "Google Play does not know it as a purchase of this app."
+        case .unknownPurchase: "Google Play does not find this purchase of this app."
         case .transactionReceipt:
             "This is a StoreKit 1 transaction receipt. Send the app receipt or the signed "
                 + "transaction (JWS) of StoreKit 2."
@@ -307,12 +307,12 @@ extension DeviceRefusal: Refusal {
             "This is a RevenueCat API v2 response. Send what the store signed, or import responses "
                 + "of API v1 with `tideover import revenuecat`."
         case .unknownMember(let name, let meant):
-            "It has `\(name)`, which means nothing here. Did you mean `\(meant)`?"
+            "It has an unknown member, `\(name)`. Did you mean `\(meant)`?"
         }
     }
 
     var status: Int { 422 }
-    var title: String { "The evidence says nothing." }
+    var title: String { "The evidence cannot be used." }
 }
 
 extension JSONNode {
@@ -361,7 +361,7 @@ extension Problem {
             title: "Too many items in one request.",
             detail:
                 "Present at most \(most) purchases of Google Play at a time, the rest in further "
-                + "requests, in any order. Nothing of this one was looked at.",
+                + "requests, in any order. This request was not processed.",
             members: ["most": .integer(Int64(most)), "found": .integer(Int64(found))]
         )
     }
@@ -371,9 +371,9 @@ extension Problem {
             "too-many-items",
             status: 413,
             title: "Too many items in one request.",
-            detail: "Present at most \(DeviceEvidence.mostItems) pieces at a time, the rest in "
+            detail: "Present at most \(DeviceEvidence.mostItems) items at a time, the rest in "
                 + "further requests: \(DeviceEvidence.pages(for: found)) of them are enough, in any "
-                + "order. Nothing of this one was looked at.",
+                + "order. This request was not processed.",
             members: [
                 "most": .integer(Int64(DeviceEvidence.mostItems)), "found": .integer(Int64(found)),
             ]

@@ -149,7 +149,7 @@ struct KeptItem: Sendable {
             case .failure where storageError != nil:
                 writer.field("verdict", "failed")
                 writer.field("reason", Problem.storageUnavailable.slug)
-                writer.field("detail", "It could not be stored: present it again.")
+                writer.field("detail", "It could not be stored. Present it again.")
             case .failure(let error as UnaskedPurchase):
                 writer.field("verdict", "unasked")
                 writer.field("reason", error.code)
@@ -171,7 +171,7 @@ extension AcceptedItem {
         case .stated: nil
         case .presumed: PlayTrust.missingAccount
         case .awaited:
-            "No notification has reported it yet; once one does, it counts for the customer. "
+            "No notification has reported it yet. It counts for the customer as soon as one does. "
                 + PlayTrust.missingAccount
         }
     }
@@ -264,8 +264,8 @@ extension Problem {
     static func notAllKept(_ kept: KeptEvidence) -> Problem {
         var problem = Problem.storageUnavailable
         problem.detail =
-            "What `items` calls accepted is stored, though not yet claimed for the customer. Present "
-            + "all of it again: nothing counts twice."
+            "Items with the verdict `accepted` are stored, but not yet claimed for the customer. "
+            + "Present all items again: none counts twice."
         problem.members = ["items": kept.itemsMember]
         return problem
     }

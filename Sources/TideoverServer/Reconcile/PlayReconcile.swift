@@ -278,8 +278,8 @@ enum UnaskedPurchase: Error {
         switch self {
         case .failed(let failure): failure.sentence + " Present the purchase again."
         case .notUnderstood(let refusal):
-            "What Google Play answered is not understood. \(refusal.sentence) Present it again."
-        case .tooMany: "Too many purchases are being asked about now: present it again."
+            "Google Play's response is not understood. \(refusal.sentence) Present it again."
+        case .tooMany: "Too many queries are in progress. Present it again."
         }
     }
 }

@@ -74,7 +74,7 @@ extension Problem {
             "bad-flag",
             status: 400,
             title: "Invalid flag.",
-            detail: "`\(parameter)` is `true` or `false`.",
+            detail: "`\(parameter)` must be `true` or `false`.",
             members: ["parameter": .string(parameter), "found": .string(found)]
         )
     }

@@ -242,7 +242,7 @@ extension ProblemType {
             "certificate-path",
             status: 401,
             title: "The signature is not valid.",
-            meaning: "The chain breaks another rule of RFC 5280; `detail` has OpenSSL's words.",
+            meaning: "The chain breaks another rule of RFC 5280; `detail` has OpenSSL's message.",
             action: "Check who sends this; the App Store does not."
         ),
         ProblemType(

@@ -12,7 +12,7 @@ extension Problem {
             "unknown-app",
             status: 404,
             title: "Unknown app.",
-            detail: "No app with this id is configured; ids stand in `apps[].id`.",
+            detail: "No app with this id is configured. Ids are in `apps[].id`.",
             members: ["app": .string(id)]
         )
     }
@@ -21,7 +21,7 @@ extension Problem {
         "key-missing",
         status: 401,
         title: "Missing API key.",
-        detail: "Send one as `Authorization: Bearer KEY`; `tideover keys add` makes keys.",
+        detail: "Send `Authorization: Bearer KEY`; `tideover keys add` creates keys.",
         headers: challenge
     )
 
@@ -53,7 +53,7 @@ extension Problem {
         "unknown-key",
         status: 404,
         title: "There is no such key.",
-        detail: "A key is named by its id, which `tideover keys list` shows, never by itself."
+        detail: "Name a key by its id. List the ids with `tideover keys list`."
     )
 
     static func badKeyRequest(_ detail: String) -> Problem {
@@ -69,7 +69,7 @@ extension Problem {
         "nothing-to-reload",
         status: 409,
         title: "There is no configuration to reload.",
-        detail: "Only `tideover serve` has a configuration file that it can read again."
+        detail: "Only `tideover serve` has a configuration file to reload."
     )
 
     static func unusableConfiguration(_ reason: String) -> Problem {
@@ -77,7 +77,7 @@ extension Problem {
             "unusable-configuration",
             status: 422,
             title: "The configuration was not reloaded.",
-            detail: "The former one stays in effect. \(reason)"
+            detail: "The previous configuration stays in effect. \(reason)"
         )
     }
 
@@ -85,8 +85,8 @@ extension Problem {
         "bad-customer",
         status: 400,
         title: "Invalid customer id.",
-        detail: "A customer id is not empty, not the all-zero UUID, and not "
-            + "longer than \(CustomerID.longest) bytes of UTF-8."
+        detail: "A customer id must not be empty, the all-zero UUID, or longer "
+            + "than \(CustomerID.longest) bytes of UTF-8."
     )
 
     static func unknownEnvironment(_ asked: String) -> Problem {
@@ -94,7 +94,7 @@ extension Problem {
             "unknown-environment",
             status: 400,
             title: "Unknown environment.",
-            detail: "`environment` is one of production, sandbox, simulated.",
+            detail: "`environment` must be one of production, sandbox, simulated.",
             members: ["found": .string(asked)]
         )
     }
@@ -105,7 +105,7 @@ extension Problem {
             "environment-not-served",
             status: 400,
             title: "The app is not served in this environment.",
-            detail: "Ask with `?environment=` \(served.joined(separator: " or ")), "
+            detail: "Send `?environment=` with \(served.joined(separator: " or ")), "
                 + "or add the environment to the app's configuration.",
             members: [
                 "environment": .string(asked.rawValue),
@@ -119,8 +119,8 @@ extension Problem {
             "bad-instant",
             status: 400,
             title: "Invalid time.",
-            detail: "`\(parameter)` is an RFC 3339 time such as 2026-05-06T10:00:00Z; "
-                + "in a query the `+` of an offset is written `%2B`.",
+            detail: "`\(parameter)` must be an RFC 3339 time such as 2026-05-06T10:00:00Z; "
+                + "in a query write the `+` of an offset as `%2B`.",
             members: ["parameter": .string(parameter), "found": .string(found)]
         )
     }
@@ -130,7 +130,7 @@ extension Problem {
             "bad-cursor",
             status: 400,
             title: "Invalid cursor.",
-            detail: "Send `next` of the page before as `\(parameter)`, unchanged.",
+            detail: "Send `next` of the previous page as `\(parameter)`, unchanged.",
             members: ["parameter": .string(parameter), "found": .string(found)]
         )
     }
@@ -140,7 +140,7 @@ extension Problem {
             "bad-limit",
             status: 400,
             title: "Invalid limit.",
-            detail: "`\(parameter)` is a whole number from 1 to \(greatest).",
+            detail: "`\(parameter)` must be a whole number from 1 to \(greatest).",
             members: ["parameter": .string(parameter), "found": .string(found)]
         )
     }
@@ -165,7 +165,7 @@ extension Problem {
             "unknown-store",
             status: 400,
             title: "Unknown store.",
-            detail: "`store` is one of appStore, googlePlay.",
+            detail: "`store` must be one of appStore, googlePlay.",
             members: ["found": .string(found)]
         )
     }
@@ -271,7 +271,7 @@ extension Problem {
         "reports-busy",
         status: 503,
         title: "Too many reports at once.",
-        detail: "They are made one after the other.",
+        detail: "Reports are made one at a time. Try again later.",
         retryAfter: 30
     )
 
@@ -288,7 +288,7 @@ extension Problem {
         "backup-running",
         status: 409,
         title: "A backup is already running.",
-        detail: "`GET /v1/backup` reports its progress. Begin another one when it has ended."
+        detail: "Read its progress with `GET /v1/backup`. Start another one when it has ended."
     )
 
     /// 501: the service runs in a command, or over another storage.
@@ -316,7 +316,7 @@ extension Problem {
             "too-many-refusals",
             status: 429,
             title: "Too many refused requests.",
-            detail: "This one was not looked at.",
+            detail: "This request was not processed. Try again later.",
             retryAfter: seconds
         )
     }
@@ -327,8 +327,8 @@ extension Problem {
             "too-many-changes",
             status: 429,
             title: "Too many changes.",
-            detail: "Nothing was changed by this one. A purchase that is not known yet is always "
-                + "taken.",
+            detail: "This request changed nothing. Purchases that are not known yet are always "
+                + "accepted.",
             retryAfter: seconds
         )
     }
@@ -347,7 +347,7 @@ extension Problem {
         "draining",
         status: 503,
         title: "The server is about to stop.",
-        detail: "Send to another, or wait until this one is back.",
+        detail: "Send requests to another server, or wait.",
         retryAfter: 1
     )
 }

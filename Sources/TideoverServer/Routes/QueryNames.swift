@@ -66,7 +66,7 @@ extension Problem {
             "repeated-parameter",
             status: 400,
             title: "Repeated query parameter.",
-            detail: "Say once which `\(name)` is meant."
+            detail: "Send `\(name)` only once."
         )
     }
 }

@@ -28,7 +28,7 @@ struct CounterFamily: Hashable, Sendable {
     )
     static let unrecognisedWords = CounterFamily(
         name: "tideover_unrecognised_words_total",
-        help: "Words of a store that this version does not know, by field.",
+        help: "Store values that this version does not recognise, by field.",
         labels: ["app", "field"]
     )
     static let unknownProducts = CounterFamily(
@@ -39,12 +39,12 @@ struct CounterFamily: Hashable, Sendable {
     static let deviceItems = CounterFamily(
         name: "tideover_device_items_total",
         help:
-            "Pieces of evidence of devices: committed, known already, refused, unasked, or failed to store.",
+            "Items of device evidence: committed, already known, refused, unasked or failed.",
         labels: ["app", "outcome"]
     )
     static let ownershipClaims = CounterFamily(
         name: "tideover_ownership_claims_total",
-        help: "Customers' claims to purchases, by what became of them.",
+        help: "Customers' claims to purchases, by outcome.",
         labels: ["app", "ruling"]
     )
     static let drift = CounterFamily(
@@ -54,7 +54,7 @@ struct CounterFamily: Hashable, Sendable {
     )
     static let lockoutTime = CounterFamily(
         name: "tideover_lockout_seconds_total",
-        help: "Time that became known in which we denied what the store vouched for.",
+        help: "Time, as it becomes known, in which we denied access that the store gave.",
         labels: ["app", "cause"]
     )
     static let sandboxAnswers = CounterFamily(
@@ -64,7 +64,7 @@ struct CounterFamily: Hashable, Sendable {
     )
     static let commits = CounterFamily(
         name: "tideover_storage_commits_total",
-        help: "Commits asked of the storage, by outcome.",
+        help: "Commits requested from the storage, by outcome.",
         labels: ["outcome"]
     )
     static let largeDerivations = CounterFamily(
@@ -80,12 +80,12 @@ struct CounterFamily: Hashable, Sendable {
 
     static let untrustedForwarding = CounterFamily(
         name: "tideover_untrusted_forwarding_total",
-        help: "Requests with X-Forwarded-For from a peer that is no trusted proxy.",
+        help: "Requests with X-Forwarded-For from a peer that is not a trusted proxy.",
         labels: []
     )
     static let unheardReports = CounterFamily(
         name: "tideover_device_reports_dropped_total",
-        help: "Conclusions of devices that were not kept: too many from one address or customer.",
+        help: "Device reports not stored: too many from one address or customer.",
         labels: ["app"]
     )
     static let keyRefusals = CounterFamily(
@@ -107,12 +107,12 @@ struct CounterFamily: Hashable, Sendable {
 
     static let backfills = CounterFamily(
         name: "tideover_backfills_total",
-        help: "Runs that asked a store for what had not arrived, by outcome.",
+        help: "Runs that requested missing data from a store, by outcome.",
         labels: ["app", "environment", "outcome"]
     )
     static let backfillItems = CounterFamily(
         name: "tideover_backfill_items_total",
-        help: "Signed things that a store answered, by step: committed, known already, or refused.",
+        help: "Signed items in store responses, by step: committed, already known, or refused.",
         labels: ["app", "step", "outcome"]
     )
     static let storeRequests = CounterFamily(
@@ -142,7 +142,7 @@ struct CounterFamily: Hashable, Sendable {
     static let silences = CounterFamily(
         name: "tideover_silences_total",
         help:
-            "Silences of a store that was asked then, by what it had: missed, nothing, or unknown.",
+            "Queries to a silent store, by what it had: missed, nothing, or unknown.",
         labels: ["app", "environment", "found"]
     )
 

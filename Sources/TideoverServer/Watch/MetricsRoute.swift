@@ -64,7 +64,7 @@ struct MetricsRoute {
         )
         text.histograms(
             "tideover_storage_commit_duration_seconds",
-            "From the asking for a commit to its outcome, the wait for the writer included.",
+            "From the request for a commit to its outcome, including the wait for the writer.",
             [([], reading.commitDurations)]
         )
     }
@@ -83,7 +83,7 @@ struct MetricsRoute {
         )
         gauge(
             "refused_senders",
-            "Addresses, by app, of which refused notifications are remembered.",
+            "Addresses with counted refused notifications, by app.",
             service.budget.senders
         )
         text.family(
@@ -207,7 +207,7 @@ struct MetricsRoute {
         text.family(
             "tideover_play_acknowledgements_late",
             .gauge,
-            "Those among them that Google Play takes back soon.",
+            "Unacknowledged purchases that Google Play refunds soon.",
             late
         )
     }
@@ -242,13 +242,13 @@ struct MetricsRoute {
         text.family(
             "tideover_notifications_silence_seconds",
             .gauge,
-            "How long no notification has arrived; since the server first listened, if none ever did.",
+            "Time since the last notification; if none, since the server first listened.",
             lengths
         )
         text.family(
             "tideover_notifications_silence_alarm",
             .gauge,
-            "1 while a renewal fell due and for too long nothing has arrived, else 0.",
+            "1 if a renewal fell due and nothing has arrived for too long, else 0.",
             alarms
         )
     }
@@ -263,7 +263,7 @@ struct MetricsRoute {
         )
         counter(
             "http_connections_evicted_total",
-            "Connections closed to make room for new ones, because as many as may be were open.",
+            "Connections closed to make room for new ones at the connection limit.",
             sockets.connectionsEvicted
         )
         counter(
@@ -321,7 +321,7 @@ struct MetricsRoute {
         text.single(
             "tideover_process_max_file_descriptors",
             .gauge,
-            "File descriptors that may be open.",
+            "The limit of open file descriptors.",
             Double(process.mostFileDescriptors)
         )
     }

@@ -28,7 +28,7 @@ enum OpenAPIDocument {
             "title": "Tideover",
             "version": "1",
             "summary": "May this customer use this right now, until when, and why?",
-            "description": "Answers from what the stores themselves have signed. Times are RFC 3339 in UTC. Before a route is looked up, a request can also be answered 408, 431 or 501, with a problem.",
+            "description": "The answers are based on data that the stores signed. Times are RFC 3339 in UTC. Before a route is looked up, a request can also be answered 408, 431 or 501, with a problem.",
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" }
           },
           "servers": [{ "url": "/" }],
@@ -68,7 +68,7 @@ enum OpenAPIDocument {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Snapshot" } }
                     }
                   },
-                  "304": { "description": "What the client holds is still the answer" },
+                  "304": { "description": "The client's copy is current" },
                   "400": { "$ref": "#/components/responses/problem" },
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" },
@@ -133,8 +133,8 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["customers"],
                 "operationId": "explainCustomer",
-                "summary": "Why a customer may use what, at any instant",
-                "description": "The rule that decided, the facts it rests on, what was set aside, what comes next, and words for a reply.",
+                "summary": "Why a customer has or lacks access, at any instant",
+                "description": "The rule that decided, its facts, the facts set aside, the next change, and sentences for a reply.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -147,7 +147,7 @@ enum OpenAPIDocument {
                   },
                   {
                     "name": "asKnownAt", "in": "query",
-                    "description": "Only what had been learned by this instant counts",
+                    "description": "Only facts learned by this instant count",
                     "schema": { "$ref": "#/components/schemas/Instant" }
                   }
                 ],
@@ -188,7 +188,7 @@ enum OpenAPIDocument {
                 },
                 "responses": {
                   "200": {
-                    "description": "The snapshot, and what became of each piece of evidence",
+                    "description": "The snapshot, and the outcome of each piece of evidence",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Reconciled" } }
@@ -258,7 +258,7 @@ enum OpenAPIDocument {
                   },
                   {
                     "name": "asKnownAt", "in": "query",
-                    "description": "Only what had been learned by this instant counts",
+                    "description": "Only facts learned by this instant count",
                     "schema": { "$ref": "#/components/schemas/Instant" }
                   }
                 ],
@@ -282,7 +282,7 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["customers"],
                 "operationId": "listGrants",
-                "summary": "What access a customer was given by hand",
+                "summary": "The access that an operator granted to a customer",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -291,7 +291,7 @@ enum OpenAPIDocument {
                 ],
                 "responses": {
                   "200": {
-                    "description": "Every grant, the oldest first, ended and revoked ones too",
+                    "description": "Every grant, including ended and revoked ones, oldest first",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Grants" } }
@@ -307,8 +307,8 @@ enum OpenAPIDocument {
               "post": {
                 "tags": ["customers"],
                 "operationId": "giveGrant",
-                "summary": "Give a customer access by hand",
-                "description": "From now on, of what the catalogue calls an entitlement; beside what is bought, never in its place. The name of the key is kept with it.",
+                "summary": "Grant access to a customer",
+                "description": "The grant starts now and covers entitlements of the catalogue. It adds to purchases and replaces none. The name of the key is stored with it.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -316,7 +316,7 @@ enum OpenAPIDocument {
                   { "$ref": "#/components/parameters/environment" },
                   {
                     "name": "Idempotency-Key", "in": "header",
-                    "description": "What names this grant: sent again under the same key it is given once",
+                    "description": "Names this grant: it is given once for the same key",
                     "schema": { "type": "string", "minLength": 1, "maxLength": 100 }
                   }
                 ],
@@ -328,14 +328,14 @@ enum OpenAPIDocument {
                 },
                 "responses": {
                   "200": {
-                    "description": "Given before, under the same key",
+                    "description": "Granted before with the same key",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Grants" } }
                     }
                   },
                   "201": {
-                    "description": "Given: a grant for each entitlement",
+                    "description": "A new grant for each entitlement",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Grants" } }
@@ -355,8 +355,8 @@ enum OpenAPIDocument {
               "post": {
                 "tags": ["customers"],
                 "operationId": "revokeGrant",
-                "summary": "Take a grant back, from now on",
-                "description": "One taken back before is answered in the same way, with the first why.",
+                "summary": "Revoke a grant from now on",
+                "description": "Revoking it again has no effect and returns the first `why`.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -401,7 +401,7 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["customers"],
                 "operationId": "listAliases",
-                "summary": "The ids that are one customer",
+                "summary": "The aliases of a customer",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -409,7 +409,7 @@ enum OpenAPIDocument {
                 ],
                 "responses": {
                   "200": {
-                    "description": "Under whichever of them it was asked",
+                    "description": "The ids, for any of them",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Aliases" } }
@@ -425,8 +425,8 @@ enum OpenAPIDocument {
               "post": {
                 "tags": ["customers"],
                 "operationId": "declareAlias",
-                "summary": "Say that two ids are one customer",
-                "description": "From now on either is answered with the purchases of both; of an instant before, each for itself. The alias belongs to the customer permanently; an alias of an alias is one of the customer behind it.",
+                "summary": "Declare that two ids are one customer",
+                "description": "From now on both ids have the purchases of both. For an earlier instant, each has its own. The alias belongs to the customer permanently; an alias of an alias is one of the customer behind it.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -513,7 +513,7 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["customers"],
                 "operationId": "getAudit",
-                "summary": "Changes of ownership, and access given by hand",
+                "summary": "Changes of ownership, and granted access",
                 "description": "Claims, transfers, grants, aliases, changes requested from a store, and claims that were refused (the same one once). Lines are only ever added.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
@@ -691,7 +691,7 @@ enum OpenAPIDocument {
                   { "$ref": "#/components/parameters/environment" },
                   {
                     "name": "prefix", "in": "query",
-                    "description": "What the ids begin with; without it all are listed",
+                    "description": "The prefix of the ids; without it all are listed",
                     "schema": { "type": "string" }
                   },
                   {
@@ -726,7 +726,7 @@ enum OpenAPIDocument {
                 "tags": ["customers"],
                 "operationId": "listUnclaimed",
                 "summary": "Purchases that no customer ever claimed",
-                "description": "As `lookup` shows them; once claimed they are gone from here.",
+                "description": "In the form of `lookup`. Claimed purchases are not listed.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -835,7 +835,7 @@ enum OpenAPIDocument {
                   },
                   {
                     "name": "asKnownAt", "in": "query",
-                    "description": "Only what had been learned by this instant counts",
+                    "description": "Only facts learned by this instant count",
                     "schema": { "$ref": "#/components/schemas/Instant" }
                   }
                 ],
@@ -861,7 +861,7 @@ enum OpenAPIDocument {
                 "tags": ["events"],
                 "operationId": "listEvents",
                 "summary": "What happened to an app's customers, as a feed",
-                "description": "In the order in which it was committed, which late news makes another one than that of `effectiveAt`. No event ever appears behind one already read: ask on with `after` set to `next`.",
+                "description": "In the order of commits, which differs from that of `effectiveAt` after late facts. No event ever appears before one that was already read. Continue with `after` set to `next`.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -897,8 +897,8 @@ enum OpenAPIDocument {
               "post": {
                 "tags": ["notifications"],
                 "operationId": "postAppStoreNotification",
-                "summary": "Take in an App Store Server Notification, version 2",
-                "description": "Verified before anything is believed; answered 200 once it is stored for good. The App Store repeats what was answered otherwise.",
+                "summary": "Receive an App Store Server Notification, version 2",
+                "description": "It is verified first, and answered 200 once it is stored. The App Store repeats it after any other response.",
                 "security": [],
                 "parameters": [{ "$ref": "#/components/parameters/app" }],
                 "requestBody": {
@@ -912,7 +912,7 @@ enum OpenAPIDocument {
                 },
                 "responses": {
                   "200": {
-                    "description": "Stored now, or known from before",
+                    "description": "Stored now or earlier",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Receipt" } }
@@ -933,8 +933,8 @@ enum OpenAPIDocument {
               "post": {
                 "tags": ["notifications"],
                 "operationId": "postGooglePlayNotification",
-                "summary": "Take in a push of Pub/Sub with a notification of Google Play",
-                "description": "The push must bear a token of the configured service account. What it says of a purchase is asked about before anything is believed, where credentials are configured; answered 200 once that is stored for good. Pub/Sub repeats what was answered otherwise.",
+                "summary": "Receive a push of Pub/Sub with a notification of Google Play",
+                "description": "The push must have a token of the configured service account. With credentials, Google Play is queried about the purchase first. It is answered 200 once the result is stored. Pub/Sub repeats it after any other response.",
                 "security": [],
                 "parameters": [{ "$ref": "#/components/parameters/app" }],
                 "requestBody": {
@@ -944,7 +944,7 @@ enum OpenAPIDocument {
                 },
                 "responses": {
                   "200": {
-                    "description": "Stored now, or known from before",
+                    "description": "Stored now or earlier",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Receipt" } }
@@ -964,8 +964,8 @@ enum OpenAPIDocument {
               "post": {
                 "tags": ["notifications"],
                 "operationId": "postRevenueCatNotification",
-                "summary": "Take in a webhook of RevenueCat",
-                "description": "The webhook must bear the configured `Authorization` header, the signature of the configured secret, or both. It is a relay's word: it fills what the stores have not said, is presumed, and overrules nothing. Answered 200 once it is stored for good; RevenueCat repeats what was answered otherwise.",
+                "summary": "Receive a webhook of RevenueCat",
+                "description": "The webhook must have the configured `Authorization` header, the signature of the configured secret, or both. A relay's report fills only gaps in the stores' data, is presumed, and overrules nothing. It is answered 200 once it is stored. RevenueCat repeats it after any other response.",
                 "security": [],
                 "parameters": [{ "$ref": "#/components/parameters/app" }],
                 "requestBody": {
@@ -975,7 +975,7 @@ enum OpenAPIDocument {
                 },
                 "responses": {
                   "200": {
-                    "description": "Stored now, or known from before",
+                    "description": "Stored now or earlier",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Receipt" } }
@@ -995,12 +995,12 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["backfill"],
                 "operationId": "getRevenueCatImport",
-                "summary": "How far a file of RevenueCat's answers has come",
+                "summary": "The progress of an import of RevenueCat responses",
                 "security": [{ "key": ["admin"] }],
                 "parameters": [{ "$ref": "#/components/parameters/app" }],
                 "responses": {
                   "200": {
-                    "description": "Its place; none where the last file came to its end",
+                    "description": "The position; null if the last file is complete",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/ImportPlace" } }
@@ -1016,19 +1016,19 @@ enum OpenAPIDocument {
               "post": {
                 "tags": ["backfill"],
                 "operationId": "postRevenueCatImport",
-                "summary": "Take in lines of a file of RevenueCat's answers about customers",
-                "description": "Each line is what RevenueCat's API answers about a customer, perhaps with `app_user_id` beside `subscriber`. Every line has a verdict of its own; what was taken in before changes nothing.",
+                "summary": "Import lines of a file of RevenueCat responses",
+                "description": "Each line is a response of RevenueCat's API about a customer, optionally with `app_user_id` beside `subscriber`. Each line has its own verdict. Lines imported before change nothing.",
                 "security": [{ "key": ["admin"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
                   {
                     "name": "linesBefore", "in": "query",
-                    "description": "How many lines of the file stand before",
+                    "description": "The number of lines of the file before these",
                     "schema": { "type": "integer", "minimum": 0, "default": 0 }
                   },
                   {
                     "name": "mark", "in": "query",
-                    "description": "A SHA-256 digest to remember the place behind these lines by; without it the place is forgotten",
+                    "description": "A SHA-256 digest that names the position after these lines; without it the position is removed",
                     "schema": { "type": "string", "minLength": 64, "maxLength": 64 }
                   },
                   {
@@ -1063,8 +1063,8 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["reports"],
                 "operationId": "getCustomerShadow",
-                "summary": "RevenueCat's answer about a customer beside ours",
-                "description": "Compared at the instant of its newest answer, by all that is known now.",
+                "summary": "Compare RevenueCat's response about a customer with ours",
+                "description": "Compared at the instant of RevenueCat's newest response, with all facts known now.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -1073,7 +1073,7 @@ enum OpenAPIDocument {
                 ],
                 "responses": {
                   "200": {
-                    "description": "Where they differ; nowhere if the list is empty",
+                    "description": "The differences; empty if there are none",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/CustomerShadow" } }
@@ -1169,8 +1169,8 @@ enum OpenAPIDocument {
               "post": {
                 "tags": ["backfill"],
                 "operationId": "postImport",
-                "summary": "Bring in lines of an export",
-                "description": "The header, then any number of lines in their order. What a store signed is verified again; what is here already changes nothing.",
+                "summary": "Import lines of an export",
+                "description": "The header, then any number of lines in their order. Signed data is verified again. Lines that are already stored change nothing.",
                 "security": [{ "key": ["admin"] }],
                 "parameters": [{ "$ref": "#/components/parameters/app" }],
                 "requestBody": {
@@ -1181,7 +1181,7 @@ enum OpenAPIDocument {
                 },
                 "responses": {
                   "200": {
-                    "description": "What became of the lines",
+                    "description": "The outcome of the lines",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Import" } }
@@ -1200,8 +1200,8 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["backfill"],
                 "operationId": "getBackfill",
-                "summary": "How far asking the stores has come",
-                "description": "Of each store the run under way, or the last one since the server's start.",
+                "summary": "The progress of the latest backfill",
+                "description": "For each store the current run, or the last one since the server's start.",
                 "security": [{ "key": ["admin"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -1225,8 +1225,8 @@ enum OpenAPIDocument {
               "post": {
                 "tags": ["backfill"],
                 "operationId": "postBackfill",
-                "summary": "Have the stores asked for what has not arrived",
-                "description": "It begins within a second or so, from where the last run came to, and goes on when the answer is sent.",
+                "summary": "Request missing data from the stores",
+                "description": "It begins within about a second where the last run ended, and continues after the response.",
                 "security": [{ "key": ["admin"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -1727,8 +1727,8 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["backfill"],
                 "operationId": "getReplay",
-                "summary": "How far reading the stored evidence again has come",
-                "description": "The run under way, or the last one since the server's start, and what it found.",
+                "summary": "The progress of the latest replay",
+                "description": "The current run, or the last one since the server's start, and its findings.",
                 "security": [{ "key": ["admin"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -1751,8 +1751,8 @@ enum OpenAPIDocument {
               "post": {
                 "tags": ["backfill"],
                 "operationId": "postReplay",
-                "summary": "Have all stored evidence read again",
-                "description": "By the rules of this version. It begins within a second or so and goes on when the answer is sent, after a restart too. Facts are only ever added.",
+                "summary": "Read all stored evidence again",
+                "description": "It applies the rules of this version. It begins within about a second and continues after the response and after a restart. Facts are only added.",
                 "security": [{ "key": ["admin"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -1765,7 +1765,7 @@ enum OpenAPIDocument {
                 ],
                 "responses": {
                   "202": {
-                    "description": "It will begin, or is under way",
+                    "description": "It will begin, or is running",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Replay" } }
@@ -1829,7 +1829,7 @@ enum OpenAPIDocument {
                 "tags": ["watching"],
                 "operationId": "getArrivals",
                 "summary": "When notifications of a store arrived last",
-                "description": "Of any kind, repeated ones too, if they were believed; and the latest test notifications since the server's start. Google Play has one topic for an app, so that what arrives counts in every environment.",
+                "description": "All accepted notifications count, including repeated ones; also the latest test notifications since the server's start. Google Play has one topic for an app, so its notifications count in every environment.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -1838,7 +1838,7 @@ enum OpenAPIDocument {
                 ],
                 "responses": {
                   "200": {
-                    "description": "What has arrived, and whether it should have been more",
+                    "description": "What has arrived, and whether anything is overdue",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Arrivals" } }
@@ -1855,8 +1855,8 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["reports"],
                 "operationId": "getSurvey",
-                "summary": "What a store's side of the catalogue looks like",
-                "description": "Which products were bought, and with which grace payments failed. All facts are read, page by page: it takes as long as there are some.",
+                "summary": "The catalogue as a store's data shows it",
+                "description": "Which products were bought, and with which grace payments failed. All facts are read, page by page, so the time grows with their number.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -1884,12 +1884,12 @@ enum OpenAPIDocument {
                 "tags": ["reports"],
                 "operationId": "getArrivalReport",
                 "summary": "How changes reached us, and how late",
-                "description": "A row for each environment of each app, of those that the key opens. All facts are read, page by page: it takes as long as there are some.",
+                "description": "A row for each environment of each app that the key allows. All facts are read, page by page, so the time grows with their number.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   {
                     "name": "app", "in": "query",
-                    "description": "One app instead of all that the key opens",
+                    "description": "One app instead of all that the key allows",
                     "schema": { "type": "string" }
                   }
                 ],
@@ -1914,12 +1914,12 @@ enum OpenAPIDocument {
                 "tags": ["reports"],
                 "operationId": "getDriftReport",
                 "summary": "Where devices and we differed, why, and how long it took to heal",
-                "description": "A row for each environment of each app, of those that the key opens.",
+                "description": "A row for each environment of each app that the key allows.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   {
                     "name": "app", "in": "query",
-                    "description": "One app instead of all that the key opens",
+                    "description": "One app instead of all that the key allows",
                     "schema": { "type": "string" }
                   }
                 ],
@@ -1944,12 +1944,12 @@ enum OpenAPIDocument {
                 "tags": ["reports"],
                 "operationId": "getLockoutReport",
                 "summary": "How long customers were denied what the store vouched for",
-                "description": "A row for each environment of each app, of those that the key opens. All facts are read, page by page: it takes as long as there are some.",
+                "description": "A row for each environment of each app that the key allows. All facts are read, page by page, so the time grows with their number.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   {
                     "name": "app", "in": "query",
-                    "description": "One app instead of all that the key opens",
+                    "description": "One app instead of all that the key allows",
                     "schema": { "type": "string" }
                   }
                 ],
@@ -1973,8 +1973,8 @@ enum OpenAPIDocument {
               "post": {
                 "tags": ["operator"],
                 "operationId": "reloadConfiguration",
-                "summary": "Reads the configuration again",
-                "description": "All of it takes effect at once, or nothing of it. What `needRestart` names takes effect at the next start.",
+                "summary": "Reload the configuration",
+                "description": "It takes effect as a whole or not at all. What `needRestart` names takes effect at the next start.",
                 "security": [{ "key": ["admin"] }],
                 "responses": {
                   "200": {
@@ -2006,8 +2006,8 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["keys"],
                 "operationId": "listKeys",
-                "summary": "All keys, revoked ones too",
-                "description": "The keys themselves are not kept, only their digests.",
+                "summary": "All keys, including revoked ones",
+                "description": "Only digests of the keys are stored.",
                 "security": [{ "key": ["admin"] }],
                 "responses": {
                   "200": {
@@ -2035,7 +2035,7 @@ enum OpenAPIDocument {
                 },
                 "responses": {
                   "201": {
-                    "description": "It opens from now on; `key` is shown here and never again",
+                    "description": "It is valid from now on. `key` is shown only here",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/NewKey" } }
@@ -2054,12 +2054,12 @@ enum OpenAPIDocument {
                 "tags": ["keys"],
                 "operationId": "revokeKey",
                 "summary": "Revoke a key, for ever",
-                "description": "One revoked before is answered in the same way.",
+                "description": "Revoking it again has no effect.",
                 "security": [{ "key": ["admin"] }],
                 "parameters": [{ "$ref": "#/components/parameters/keyId" }],
                 "responses": {
                   "200": {
-                    "description": "It opens nothing any more",
+                    "description": "It is no longer valid",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Key" } }
@@ -2077,7 +2077,7 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["watching"],
                 "operationId": "getProblemType",
-                "summary": "What a problem means, and what to do",
+                "summary": "The meaning and the remedy of a problem",
                 "description": "The URL in a problem's `type`. The response is the same for all problems of the type.",
                 "security": [],
                 "parameters": [
@@ -2125,7 +2125,7 @@ enum OpenAPIDocument {
                 "operationId": "getReadiness",
                 "summary": "Whether the storage can be read and written",
                 "security": [],
-                "description": "Checked at most once a second. After a stop signal the answer is no.",
+                "description": "Checked at most once a second. After a stop signal the response is 503.",
                 "responses": {
                   "200": {
                     "description": "It can",
@@ -2142,7 +2142,7 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["watching"],
                 "operationId": "getMetrics",
-                "summary": "What was counted, in the text format 0.0.4 of Prometheus",
+                "summary": "Metrics in the text format 0.0.4 of Prometheus",
                 "security": [],
                 "responses": {
                   "200": {
@@ -2165,7 +2165,7 @@ enum OpenAPIDocument {
                     "headers": { "ETag": { "$ref": "#/components/headers/etag" } },
                     "content": { "application/json": { "schema": { "type": "object" } } }
                   },
-                  "304": { "description": "What the client holds is still the document" },
+                  "304": { "description": "The client's copy is current" },
                   "400": { "$ref": "#/components/responses/problem" }
                 }
               }
@@ -2176,7 +2176,7 @@ enum OpenAPIDocument {
               "key": {
                 "type": "http",
                 "scheme": "bearer",
-                "description": "A key that `tideover keys add` made. The role beside an operation is the least kind that will do, of `public` (in an app on a device), `secret` (an app's back end) and `admin` (the operator); a key can be bound to apps. An app that serves only the environment `simulated` is read without a key too."
+                "description": "A key that `tideover keys add` created. The role of an operation is the least kind that it accepts, of `public` (in an app on a device), `secret` (an app's back end) and `admin` (the operator); a key can be bound to apps. An app that serves only the environment `simulated` is read without a key too."
               }
             },
             "parameters": {
@@ -2214,7 +2214,7 @@ enum OpenAPIDocument {
                 "name": "id",
                 "in": "path",
                 "required": true,
-                "description": "What the key is called by, never the key itself",
+                "description": "The id of the key, not the key itself",
                 "schema": { "type": "string" }
               },
               "ifNoneMatch": {
@@ -2235,7 +2235,7 @@ enum OpenAPIDocument {
                 "schema": { "type": "string" }
               },
               "requestId": {
-                "description": "What the log calls this request",
+                "description": "The id of this request in the log",
                 "schema": { "type": "string" }
               },
               "challenge": {
@@ -2256,7 +2256,7 @@ enum OpenAPIDocument {
                 }
               },
               "unauthorised": {
-                "description": "No key was presented, or one that opens nothing",
+                "description": "The key is missing or invalid",
                 "headers": {
                   "WWW-Authenticate": { "$ref": "#/components/headers/challenge" },
                   "X-Request-Id": { "$ref": "#/components/headers/requestId" }
@@ -2266,7 +2266,7 @@ enum OpenAPIDocument {
                 }
               },
               "tryAgain": {
-                "description": "Our own fault or a passing one: try again after a while",
+                "description": "A fault of the server or a temporary one: try again later",
                 "headers": {
                   "Retry-After": { "$ref": "#/components/headers/retryAfter" },
                   "X-Request-Id": { "$ref": "#/components/headers/requestId" }
@@ -2820,7 +2820,7 @@ enum OpenAPIDocument {
                   },
                   "asked": {
                     "type": "array",
-                    "description": "The stores that an unknown order was to be asked of; empty where the purchase was known, and for what is no order",
+                    "description": "The stores to query about an unknown order; empty for a known purchase, and if no order was named",
                     "items": { "$ref": "#/components/schemas/AskedStore" }
                   },
                   "purchases": {
@@ -2836,7 +2836,7 @@ enum OpenAPIDocument {
                   "environment": { "type": ["string", "null"] },
                   "outcome": {
                     "type": "string",
-                    "description": "`noSuchOrder` alone says that there is none. A store that did not answer is the problem `store-did-not-answer`",
+                    "description": "Only `noSuchOrder` states that the order does not exist. If a store did not answer, the response is the problem `store-did-not-answer`",
                     "enum": ["found", "noSuchOrder", "notReadable", "noOrdersThere", "notConfigured"]
                   }
                 }
@@ -2865,7 +2865,7 @@ enum OpenAPIDocument {
                       }
                     }
                   },
-                  "next": { "type": ["string", "null"], "description": "To be asked for as `after`" },
+                  "next": { "type": ["string", "null"], "description": "Send it as `after` to continue" },
                   "more": { "type": "boolean" }
                 }
               },
@@ -2878,7 +2878,7 @@ enum OpenAPIDocument {
                   "purchases": {
                     "type": "array", "items": { "$ref": "#/components/schemas/FoundPurchase" }
                   },
-                  "next": { "type": ["string", "null"], "description": "To be asked for as `after`" },
+                  "next": { "type": ["string", "null"], "description": "Send it as `after` to continue" },
                   "more": { "type": "boolean" }
                 }
               },
@@ -2914,11 +2914,11 @@ enum OpenAPIDocument {
                   },
                   "owners": {
                     "type": "array", "items": { "type": "object" },
-                    "description": "Everyone who ever held it, in the order it was learned"
+                    "description": "All owners, in the order in which they were learned"
                   },
                   "reply": {
                     "type": "string",
-                    "description": "A sentence for the reply to the person who asks"
+                    "description": "A sentence for the reply to the customer"
                   },
                   "claim": {
                     "description": "How to claim it; null if it has a customer",
@@ -2942,7 +2942,7 @@ enum OpenAPIDocument {
                 "required": ["app", "customer", "aliases"],
                 "properties": {
                   "app": { "type": "string" },
-                  "customer": { "type": "string", "description": "The id that the others stand for" },
+                  "customer": { "type": "string", "description": "The id that the aliases refer to" },
                   "aliases": { "type": "array", "items": { "$ref": "#/components/schemas/Alias" } }
                 }
               },
@@ -3130,7 +3130,7 @@ enum OpenAPIDocument {
                         },
                         "other": {
                           "type": ["string", "null"],
-                          "description": "Who held what moved or was refused, or the id that joined"
+                          "description": "The owner of the purchase that moved or was refused, or the id that joined"
                         },
                         "lineage": { "type": ["string", "null"] },
                         "actor": { "type": "string", "enum": ["customer", "store", "operator", "server"] },
@@ -3165,7 +3165,7 @@ enum OpenAPIDocument {
                       }
                     }
                   },
-                  "next": { "type": ["string", "null"], "description": "To be asked for as `after`" },
+                  "next": { "type": ["string", "null"], "description": "Send it as `after` to continue" },
                   "more": { "type": "boolean" }
                 }
               },
@@ -3220,19 +3220,19 @@ enum OpenAPIDocument {
                   "prompt": { "$ref": "#/components/schemas/Prompt" },
                   "items": {
                     "type": "array",
-                    "description": "What became of each piece, in the order presented",
+                    "description": "The outcome of each piece, in the order presented",
                     "items": { "$ref": "#/components/schemas/ReconciledItem" }
                   },
                   "drift": {
                     "type": "array",
-                    "description": "What is open between devices and us, and what this report opened or healed; newest first",
+                    "description": "Open differences between devices and the server, and those that this report opened or healed; newest first",
                     "items": { "$ref": "#/components/schemas/Drift" }
                   }
                 }
               },
               "DeviceConclusion": {
                 "type": "object",
-                "description": "What the device concluded by itself: compared with what we answer, never believed",
+                "description": "The device's own conclusion: it is compared with the answer, never trusted",
                 "additionalProperties": false,
                 "properties": {
                   "deviceTime": { "$ref": "#/components/schemas/Instant" },
@@ -3411,7 +3411,7 @@ enum OpenAPIDocument {
                   "lineage": { "type": ["string", "null"] },
                   "ownership": {
                     "type": "string",
-                    "description": "held, claimed, transferred, or why the claim to it came to nothing"
+                    "description": "held, claimed, transferred, or why the claim failed"
                   },
                   "missing": {
                     "type": "string",
@@ -3477,7 +3477,7 @@ enum OpenAPIDocument {
                       }
                     }
                   },
-                  "next": { "type": ["string", "null"], "description": "What to go on with as `after`; null at the end" }
+                  "next": { "type": ["string", "null"], "description": "Send it as `after` to continue; null at the end" }
                 }
               },
               "Import": {
@@ -3492,7 +3492,7 @@ enum OpenAPIDocument {
                   },
                   "known": {
                     "type": "object",
-                    "description": "How many were here already, by kind",
+                    "description": "The number of already stored ones, by kind",
                     "additionalProperties": { "type": "integer" }
                   },
                   "refused": {
@@ -3550,7 +3550,7 @@ enum OpenAPIDocument {
                   "apply": { "type": "boolean", "description": "Whether it adds what is new" },
                   "resumed": {
                     "type": "boolean",
-                    "description": "Whether it went on where a server before had come to; what that read is not counted"
+                    "description": "Whether it resumed a previous server's run; what that run read is not counted"
                   },
                   "evidence": { "type": "integer", "description": "Pieces that were read" },
                   "facts": { "type": "integer", "description": "What they state" },
@@ -3753,7 +3753,7 @@ enum OpenAPIDocument {
                     ]
                   },
                   "stopped": {
-                    "description": "Why it ended early; it goes on where it stopped",
+                    "description": "Why it ended early; it resumes where it stopped",
                     "oneOf": [
                       {
                         "type": "object",
@@ -3863,7 +3863,7 @@ enum OpenAPIDocument {
                   },
                   "purchases": {
                     "type": "array", "items": { "type": "object" },
-                    "description": "Each purchase with everyone who ever held it"
+                    "description": "Each purchase with all its owners"
                   },
                   "aliases": { "type": "array", "items": { "$ref": "#/components/schemas/Alias" } }
                 }
@@ -3909,7 +3909,7 @@ enum OpenAPIDocument {
                   },
                   "next": {
                     "type": ["string", "null"],
-                    "description": "What to ask on with as `after`; null as long as there is nothing"
+                    "description": "Send it as `after` to continue; null until there is an event"
                   },
                   "more": {
                     "type": "boolean",
@@ -4364,7 +4364,7 @@ enum OpenAPIDocument {
               },
               "Arguments": {
                 "type": "object",
-                "description": "What the words of a key fill in; each key has always the same",
+                "description": "The values of a text's placeholders; each key always has the same ones",
                 "properties": {
                   "until": { "$ref": "#/components/schemas/Instant" },
                   "endsAt": { "$ref": "#/components/schemas/Instant" },
@@ -4478,13 +4478,13 @@ enum OpenAPIDocument {
                   "kind": { "type": "string", "enum": ["public", "secret", "admin"] },
                   "apps": {
                     "type": "array",
-                    "description": "The apps it opens; all of them where the list is empty",
+                    "description": "The apps that it allows; empty for all apps",
                     "items": { "type": "string" }
                   },
                   "name": { "type": "string" },
                   "createdAt": { "$ref": "#/components/schemas/Instant" },
                   "revokedAt": {
-                    "description": "Since when it opens nothing; null while it does",
+                    "description": "When it was revoked; null while it is valid",
                     "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
                   }
                 }
@@ -4497,13 +4497,13 @@ enum OpenAPIDocument {
                   "kind": { "type": "string", "enum": ["public", "secret", "admin"] },
                   "apps": {
                     "type": "array",
-                    "description": "The apps it opens; all of them where the list is empty",
+                    "description": "The apps that it allows; empty for all apps",
                     "items": { "type": "string" }
                   },
                   "name": { "type": "string" },
                   "createdAt": { "$ref": "#/components/schemas/Instant" },
                   "revokedAt": {
-                    "description": "Since when it opens nothing; null while it does",
+                    "description": "When it was revoked; null while it is valid",
                     "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
                   },
                   "key": { "type": "string", "description": "What `Authorization: Bearer` takes" }
@@ -4739,12 +4739,12 @@ enum OpenAPIDocument {
                 "type": "object", "required": ["read", "known", "refused", "newFacts", "lines"],
                 "properties": {
                   "read": { "type": "integer", "description": "Lines that were understood" },
-                  "known": { "type": "integer", "description": "Of these, such as were kept before" },
+                  "known": { "type": "integer", "description": "Of these, those that were stored before" },
                   "refused": { "type": "integer" },
                   "newFacts": { "type": "integer" },
                   "lines": {
                     "type": "array",
-                    "description": "Those with something to say",
+                    "description": "Lines with a finding",
                     "items": {
                       "type": "object", "required": ["line", "verdict", "detail"],
                       "properties": {
@@ -4765,7 +4765,7 @@ enum OpenAPIDocument {
                   "app": { "type": "string" },
                   "environment": { "type": "string" },
                   "customer": { "type": "string" },
-                  "answers": { "type": "integer", "description": "How many answers of RevenueCat's are kept" },
+                  "answers": { "type": "integer", "description": "The number of stored RevenueCat responses" },
                   "answeredAt": { "$ref": "#/components/schemas/Instant" },
                   "evidence": { "type": "string", "description": "The answer compared" },
                   "lockoutMinutes": { "type": "number" },

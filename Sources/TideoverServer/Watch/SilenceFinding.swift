@@ -18,7 +18,7 @@ struct SilenceFinding: Hashable {
     init(_ report: BackfillReport) {
         let sums = report.sums.values
         let news = sums.reduce(0) { $0 + $1.items - $1.known - $1.refused }
-        let told = "\(news) signed things that had not arrived, with \(report.newFacts) new facts"
+        let told = "\(news) signed items that had not arrived, with \(report.newFacts) new facts"
         if case .stopped(let stop) = report.outcome {
             word = .unknown
             sentence = "the store did not answer everything: \(stop.sentence) It reported \(told)."

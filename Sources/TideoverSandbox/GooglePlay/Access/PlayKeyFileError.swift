@@ -13,7 +13,7 @@ public enum PlayKeyFileError: Error, Hashable, CustomStringConvertible {
             switch self {
             case .notJSON: "it is not JSON"
             case .missing(let name): "it has no \"\(name)\""
-            case .noKey(let name): "its \"\(name)\" is no key of RSA in PEM"
+            case .noKey(let name): "its \"\(name)\" is not an RSA key in PEM"
             }
         return "\(fault); remove the file, and a new key is made"
     }

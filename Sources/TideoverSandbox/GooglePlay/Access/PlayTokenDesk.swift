@@ -196,13 +196,13 @@ private enum TokenRefusal: Error {
 
     var words: String {
         switch self {
-        case .unreadable: "There is no assertion that can be read."
-        case .grantType: "Only the grant of RFC 7523 is given here."
+        case .unreadable: "The assertion is missing or malformed."
+        case .grantType: "Only the grant type of RFC 7523 is supported."
         case .account: "There is no such account, or it has no such key."
-        case .signature: "The signature of the assertion does not hold."
+        case .signature: "The signature of the assertion is not valid."
         case .audience: "The assertion has another audience."
-        case .time: "The assertion must be of now and last an hour at most."
-        case .scope: "The assertion asks for nothing that there is."
+        case .time: "The assertion must be current and last at most an hour."
+        case .scope: "The assertion requests an unknown scope."
         }
     }
 }
