@@ -39,7 +39,7 @@ import TideoverSandbox
     /// A month takes five minutes, as in Apple's sandbox.
     // One in three; all are also played at the normal pace.
     @Test(arguments: files.enumerated().filter { $0.offset.isMultiple(of: 3) }.map(\.element))
-    func `access comes out right in accelerated time`(_ file: String) async throws {
+    func `access is correct in accelerated time`(_ file: String) async throws {
         let report = try await Self.play(file, month: 300_000)
         for failure in report.failures { Issue.record("\(failure)") }
         #expect(!report.verdicts.isEmpty)
