@@ -85,7 +85,7 @@ import TideoverSignatures
         ("{ apps: {} }", "1:9: apps: expected a list of at least one app, found an object"),
         ("{ apps: [7] }", "1:10: apps[0]: expected an object, found a number"),
     ])
-    func `a file of another shape is refused`(text: String, problem: String) {
+    func `a file with another structure is rejected`(text: String, problem: String) {
         #expect(problems(text) == [problem])
     }
 
@@ -99,7 +99,7 @@ import TideoverSignatures
     }
 
     @Test(arguments: ["postgres://u:secret@db/x", "postgresql://u:secret@db/x"])
-    func `a database of PostgreSQL is refused without repeating its password`(text: String) {
+    func `a PostgreSQL database is rejected without its password in the message`(text: String) {
         let text = app("").replacing("{ apps", with: "{ storage: \"\(text)\", apps")
         #expect(reasons(text) == [.unsupported(.postgres)])
         #expect(!problems(text).joined().contains("secret"))

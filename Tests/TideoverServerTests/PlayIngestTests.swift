@@ -116,9 +116,7 @@ struct PlayIngestTests {
         await server.close()
     }
 
-    @Test
-    func
-        `a purchase that the store does not know long after it told of it is an answer, and no more`()
+    @Test func `a purchase that the store does not know after an hour is an answer without facts`()
         async throws
     {
         let play = TestPlay()

@@ -227,7 +227,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `refused notifications leave the budget of reconciles untouched`() async throws {
+    @Test func `rejected notifications leave the budget of reconciles unchanged`() async throws {
         let server = try server()
         #expect(try await lookedAt(from: "192.0.2.1", by: server) == 3)
         func reconcile(_ transaction: String) async throws -> Int {

@@ -34,11 +34,7 @@ final class SandboxProgramTests {
         return file.path
     }
 
-    @Test
-    func
-        `a scenario that comes out as it says passes, and what a naive check gets wrong is counted`()
-        throws
-    {
+    @Test func `a correct scenario passes, and the mistakes of a naive check are counted`() throws {
         let said = try Executable.run(["sandbox", "run", try file("a.json5", expecting: "grace")])
         #expect(said.code == 0, "\(said.messages)")
         #expect(said.results.contains("1 of 1 scenarios passed."))

@@ -122,7 +122,7 @@ import TideoverStorage
         #expect(try await server.post(message).status == 200)
     }
 
-    @Test func `a failure without grace holds at once`() async throws {
+    @Test func `a failed payment without grace causes a hold at once`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())
         try await fail(server, grace: nil)

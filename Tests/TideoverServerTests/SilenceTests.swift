@@ -55,9 +55,7 @@ import TideoverStorage
     /// The end of the purchased month.
     private static let due = RehearsedStore.start + Period(months: 1)
 
-    @Test
-    func
-        `a renewal falls due and nothing arrives: it is raised once, and cleared when something does`()
+    @Test func `a due renewal without a notification raises one alarm until one arrives`()
         async throws
     {
         let (rehearsed, time, backEnd) = try await bought()
@@ -203,9 +201,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test
-    func
-        `a silence raised before a restart is not raised again, and the time between does not count`()
+    @Test func `an alarm from before a restart is not repeated, and the downtime does not count`()
         async throws
     {
         let (rehearsed, time, backEnd) = try await bought()
