@@ -86,8 +86,8 @@ final class ActionProgramTests {
         for name in used { #expect(inputs[name] != nil, "\(name)") }
     }
 
-    /// Runs the action's script. The program beside the tests stands in for `docker run`: it gets the
-    /// words after the image.
+    /// Runs the action's script. The program beside the tests replaces `docker run`: it receives
+    /// the arguments after the image.
     private func rehearse(_ values: [String: String]) throws -> ChildProcess.Said {
         let docker = """
             #!/bin/bash

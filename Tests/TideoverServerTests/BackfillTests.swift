@@ -543,7 +543,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    /// Returns access to a store whose clock follows ours, because the test waits on the way.
+    /// Returns access to a store with the clock of the test, which advances during waits.
     private func following(_ rehearsed: RehearsedStore, _ time: TestTime) -> StoreAccess {
         rehearsed.access { _ in
             let now = time.clock.now.millisecondsSince1970

@@ -69,7 +69,7 @@ import TideoverServer
         func committed() async throws -> [String] {
             try await server.samples().filter { $0.hasPrefix(commits) }
         }
-        // A customer's first reconcile is recorded, whatever the device reports.
+        // A customer's first reconcile is recorded, with any report of the device.
         _ = try await reconcile(server, says(true, until: Message.end))
         _ = try await reconcile(server, says(false), customer: "u_9")
         let before = try await committed()

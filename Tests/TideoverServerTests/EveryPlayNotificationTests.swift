@@ -365,7 +365,7 @@ import TideoverStorage
             await server.storage.close()
             server = try TestServer(folder: server.folder, googlePlay: play.trust(asksStore: false))
         }
-        // Within the hour for which its token is valid, plus a minute.
+        // The token is still valid: its lifetime is an hour, plus a minute.
         server.set("2026-05-02T10:30:00Z")
         play.set("2026-05-02T10:30:00Z")
         var late = try TestPlay.push(TestPlay.notice(4), messageId: "late", at: server.now)

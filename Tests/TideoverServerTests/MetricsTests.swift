@@ -7,7 +7,7 @@ import TideoverSQLite
 import TideoverServer
 import TideoverTestProcesses
 
-/// What `/metrics` says.
+/// The content of `/metrics`.
 @Suite struct MetricsTests {
     @Test func `requests are counted by template, method and status class`() async throws {
         let server = try TestServer()
@@ -129,7 +129,7 @@ import TideoverTestProcesses
     }
 }
 
-/// A server that has seen something of everything.
+/// A server that has received every kind of message.
 enum MetricsSample {
     static let instruments = Instruments(
         process: {
@@ -177,12 +177,12 @@ enum MetricsSample {
     }
 }
 
-/// Prometheus's own check of what it would read.
+/// The check of metrics by Prometheus.
 enum Promtool {
     static let path: String? = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
         .map { "\($0)/promtool" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// `0`, or the exit code and what was said.
+    /// Returns `0`, or the exit code and the output.
     static func check(_ text: [UInt8], _ path: String) throws -> String {
         let said = try ChildProcess.run([path, "check", "metrics"], input: text)
         return "\(said.code)\(said.results)\(said.messages)"

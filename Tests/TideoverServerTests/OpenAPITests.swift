@@ -27,7 +27,7 @@ import TideoverStorage
     }
 
     @Test func `the response of every route matches its schema`() async throws {
-        // A minute passes between two requests, so that the store may be queried each time.
+        // A minute passes between two requests, so that the store can be queried each time.
         let uptime = Locked<Int64>(0)
         let server = try TestServer(
             instruments: Instruments(

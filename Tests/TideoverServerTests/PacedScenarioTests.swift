@@ -33,7 +33,7 @@ import TideoverSandbox
     }
 
     /// Scenarios that depend on fixed lengths, which are not compressed with the store's: the
-    /// lifetime of Google's keys, and the sixty days for which tokens can be queried.
+    /// lifetime of Google's keys, and the sixty days during which tokens can be queried.
     private static let lengths = ["google-push-new-key.json5", "google-ended-unheard.json5"]
 
     /// A month takes five minutes, as in Apple's sandbox.

@@ -64,7 +64,7 @@ import TideoverTestProcesses
         for pattern in secrets + ["*.db*"] { #expect(left.contains("**/\(pattern)")) }
     }
 
-    /// What `readelf -lW` and `readelf -dW` would say, without binutils.
+    /// Checks the same as `readelf -lW` and `readelf -dW`, without binutils.
     @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
     func `the program binds all symbols at its start and has read-only code`() throws {
         let program = try ProgramImage(FileHandle(forReadingFrom: Executable.url))
@@ -122,7 +122,7 @@ import TideoverTestProcesses
         #expect(image == page)
         let needed = try text("scripts/require.sh").matches(of: /\|\| echo (lib[a-z0-9+-]+-dev)/)
             .map { String($0.output.1) }
-        // The image of the toolchain has what any program is linked with.
+        // The image of the toolchain contains the packages that every program links with.
         let inToolchain: Set = ["libc6-dev", "libgcc-12-dev"]
         for package in Set(needed).subtracting(inToolchain) {
             #expect(image[0].contains(package), "\(package)")
@@ -141,7 +141,7 @@ import TideoverTestProcesses
             .appending(path: "tideover-unit-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        // The program is looked for too, and is not installed here.
+        // The check also requires the program, which is not installed here.
         let unit = try text("Packaging/tideover.service")
             .replacing("/usr/local/bin/tideover", with: "/bin/true")
         let file = folder.appending(path: "tideover.service")
@@ -152,19 +152,19 @@ import TideoverTestProcesses
     }
 }
 
-/// systemd's own check of a unit.
+/// The check of a unit by systemd.
 private enum SystemdAnalyze {
     static let path: String? = ["/usr/bin/systemd-analyze", "/bin/systemd-analyze"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// `0`, or the exit code and what was said.
+    /// Returns `0`, or the exit code and the output.
     static func verify(_ unit: String, _ path: String) throws -> String {
         let said = try ChildProcess.run([path, "verify", unit])
         return "\(said.code)\(said.results)\(said.messages)"
     }
 }
 
-/// What the head of a 64-bit ELF file says of how it is loaded.
+/// The load options in the header of a 64-bit ELF file.
 /// https://refspecs.linuxfoundation.org/elf/gabi4+/contents.html
 private struct ProgramImage {
     private(set) var isPositionIndependent = false

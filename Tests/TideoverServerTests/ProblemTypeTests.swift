@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// What the server says about a type of problem, docs/problems.md and the sources agree.
+/// The server, docs/problems.md and the sources describe the same problem types.
 @Suite struct ProblemTypeTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -71,7 +71,7 @@ import TideoverServer
     @Test func `the page lists every reason to reject signed data`() throws {
         let page = try Self.page().filter { $0.hasPrefix("| <a id=") || $0.hasPrefix("- `") }
         let names = Set(page.flatMap { $0.matches(of: /`([a-z0-9-]+)`/).map { String($0.1) } })
-        // Of documents that no route takes.
+        // No route accepts these documents.
         let internalOnly: Set = ["document-type", "signing-key"]
         for path in [
             "TideoverSignatures/RefusalWords.swift", "TideoverAppStore/Reading/Words.swift",

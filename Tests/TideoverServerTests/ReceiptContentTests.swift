@@ -7,7 +7,7 @@ import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
 
-/// The attributes of a receipt, signed as they are.
+/// The attributes of a receipt, signed without validation.
 struct ReceiptContentTests {
     /// The attributes by number, encoded as on Apple's page.
     struct Content {

@@ -7,7 +7,7 @@ import TideoverSandbox
 import TideoverServer
 import TideoverStorage
 
-/// The alarm for missing notifications: the store owed one, and none arrived.
+/// The alarm for missing notifications: one is due, and none arrives.
 @Suite struct SilenceTests {
     /// Creates a month's purchase of Anna's with a received notification.
     private func bought() async throws -> (RehearsedStore, TestTime, RehearsedBackEnd) {

@@ -63,8 +63,8 @@ import TideoverServer
     private static let tokens = (1...20).map { "token-\($0)" }
     private static let end: Instant = "2026-06-01T10:00:00Z"
 
-    /// Creates twenty subscriptions whose renewal meets a store that throttles for two hours,
-    /// repeatedly.
+    /// Creates twenty subscriptions. At their renewal the store repeatedly throttles for two
+    /// hours.
     private func busyPlay() async throws -> PlayBackEnd {
         let end = Self.end
         let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
