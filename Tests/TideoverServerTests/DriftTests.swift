@@ -102,7 +102,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a late notification heals the drift and is recorded as the cause`() async throws {
+    @Test func `a late notification heals the drift, and the report counts it`() async throws {
         let server = try TestServer()
         server.set(Message.start + .days(1))
         let opened = try await reconcile(server, says(true, until: Message.end)).answer

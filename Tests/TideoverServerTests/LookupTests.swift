@@ -194,7 +194,9 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `unknown, unclaimed and foreign purchases have their own problems`() async throws {
+    @Test func `unknown and unclaimed purchases and malformed queries have their own problems`()
+        async throws
+    {
         let server = try TestServer()
         var message = Message.purchase()
         message.transaction?["appAccountToken"] = nil

@@ -68,7 +68,9 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `a failed read of the list does not delay the message`() async throws {
+    @Test func `a repeated message is accepted when the list does not contain its order`()
+        async throws
+    {
         let (backEnd, google, _) = try await revoked()
         google.fail { _ in Response(status: 503) }
         // While the store does not answer, the message must be delivered again.

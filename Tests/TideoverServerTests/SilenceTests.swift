@@ -135,7 +135,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `an unreachable store leaves the alarm open and is not asked repeatedly`()
+    @Test func `an unreachable store leaves the result unknown, and the requests are bounded`()
         async throws
     {
         let (rehearsed, time, backEnd) = try await bought()
