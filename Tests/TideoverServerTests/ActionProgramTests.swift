@@ -52,7 +52,7 @@ final class ActionProgramTests {
         )
     }
 
-    @Test func `every input reaches the command, and nothing else does`() throws {
+    @Test func `the step passes every input, and only inputs, to the command`() throws {
         let inputs = try #require(try Self.action()["inputs"]).members.map { String($0.key) }
         let (variables, script) = try Self.step()
         #expect(
@@ -63,7 +63,7 @@ final class ActionProgramTests {
         for name in variables.keys { #expect(script.contains("$\(name)\""), "\(name)") }
     }
 
-    @Test func `every flag is one of the command`() throws {
+    @Test func `the step uses only flags that the command has`() throws {
         // The arguments before those of docker.
         let script = try Self.step().script.components(separatedBy: "docker run")[0]
         let help = try Executable.run(["sandbox", "run", "--help"]).results
@@ -72,7 +72,7 @@ final class ActionProgramTests {
         for flag in flags { #expect(help.contains("  \(flag)"), "\(flag)") }
     }
 
-    @Test func `the guide uses inputs that exist, and all that are required`() throws {
+    @Test func `the guide uses only existing inputs and every required one`() throws {
         let page = try #require(Guide.all().first { $0.name == "rehearsal.md" })
         let block = try #require(page.blocks("yaml").first)
         let steps = try #require(try Self.read(block)["steps"])
@@ -86,8 +86,8 @@ final class ActionProgramTests {
         for name in used { #expect(inputs[name] != nil, "\(name)") }
     }
 
-    /// Runs the action's script. The program beside the tests replaces `docker run`: it gets the
-    /// words after the image.
+    /// Runs the action's script. The program beside the tests replaces `docker run`: it receives
+    /// the arguments after the image.
     private func rehearse(_ values: [String: String]) throws -> ChildProcess.Said {
         let docker = """
             #!/bin/bash
@@ -116,7 +116,7 @@ final class ActionProgramTests {
 
     private var output: URL { folder.appending(path: "output") }
 
-    @Test func `the outcome is a JUnit file, also where the back end is not there`() throws {
+    @Test func `the step writes a JUnit file when the back end does not run`() throws {
         let port = try ShellTools.freePorts(1)[0]
         let scenario = Guide.project.appending(path: "Scenarios/app-store-recovered-in-grace.json5")
         let said = try rehearse([

@@ -24,11 +24,11 @@ import TideoverTestProcesses
     }
 
     @Test(arguments: ["", "\n", "\r\n", "\n\n"])
-    func `a key stands alone in its file`(end: String) throws {
+    func `the server reads a key with or without a line end`(end: String) throws {
         #expect(try key(in: Self.adminKey.text + end) == Self.adminKey)
     }
 
-    @Test func `a variable can name the file, and without a name there is no key`() throws {
+    @Test func `a variable names the file, and without a file there is no key`() throws {
         let variable = ["TIDEOVER_SERVER_ADMIN_KEY_FILE": "/run/admin.key"]
         #expect(try load(app(""), variable).server.adminKeyFile == "/run/admin.key")
         let none = try load(app("")).server.adminKey { _ in throw NoSuchFile() }
@@ -39,7 +39,7 @@ import TideoverTestProcesses
         "", "hello", APIKey(.secret) { 7 }.text, adminKey.text + " # mine",
         adminKey.text + "\n" + adminKey.text, String(adminKey.text.dropLast()),
     ])
-    func `what is no admin key is refused with a way to make one, and not repeated`(
+    func `an invalid admin key is rejected with instructions and not printed`(
         text: String
     ) throws {
         let error = #expect(throws: UnusableAdminKey.self) { try key(in: text) }
@@ -49,7 +49,7 @@ import TideoverTestProcesses
         )
     }
 
-    @Test func `a file that cannot be read is told with the way to make one`() throws {
+    @Test func `an unreadable file is reported with instructions to create one`() throws {
         let error = #expect(throws: UnusableAdminKey.self) {
             try server("admin.key").adminKey { _ in throw NoSuchFile() }
         }
@@ -60,7 +60,7 @@ import TideoverTestProcesses
         )
     }
 
-    @Test func `a key in place of its file is not repeated`() {
+    @Test func `a key in place of a file name is not printed`() {
         let text = "{ server: { adminKeyFile: \"\(Self.adminKey.text)\" }, apps"
         #expect(
             problems(app("").replacing("{ apps", with: text)) == [
@@ -69,7 +69,7 @@ import TideoverTestProcesses
         )
     }
 
-    @Test func `the way to make a key makes one, for its owner alone`() throws {
+    @Test func `the instructions create a key that only its owner can read`() throws {
         let command = try #require(Self.howTo.split(separator: "`").dropFirst().first)
         let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }

@@ -54,21 +54,21 @@ import TideoverStorage
         LearnedChange.changes(among: messages.flatMap(\.self)).map(\.way)
     }
 
-    @Test func `a message that says what is known is no change`() {
+    @Test func `a message without new facts is not a change`() {
         let bought = message("a", [term(1), outlook(true)], signed: Self.start)
         let again = message("b", [term(1), outlook(true)], signed: Self.start + .days(1))
         let read = message("c", [term(1)], signed: Self.start + .days(2), .appStoreAPI)
         #expect(ways(bought, again, read) == [.pushed])
     }
 
-    @Test func `what is taken back and said again are changes`() {
+    @Test func `a reversal and its repetition are both changes`() {
         let said = [true, false, true].enumerated().map { number, willRenew in
             message("\(number)", [outlook(willRenew)], signed: Self.start + .days(Int64(number)))
         }
         #expect(ways(said[0], said[1], said[2]) == [.pushed, .pushed, .pushed])
     }
 
-    @Test func `a notification that comes after a read of the same is no change`() {
+    @Test func `a notification after a read with the same facts is not a change`() {
         let bought = message("a", [outlook(true)], signed: Self.start)
         let read = message(
             "b",
@@ -85,7 +85,7 @@ import TideoverStorage
         #expect(ways(bought, read, late) == [.pushed, .asked])
     }
 
-    @Test func `what is told late and was different between is a change of then`() {
+    @Test func `a late message about a past difference is a change of that time`() {
         let first = message("a", [outlook(true)], signed: Self.start)
         let third = message("c", [outlook(true)], signed: Self.start + .days(2))
         let second = message(
@@ -103,15 +103,13 @@ import TideoverStorage
         (.appStoreAPI, .asked), (.deviceTransaction, .device), (.appReceipt, .device),
         (.imported, nil), (.operator, nil), (.server, nil),
     ])
-    func `a change came the way its message did`(source: Source, way: LearnedChange.Way?) {
+    func `a change has the delivery path of its message`(source: Source, way: LearnedChange.Way?) {
         let told = message("a", [term(1)], signed: Self.start, source)
         #expect(ways(told) == [way].compactMap(\.self))
     }
 
     @Test
-    func `asked late, a period heals from its start; what we never listened to does not count`()
-        throws
-    {
+    func `a late read heals a period from its start, and unobserved time does not count`() throws {
         var report = ArrivalReport(
             app: "cards",
             environment: .sandbox,
@@ -147,7 +145,7 @@ import TideoverStorage
     }
 
     @Test(arguments: [(1, 50, 1), (100, 50, 50), (100, 95, 95), (100, 100, 100), (7, 95, 7)])
-    func `a quantile is the shortest that so many do not exceed`(
+    func `a quantile is the shortest duration that the percentage does not exceed`(
         count: Int,
         percent: Int,
         rank: Int
@@ -212,7 +210,7 @@ import TideoverStorage
     }
 
     @Test(arguments: [[], [2], [2, 4], [1, 2, 3, 4]] as [Set<Int>])
-    func `of n notifications, those lost were found by asking`(lost: Set<Int>) async throws {
+    func `reads find every lost notification`(lost: Set<Int>) async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime()
         let backEnd = try RehearsedBackEnd(rehearsed, time)
@@ -237,7 +235,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `the time to heal is from the signature to the asking`() async throws {
+    @Test func `the time to heal runs from the signature to the read`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime()
         let backEnd = try RehearsedBackEnd(rehearsed, time)
@@ -255,7 +253,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `a report needs a key, and tells of its apps only`() async throws {
+    @Test func `a report needs a key and contains only the apps of the key`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())
         let target = "/v1/reports/arrival"

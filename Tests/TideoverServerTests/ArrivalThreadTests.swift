@@ -41,7 +41,7 @@ import TideoverServer
         return false
     }
 
-    @Test func `verifying leaves it, whatever comes of it`() async throws {
+    @Test func `verification leaves the thread for valid and for invalid data`() async throws {
         let server = try TestServer()
         let genuine = try Message.purchase().body(server.store)
         let forged = try Message.purchase().body(TestStore())
@@ -51,7 +51,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `weighing every fact leaves it`() async throws {
+    @Test func `an explanation leaves the thread`() async throws {
         let server = try TestServer()
         #expect(try await server.post(.purchase()).status == 200)
         let request = get("/v1/apps/cards/customers/\(TestServer.anna)/explain")
@@ -60,7 +60,7 @@ import TideoverServer
     }
 
     @Test(arguments: ["/healthz", "/v1/apps/cards/customers/\(TestServer.anna)"])
-    func `a read is answered on it`(path: String) async throws {
+    func `a read stays on the thread`(path: String) async throws {
         let server = try TestServer()
         #expect(try await server.post(.purchase()).status == 200)
         #expect(await staysOnItsThread(get(path), server.service.handler))

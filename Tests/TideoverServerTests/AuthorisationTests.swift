@@ -23,7 +23,7 @@ import TideoverStorage
             (adminWithApps, [nil, nil, nil, nil]),
         ] as [(Presented, [String?])]
     )
-    func `a key opens what its kind is for`(presented: Presented, slugs: [String?]) {
+    func `each kind of key authorises its own routes`(presented: Presented, slugs: [String?]) {
         for (need, slug) in zip(Need.allCases, slugs) {
             for isOpen in [false, true] {
                 let app = need == .admin ? nil : "cards"
@@ -33,7 +33,7 @@ import TideoverStorage
         }
     }
 
-    @Test func `without a key only what needs none is open, and reads of what is only rehearsed`() {
+    @Test func `without a key only public routes and rehearsed apps are readable`() {
         for need in Need.allCases {
             let real = need.objection(to: .nothing, app: "cards", isOpen: false)
             #expect(real?.slug == (need == .nothing ? nil : "key-missing"))
@@ -49,7 +49,7 @@ import TideoverStorage
     }
 
     @Test(arguments: Service.routes.filter(\.writes).map { ($0.method, $0.template) })
-    func `a route that writes needs a key, in apps that are only rehearsed too`(
+    func `a route that writes needs a key in rehearsed apps too`(
         method: String,
         template: String
     ) async throws {
@@ -72,7 +72,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a key for one app opens no other, be there such an app or not`() {
+    @Test func `a key for one app opens no other app, existing or not`() {
         for presented in [Self.publicKey, Self.secretKey] {
             for app in ["chess", "Cards", "", "unheard-of"] {
                 let objection = Need.read.objection(to: presented, app: app, isOpen: false)
@@ -84,7 +84,7 @@ import TideoverStorage
         )
     }
 
-    @Test func `what is refused with 401 says how to be let in`() {
+    @Test func `a 401 response describes the authentication it needs`() {
         for presented in [Presented.nothing, .unknown] {
             let problem = Need.read.objection(to: presented, app: "cards", isOpen: false)
             #expect(problem?.status == 401)
@@ -101,7 +101,7 @@ import TideoverStorage
     private static let good = APIKey(.secret) { 0x0807_0605_0403_0201 }.text
 
     @Test(arguments: KeyKind.allCases)
-    func `a new key is its kind and 256 bits, and reads back`(kind: KeyKind) throws {
+    func `a new key contains its kind and 256 bits and parses again`(kind: KeyKind) throws {
         let key = APIKey(kind) { .random(in: .min ... .max) }
         #expect(key.text.hasPrefix("tideover_\(kind.rawValue)_"))
         #expect(key.text.utf8.count == "tideover_\(kind.rawValue)_".utf8.count + 43)
@@ -109,7 +109,7 @@ import TideoverStorage
         #expect(APIKey(kind) { .random(in: .min ... .max) } != key)
     }
 
-    @Test func `all of what is random is in it`() {
+    @Test func `a key contains every random bit`() {
         #expect(Self.good == "tideover_secret_AQIDBAUGBwgBAgMEBQYHCAECAwQFBgcIAQIDBAUGBwg")
         var bits: UInt64 = 0
         let keys = (0..<256).map { number in
@@ -132,11 +132,11 @@ import TideoverStorage
             good.replacing("_secret_", with: "_secret_\u{301}"),
         ]
     )
-    func `anything else is no key`(text: String) {
+    func `malformed text is not a key`(text: String) {
         #expect(APIKey(text) == nil)
     }
 
-    @Test func `printing a key shows its kind alone`() throws {
+    @Test func `the description of a key shows only its kind`() throws {
         let key = try #require(APIKey(Self.good))
         var dumped = ""
         dump(key, to: &dumped)
@@ -165,7 +165,7 @@ import TideoverStorage
         )
     }
 
-    @Test func `an app has a key when a public or secret one opens it`() {
+    @Test func `an app has a key when a public or secret key opens it`() {
         var table = KeyTable([record(1, .admin), record(2, apps: ["chess"], revoked: true)])
         #expect(!table.hasKey(for: "chess"))
         table.learn(record(3, .public, apps: ["chess", "go"]))
@@ -175,7 +175,7 @@ import TideoverStorage
         #expect(table.hasKey(for: "cards"))
     }
 
-    @Test func `a key that was revoked stays so, whatever is heard later`() {
+    @Test func `a revoked key stays revoked when an older record arrives`() {
         var table = KeyTable([record(1)])
         table.learn(record(1, revoked: true))
         table.learn(record(1))

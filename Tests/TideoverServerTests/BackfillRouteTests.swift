@@ -6,7 +6,7 @@ import TideoverServer
 
 /// Requests of a backfill over HTTP.
 @Suite struct BackfillRouteTests {
-    @Test func `a run that is wanted begins, and is told of`() async throws {
+    @Test func `a requested run starts and is reported`() async throws {
         let server = try TestServer()
         let target = "/v1/apps/cards/backfill?environment=sandbox"
         let before = JSONValue(try JSONDocument(try await server.get(target).body).root)
@@ -23,7 +23,7 @@ import TideoverServer
         ("/v1/apps/cards/backfill", 400, "environment-not-served"),
         ("/v1/apps/other/backfill?environment=sandbox", 404, "unknown-app"),
     ])
-    func `what cannot be asked is refused`(target: String, status: Int, code: String) async throws {
+    func `an invalid request is rejected`(target: String, status: Int, code: String) async throws {
         let server = try TestServer()
         for method in ["GET", "POST"] {
             let answer = try await server.send(method, target)

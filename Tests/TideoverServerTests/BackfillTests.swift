@@ -52,7 +52,7 @@ import TideoverStorage
     ]
 
     @Test(arguments: UInt64(1)...24)
-    func `whatever was lost of a life, after a backfill it is as if nothing had been`(
+    func `a backfill restores every lost notification of a life`(
         seed: UInt64
     ) async throws {
         let rehearsed = try RehearsedStore(seed: seed)
@@ -114,9 +114,7 @@ import TideoverStorage
         }.sorted()
     }
 
-    @Test func `killed before any of its commits, a backfill goes on and doubles nothing`()
-        async throws
-    {
+    @Test func `a backfill resumes after a kill at any commit without duplicates`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime()
         try await silence(rehearsed, time, days: 150)
@@ -158,7 +156,7 @@ import TideoverStorage
         await whole.close()
     }
 
-    @Test func `a store that wants to be left alone is left alone, and then asked`() async throws {
+    @Test func `the backfill waits as long as a rate limit requires`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime(movesClock: true)
         try await silence(rehearsed, time, days: 40)
@@ -176,9 +174,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `a long pause ends the run, and the process that comes after keeps to it`()
-        async throws
-    {
+    @Test func `a long rate limit ends the run, and the next process respects it`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime(movesClock: true)
         try await silence(rehearsed, time, days: 40)
@@ -205,7 +201,7 @@ import TideoverStorage
         await next.close()
     }
 
-    @Test func `requests of a kind keep their distance, whatever there is to ask`() async throws {
+    @Test func `requests of one kind stay within the rate limit`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime(movesClock: true)
         for number in 0..<30 {
@@ -234,9 +230,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `what failed is asked for first, then everything, and how far that is is told`()
-        async throws
-    {
+    @Test func `a run requests failed notifications first and reports its progress`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime(movesClock: true)
         try await silence(rehearsed, time, days: 175)
@@ -276,7 +270,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `a backfill never runs into the limits that the store enforces`() async throws {
+    @Test func `a backfill never reaches the rate limits of the store`() async throws {
         let rehearsed = try RehearsedStore(limits: .byTheSecond)
         let time = TestTime(movesClock: true)
         for number in 0..<30 {
@@ -299,9 +293,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `a process that comes after another keeps the distance from what that asked`()
-        async throws
-    {
+    @Test func `a new process keeps the request interval of the previous process`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime(movesClock: true)
         try await silence(rehearsed, time, days: 40)
@@ -324,7 +316,7 @@ import TideoverStorage
         await next.close()
     }
 
-    @Test func `who went silent is asked about, and each question is remembered`() async throws {
+    @Test func `a silent customer is requested, and each request is recorded`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime(movesClock: true)
         let backEnd = try RehearsedBackEnd(rehearsed, time, access: following(rehearsed, time))
@@ -366,7 +358,7 @@ import TideoverStorage
         try JSONDocument(Array(fact.utf8)).root["inquiry"]?["outcome"]?.string
     }
 
-    @Test func `a refund that no history tells of any more is found`() async throws {
+    @Test func `a backfill finds a refund that is no longer in a history`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime()
         let backEnd = try RehearsedBackEnd(rehearsed, time)
@@ -390,7 +382,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `it runs at the start, and then every six hours`() async throws {
+    @Test func `a backfill runs at the start and then every six hours`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime(movesClock: true)
         let backEnd = try RehearsedBackEnd(rehearsed, time, access: following(rehearsed, time))
@@ -443,16 +435,14 @@ import TideoverStorage
         return Set(calls.map { ($0.at - begun.millisecondsSince1970) / 3_600_000 })
     }
 
-    @Test func `how often the store is asked is the operator's choice`() async throws {
+    @Test func `the operator configures the interval of backfills`() async throws {
         let often = BackfillSchedule(interval: .hours(2))
         #expect(try await hoursOfAsking(often, until: .minutes(270)) == [0, 2, 4])
         let never = BackfillSchedule(interval: .zero)
         #expect(try await hoursOfAsking(never, until: .hours(8)) == [0])
     }
 
-    @Test func `after a gap it is asked when the operator says, and a shorter one is none`()
-        async throws
-    {
+    @Test func `a backfill follows a gap after the configured delay`() async throws {
         let schedule = BackfillSchedule(interval: .zero, gap: .minutes(30), afterGap: .hours(3))
         let leapt = try await hoursOfAsking(schedule, until: .hours(6)) { _, time, _ in
             time.clock.now = time.clock.now + .hours(2)
@@ -464,7 +454,7 @@ import TideoverStorage
         #expect(short == [0])
     }
 
-    @Test func `a notification that could not be taken in is a gap`() async throws {
+    @Test func `a notification that fails to be stored counts as a gap`() async throws {
         let isFailing = Locked(false)
         let faults = SQLiteFaults { _ throws(StorageError) in
             if isFailing.withLock({ $0 }) { throw StorageError(.full, place: "disk") }
@@ -499,7 +489,7 @@ import TideoverStorage
         }
     }
 
-    @Test func `a notification of an unknown type states nothing, and has the store asked`()
+    @Test func `a notification of an unknown type states no facts and starts a backfill`()
         async throws
     {
         let schedule = BackfillSchedule(interval: .zero, afterGap: .hours(2))
@@ -514,7 +504,8 @@ import TideoverStorage
         #expect(hours == [0, 2])
     }
 
-    @Test func `what a notification of an unknown type carried is asked for, once`() async throws {
+    @Test func `the purchase in a notification of an unknown type is requested once`() async throws
+    {
         let rehearsed = try RehearsedStore()
         let time = TestTime()
         let backEnd = try RehearsedBackEnd(rehearsed, time, access: rehearsed.following(time))
@@ -552,7 +543,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    /// Returns access to a store whose clock follows ours, because the test waits on the way.
+    /// Returns access to a store with the clock of the test, which advances during waits.
     private func following(_ rehearsed: RehearsedStore, _ time: TestTime) -> StoreAccess {
         rehearsed.access { _ in
             let now = time.clock.now.millisecondsSince1970

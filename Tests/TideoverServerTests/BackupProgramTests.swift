@@ -42,7 +42,7 @@ final class BackupProgramTests {
         try Executable.run(["backup", folder.path + "/" + name, "--config", configuration])
     }
 
-    @Test func `the running server makes the copy, and the command checks it`() async throws {
+    @Test func `the running server creates the copy, and the command checks it`() async throws {
         let database = folder.appending(path: "x.db").path
         let storage = try SQLiteStorage(path: database)
         try await storage.add([Tally(environment: nil, kind: "k", name: "n"): 7], app: "cards")
@@ -70,7 +70,7 @@ final class BackupProgramTests {
         #expect(left.filter { $0.contains(".copy-") || $0.contains("unfinished") } == [])
     }
 
-    @Test func `one backup runs at a time, and nothing names a path`() async throws {
+    @Test func `one backup runs at a time, and no request names a path`() async throws {
         let server = try TestServer()
         #expect(try await server.get("/v1/backup").body == Array(#"{"copy":null}"#.utf8))
         let begun = try await server.send("POST", "/v1/backup", body: [])
@@ -83,7 +83,7 @@ final class BackupProgramTests {
         await server.close()
     }
 
-    @Test func `a stop ends a report that runs`() async throws {
+    @Test func `a stop cancels a running report`() async throws {
         let count = 4_000
         let storage = try SQLiteStorage(path: folder.appending(path: "x.db").path)
         let now = Instant(millisecondsSince1970: Int64(Date().timeIntervalSince1970 * 1_000))

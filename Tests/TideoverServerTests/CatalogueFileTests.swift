@@ -21,7 +21,7 @@ import TideoverServer
           "cards.season": ["league"] }
         """#
 
-    @Test func `the file's products unlock what their names or groups are said to`() throws {
+    @Test func `products of the file unlock the entitlements of their names or groups`() throws {
         let configuration = try load(
             text(Self.unlocking),
             files: ["etc/Products.storekit": try Self.file()]
@@ -67,7 +67,7 @@ import TideoverServer
         )
     }
 
-    @Test func `products that are listed beside it win`() throws {
+    @Test func `a listed product overrides the product of the file`() throws {
         let own = #"products: { "cards.season": { entitlements: ["a"], kind: "nonConsumable" } }"#
         let configuration = try load(
             text("\(Self.unlocking), \(own)"),
@@ -78,7 +78,7 @@ import TideoverServer
         #expect(catalogue.products.count == 5)
     }
 
-    @Test func `whatever unlocks nothing, or does not exist, is told`() throws {
+    @Test func `products without entitlements and unknown names are reported`() throws {
         let members = #"entitlements: { "por": ["premium"], "cards.season": [] }"#
         let files = ["etc/Products.storekit": try Self.file()]
         #expect(
@@ -95,7 +95,7 @@ import TideoverServer
         )
     }
 
-    @Test func `a bad file is told with its place`() throws {
+    @Test func `a malformed file is reported with its position`() throws {
         let files = ["etc/Products.storekit": Array("{}".utf8)]
         let found = problems(text(Self.unlocking), files: files)
         #expect(found.count == 1)

@@ -55,7 +55,7 @@ import TideoverStorage
         }
     }
 
-    @Test func `made-up customers without a purchase are few`() async throws {
+    @Test func `the server limits invented customers without a purchase`() async throws {
         let server = try server()
         for number in 0..<3 {
             let answer = try await reconcile("made-up-\(number)", Self.nothing, at: server)
@@ -79,7 +79,8 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a new purchase is taken whatever came from the same address before`() async throws {
+    @Test func `a new purchase is accepted after the budget of its address is spent`() async throws
+    {
         let server = try server()
         for number in 0..<5 {
             _ = try await reconcile("made-up-\(number)", Self.nothing, at: server)
@@ -93,7 +94,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `one proof under many ids leaves few lines`() async throws {
+    @Test func `one proof under many ids adds few audit lines`() async throws {
         let server = try server()
         let body = try presenting("2000000000000110", to: server)
         #expect(try await reconcile(TestServer.anna, body, at: server).status == 200)
@@ -111,7 +112,8 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a device that changes its mind is heard a few times an hour`() async throws {
+    @Test func `a device that alternates its report is recorded a few times an hour`() async throws
+    {
         let server = try server(ClientLimits(refusalsPerMinute: 0))
         let body = try presenting("2000000000000110", to: server)
         server.set(Message.start + .hours(1))
@@ -135,7 +137,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `nothing new is kept under an id of more than 256 bytes`() async throws {
+    @Test func `an id of more than 256 bytes is rejected`() async throws {
         let server = try server()
         let longest = String(repeating: "x", count: 256)
         // Each character has two bytes.
@@ -175,7 +177,7 @@ import TideoverStorage
     private static let mostBytesInAnHour: Int64 = 32 << 20
 
     @Test(arguments: [Self.nothing, Self.largestReport])
-    func `what one address has stored in an hour is bounded in bytes`(_ body: String) async throws {
+    func `the bytes that one address stores in an hour are bounded`(_ body: String) async throws {
         let server = try TestServer(
             catalogue: Self.manyEntitlements,
             instruments: Instruments(uptime: { [uptime] in uptime.nanoseconds }),

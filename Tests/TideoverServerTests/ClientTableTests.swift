@@ -23,7 +23,7 @@ import TideoverSignatures
 
     // MARK: Passes
 
-    @Test func `the core decides every pass of the table`() throws {
+    @Test func `the core decides every pass of the table as listed`() throws {
         let table = try Self.table("passes")
         for one in try Self.cases(table) {
             let name = try #require(one["name"]?.string)
@@ -114,7 +114,7 @@ import TideoverSignatures
 
     // MARK: Signatures
 
-    @Test func `the core reads exactly the signed passes that the table accepts`() throws {
+    @Test func `the core accepts exactly the signed passes that the table accepts`() throws {
         let table = try Self.table("signed-passes")
         let keySet = try JSONDocument(JSONValue.object(["keys": table["keys"] ?? []]).encoded())
         let keys = Ed25519KeySet(jwkSet: keySet.root)

@@ -32,13 +32,13 @@ import TideoverServer
         return Dictionary(cells.map { ($0[0], $0[2]) }) { first, _ in first }
     }
 
-    @Test func `the example loads, and all of it counts`() throws {
+    @Test func `the example loads, and every part of it is used`() throws {
         let configuration = try load(try Self.text("Examples/tideover.json"))
         #expect(configuration.notices == [])
         #expect(configuration.apps.map(\.catalogue.products.count) == [3])
     }
 
-    @Test func `every variable of the reference is known, and no other is said to exist`() throws {
+    @Test func `the server knows every variable of the reference`() throws {
         let variables = try Self.rows().map { row in
             row.variable.replacing("<APP>", with: "CARDS").replacing("<N>", with: "0")
                 .replacing("<PRODUCT>", with: "CARDS_LIFETIME")

@@ -4,7 +4,7 @@ import TideoverServer
 import TideoverSignatures
 
 @Suite struct ConfigurationProblemTests: ConfigurationSuite {
-    @Test func `all problems of a file come at once, from top to bottom`() {
+    @Test func `all problems of a file are reported at once, from top to bottom`() {
         let text = #"""
             {
               server: { listen: "8080", port: 80 },
@@ -85,7 +85,7 @@ import TideoverSignatures
         ("{ apps: {} }", "1:9: apps: expected a list of at least one app, found an object"),
         ("{ apps: [7] }", "1:10: apps[0]: expected an object, found a number"),
     ])
-    func `a file of another shape is refused`(text: String, problem: String) {
+    func `a file with another structure is rejected`(text: String, problem: String) {
         #expect(problems(text) == [problem])
     }
 
@@ -93,20 +93,20 @@ import TideoverSignatures
         "sqlite:", "sqlite://tideover.db", "sqlite::memory:", "tideover.db", "mysql://root:pw@db",
         "", "sqlite:a\\u0000b",
     ])
-    func `only a file of SQLite is a storage, and what was found is not repeated`(text: String) {
+    func `only an SQLite file is a storage, and the rejected value is not printed`(text: String) {
         let text = app("").replacing("{ apps", with: "{ storage: \"\(text)\", apps")
         #expect(reasons(text) == [.mismatch(.storage, found: .hidden)])
     }
 
     @Test(arguments: ["postgres://u:secret@db/x", "postgresql://u:secret@db/x"])
-    func `a database of PostgreSQL is refused without repeating its password`(text: String) {
+    func `a PostgreSQL database is rejected without its password in the message`(text: String) {
         let text = app("").replacing("{ apps", with: "{ storage: \"\(text)\", apps")
         #expect(reasons(text) == [.unsupported(.postgres)])
         #expect(!problems(text).joined().contains("secret"))
     }
 
     @Test(arguments: ["", "-a", "A", "a_b", "é", String(repeating: "a", count: 64), "a b"])
-    func `an app's id is a word for URLs`(id: String) {
+    func `an app's id contains only characters that are safe in URLs`(id: String) {
         let text = #"{ apps: [{ id: "\#(id)", environments: ["sandbox"] }] }"#
         #expect(reasons(text) == [.mismatch(.appId, found: .text(id))])
     }
@@ -120,7 +120,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `an environment is named once`() {
+    @Test func `an environment listed twice is rejected`() {
         #expect(
             reasons(app("", environments: #"["sandbox", "sandbox"]"#)) == [
                 .repeated("sandbox", firstLine: 1)
@@ -149,7 +149,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `an API key is given whole or not at all`() {
+    @Test func `an API key without all of its members is rejected`() {
         let text = app(#"appStore: { bundleId: "a.b", keyId: "K" }"#)
         #expect(reasons(text) == [.missing(.text), .missing(.fileName)])
     }
@@ -178,7 +178,7 @@ import TideoverSignatures
         #expect(found.first?.contains(problem) == true, "\(found)")
     }
 
-    @Test func `a secret written in place of its file is not repeated`() {
+    @Test func `a secret in place of its file name is not printed`() {
         let key = #"-----BEGIN PRIVATE KEY-----\nMIGT"#
         let text = app(
             #"appStore: { bundleId: "a.b", issuerId: "i", keyId: "K", privateKeyFile: "\#(key)" }"#
@@ -265,7 +265,7 @@ import TideoverSignatures
             (#"entitlements: ["a"], Group: "pro""#, [.unknownKey("Group", closest: "group")]),
         ] as [(String, [ConfigurationProblem.Reason])]
     )
-    func `a product is described completely`(
+    func `an incomplete product is rejected`(
         members: String,
         reasons expected: [ConfigurationProblem.Reason]
     ) {
@@ -288,14 +288,14 @@ import TideoverSignatures
             (#"reminders: { trialEnding: "" }"#, .duration),
         ] as [(String, ConfigurationProblem.Expectation)]
     )
-    func `a policy keeps to its words`(
+    func `an unknown value of a policy is rejected`(
         members: String,
         expectation: ConfigurationProblem.Expectation
     ) {
         #expect(expectations(app("policy: { \(members) }")) == [expectation])
     }
 
-    @Test func `what is not acted on is checked all the same`() {
+    @Test func `settings that this version does not use are checked too`() {
         let text = #"""
             {
               server: { publicURL: "billing.example.com" },
@@ -339,7 +339,7 @@ import TideoverSignatures
         "https://é",
         "https://u@example.com", "https://:80", #"https://example.com\\@evil.example"#,
     ])
-    func `anything else is no web address`(url: String) {
+    func `an invalid web address is rejected`(url: String) {
         let hook = #"{ url: "\#(url)", secretFile: "s" }"#
         #expect(
             reasons(app("").replacing("{ apps", with: "{ webhooks: [\(hook)], apps")) == [
@@ -372,7 +372,7 @@ import TideoverSignatures
         #expect(found.count == 2)
     }
 
-    @Test func `what is shown of a file cannot steer a terminal`() {
+    @Test func `a problem contains no control characters of the file`() {
         let text = app(##""\u001b[31mred": 1, appStore: { bundleId: "a\nb" }"##)
         let lines = problems(text)
         #expect(lines.count == 2)
@@ -381,7 +381,7 @@ import TideoverSignatures
 
     // MARK: every member of the example
 
-    @Test func `a value of another kind is a problem at its place, whichever it is`() throws {
+    @Test func `a value of the wrong kind is reported at its position for every key`() throws {
         let nodes = try Self.nodes()
         #expect(nodes.count > 50)
         for node in nodes {
@@ -401,7 +401,7 @@ import TideoverSignatures
         }
     }
 
-    @Test func `a mistyped key is a problem, and the right one is suggested`() throws {
+    @Test func `a mistyped key is reported with the correct key`() throws {
         let keys = try Self.nodes().compactMap(\.key).filter { $0.source.first != 0x22 }
         #expect(keys.count > 40)
         for key in keys {

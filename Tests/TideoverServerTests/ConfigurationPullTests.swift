@@ -11,7 +11,7 @@ import TideoverServer
         return app("googlePlay: { \(members.joined(separator: ", ")) }")
     }
 
-    @Test func `who pulls needs no push, and may have both`() throws {
+    @Test func `an app can pull, push or do both`() throws {
         let push = #"push: { audience: "https://a.example", email: "a@b" }"#
         let pulled = try load(play(Self.pull, Self.account)).apps.first?.googlePlay
         #expect(pulled?.pull == "projects/p/subscriptions/s")
@@ -24,17 +24,17 @@ import TideoverServer
         #expect(pushed?.pull == nil)
     }
 
-    @Test func `who pulls needs an account to pull with`() {
+    @Test func `a pull needs a service account`() {
         #expect(reasons(play(Self.pull)) == [.missing(.fileName)])
     }
 
-    @Test func `a subscription is named in full`() {
+    @Test func `a subscription needs its full name`() {
         let wrong = play(#"pull: { subscription: "play" }"#, Self.account)
         #expect(expectations(wrong) == [.pubSubSubscription])
         #expect(reasons(play("pull: {}", Self.account)) == [.missing(.pubSubSubscription)])
     }
 
-    @Test func `half a push is none, also beside a pull`() {
+    @Test func `an incomplete push is rejected, also with a pull`() {
         let half = play(Self.pull, Self.account, #"push: { email: "a@b" }"#)
         #expect(reasons(half) == [.missing(.text)])
     }

@@ -68,7 +68,7 @@ import TideoverServer
         }
     }
 
-    @Test func `each value tells who said it`() throws {
+    @Test func `each value shows its source`() throws {
         let text = """
             { server: { trustedProxies: ["10.0.0.0/8", "::1"], limits: { refusalsPerMinute: 5 } },
               apps: [{ id: "cards", environments: ["sandbox"],
@@ -117,7 +117,7 @@ import TideoverServer
         ).replacing(/\.entitlements\.("[^"]*"|\w+)/, with: ".entitlements.*")
     }
 
-    @Test func `everything said is shown, and all that is shown is in the reference`() throws {
+    @Test func `the list of settings matches the reference`() throws {
         let rows = try ConfigurationDocumentTests.rows()
         let shown = Set(try settings(Self.everything).map { key(of: $0.path) })
         let documented = Set(rows.map(\.key))
@@ -125,7 +125,7 @@ import TideoverServer
         #expect(shown.subtracting(documented) == [])
     }
 
-    @Test func `the variable beside a value is the one of the reference`() throws {
+    @Test func `the variable of a setting matches the reference`() throws {
         let rows = try ConfigurationDocumentTests.rows()
         let variables = Dictionary(rows.map { ($0.key, $0.variable) }) { first, _ in first }
         for setting in try settings(Self.everything) {
@@ -138,7 +138,7 @@ import TideoverServer
         }
     }
 
-    @Test func `the defaults of the reference are those that count`() throws {
+    @Test func `the defaults of the reference are in effect`() throws {
         let text = """
             { apps: [{ id: "a", environments: ["sandbox"], products: { p: { entitlements: ["x"] } } }],
               webhooks: [{ url: "https://example.com", secretFile: "s" }] }
@@ -181,11 +181,11 @@ import TideoverServer
         ("https://a@b:pw@example.com", "https://...@example.com"),
         ("postgres://me:pw@db/x?password=pw", "postgres://...@db/x?..."),
     ])
-    func `a user would be shown of no URL`(url: String, shown: String) {
+    func `a user name in a URL is not shown`(url: String, shown: String) {
         #expect(Configuration.Setting.withoutSecrets(url) == shown)
     }
 
-    @Test func `names of secret files are told apart by their key`() throws {
+    @Test func `the key of a setting shows that it names a secret file`() throws {
         let secret = try settings(Self.everything).filter(\.namesSecretFile).map(\.text)
         #expect(
             secret == [

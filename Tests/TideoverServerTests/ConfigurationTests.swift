@@ -5,7 +5,7 @@ import TideoverServer
 import TideoverSignatures
 
 @Suite struct ConfigurationTests: ConfigurationSuite {
-    @Test func `the example of the design is understood`() throws {
+    @Test func `the example of the design loads`() throws {
         let root = try Self.certificate()
         let configuration = try load(Self.fullExample, files: ["etc/sandbox-root.der": root])
         #expect(configuration.server.listen.description == "127.0.0.1:8080")
@@ -65,7 +65,7 @@ import TideoverSignatures
             (#""premium""#, .allow(["premium"])),
         ] as [(String, Policy.UnknownProduct)]
     )
-    func `an unknown product unlocks what the policy says`(
+    func `the policy decides what an unknown product unlocks`(
         text: String,
         choice: Policy.UnknownProduct
     ) throws {
@@ -74,7 +74,7 @@ import TideoverSignatures
         #expect(configuration.apps.first?.policy.unknownProduct == choice)
     }
 
-    @Test func `what an app decides reaches its policy`() throws {
+    @Test func `the settings of an app set its policy`() throws {
         let text = app(
             #"""
             policy: { sandbox: "review", transfer: "transfer 30d",
@@ -91,8 +91,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `a simulated store vouches for nothing where its environment is not served`() throws
-    {
+    @Test func `a simulated store is ignored where its environment is not served`() throws {
         let configuration = try load(Self.designExample)
         #expect(configuration.apps.first?.environments == [.production, .sandbox])
         #expect(configuration.apps.first?.simulatedStore == nil)
@@ -104,7 +103,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `the least that is needed is an app with its environments`() throws {
+    @Test func `a minimal configuration is an app with its environments`() throws {
         let configuration = try load(#"{ apps: [{ id: "a", environments: ["sandbox"] }] }"#)
         let app = Configuration.App(id: "a", environments: [.sandbox])
         #expect(configuration.apps == [app])
@@ -132,7 +131,7 @@ import TideoverSignatures
         #expect(configuration.storage == .sqlite(path: path))
     }
 
-    @Test func `proxies and limits are read, and nobody is trusted by default`() throws {
+    @Test func `proxies and limits are read, and the default trusts no proxy`() throws {
         let apps = #"apps: [{ id: "a", environments: ["sandbox"] }]"#
         let standard = try load("{ \(apps) }").server
         #expect(standard.trustedProxies == TrustedProxies())
@@ -148,7 +147,7 @@ import TideoverSignatures
         #expect(server.limits == .init(connectionsPerAddress: 16, refusalsPerMinute: 0))
     }
 
-    @Test func `to trust every address is noticed`() throws {
+    @Test func `a proxy list that trusts every address causes a notice`() throws {
         let configuration = try load(
             #"{ server: { trustedProxies: ["::/0"] }, apps: [{ id: "a", environments: ["sandbox"] }] }"#
         )
@@ -173,7 +172,7 @@ import TideoverSignatures
         (#""suspend""#, Policy.BillingRetry.suspend), (#""keep 7d""#, .keep(.days(7))),
         (#""keep 36h""#, .keep(.hours(36))),
     ])
-    func `access in billing retry is suspended or kept for a while`(
+    func `the policy suspends access in billing retry or keeps it for a time`(
         text: String,
         choice: Policy.BillingRetry
     ) throws {
@@ -181,7 +180,7 @@ import TideoverSignatures
         #expect(configuration.apps.first?.policy.billingRetry == choice)
     }
 
-    @Test func `a simulated store can be the only one, or stand beside the real`() throws {
+    @Test func `a simulated store is allowed alone and beside the real store`() throws {
         let members = #"appStore: { bundleId: "a.b" }, simulatedStore: { root: "/r.der" }"#
         let root = try Self.certificate()
         for environments in [#"["simulated"]"#, #"["sandbox", "simulated"]"#] {
@@ -191,7 +190,7 @@ import TideoverSignatures
         }
     }
 
-    @Test func `oddities of products are noticed`() throws {
+    @Test func `unusual products cause notices`() throws {
         let configuration = try load(
             app(
                 #"""
@@ -222,7 +221,7 @@ import TideoverSignatures
         #expect(configuration.apps.map(\.id) == ids)
     }
 
-    @Test func `when the store is asked can be said, in the file and by variables`() throws {
+    @Test func `the file and variables configure the backfill of the App Store`() throws {
         let standard = try load(app(#"appStore: { bundleId: "com.example.cards" }"#))
         #expect(
             standard.apps[0].appStore?.backfill
@@ -248,9 +247,7 @@ import TideoverSignatures
         #expect(found == [.duration])
     }
 
-    @Test func `how Google Play is kept up with can be said, in the file and by variables`()
-        throws
-    {
+    @Test func `the file and variables configure the polling of Google Play`() throws {
         func store(_ members: String) -> String {
             app(
                 """

@@ -8,7 +8,7 @@ import TideoverServer
         "etc/sandbox-root.der": Self.certificate, "etc/other.der": Self.certificate,
     ]
 
-    @Test func `a variable wins over the file`() throws {
+    @Test func `a variable overrides the file`() throws {
         let configuration = try load(
             Self.fullExample,
             [
@@ -38,7 +38,7 @@ import TideoverServer
         #expect(monthly.period == Period(months: 1))
     }
 
-    @Test func `variables alone can describe what the file leaves out`() throws {
+    @Test func `variables can configure a store that the file omits`() throws {
         let configuration = try load(
             #"{ apps: [{ id: "my-app", environments: ["sandbox"] }] }"#,
             [
@@ -59,14 +59,13 @@ import TideoverServer
         )
     }
 
-    @Test func `a variable corrects what the file has wrong`() {
+    @Test func `a variable replaces an invalid value of the file`() {
         let text = product(#"entitlements: ["a"], period: "monthly""#)
         #expect(reasons(text).count == 1)
         #expect(reasons(text, ["TIDEOVER_APPS_CARDS_PRODUCTS_A_B_PERIOD": "P1M"]) == [])
     }
 
-    @Test func `what is wrong with a variable names the variable, after what is wrong in the file`()
-    {
+    @Test func `problems of variables follow those of the file and name the variable`() {
         let text = app(#"appStore: { bundleId: "a b" }"#)
         #expect(
             problems(
@@ -92,7 +91,7 @@ import TideoverServer
         )
     }
 
-    @Test func `a variable that means nothing is noticed, with what it may have meant`() throws {
+    @Test func `an unknown variable causes a notice with a suggestion`() throws {
         let configuration = try load(
             app(
                 #"appStore: { bundleId: "a.b" }, products: { a: { entitlements: ["x"], period: "P1M" } }"#
@@ -119,7 +118,7 @@ import TideoverServer
         )
     }
 
-    @Test func `a mistyped variable is told beside the value that is missing for it`() {
+    @Test func `a mistyped variable is suggested for the missing value`() {
         let error = #expect(throws: ConfigurationProblems.self) {
             try load(app("appStore: {}"), ["TIDEOVER_APPS_CARDS_APP_STORE_BUNDLEID": "a.b"])
         }
@@ -130,7 +129,7 @@ import TideoverServer
         )
     }
 
-    @Test func `a variable that is the name of two places is refused`() {
+    @Test func `a variable that matches two settings is rejected`() {
         let product = #"{ entitlements: ["x"], period: "P1M" }"#
         let text = app(#"products: { "a.b": \#(product), "a-b": \#(product) }"#)
         #expect(reasons(text) == [])
@@ -141,7 +140,7 @@ import TideoverServer
         )
     }
 
-    @Test func `camel case in ids starts words too`() throws {
+    @Test func `a capital letter in an id starts a new part of a variable`() throws {
         let text = app(#"products: { "com.proMonthly": { entitlements: ["x"], period: "P1M" } }"#)
         let configuration = try load(
             text,

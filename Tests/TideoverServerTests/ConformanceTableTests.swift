@@ -20,14 +20,14 @@ import TideoverTestProcesses
         Array(try Data(contentsOf: folder.appending(path: file)))
     }
 
-    @Test func `there are tables, with no fewer than two hundred cases`() throws {
+    @Test func `the tables contain at least two hundred cases`() throws {
         let cases = try Self.files.map { try ConformanceTable(Self.bytes($0)).count }
         #expect(cases.allSatisfy { $0 > 0 })
         #expect(cases.reduce(0, +) >= 200)
     }
 
     @Test(arguments: files)
-    func `every case of a table comes out as it says`(file: String) throws {
+    func `every case of a table has its expected result`(file: String) throws {
         let table = try ConformanceTable(Self.bytes(file))
         let report = table.run(translating: ConformanceMessages.translation)
         #expect(!report.outcomes.isEmpty)
@@ -103,13 +103,13 @@ final class ConformanceProgramTests {
         return file.path
     }
 
-    @Test func `a table of anybody's is run, and all that passed is a success`() throws {
+    @Test func `the command runs any table and succeeds when every case passes`() throws {
         let said = try Executable.run(["conformance", file("never")])
         #expect(said.code == 0, "\(said.messages)")
         #expect(said.results.contains("1 of 1 cases passed"))
     }
 
-    @Test func `a case that comes out otherwise is told with its place, and is a failure`() throws {
+    @Test func `a failed case is reported with its position and fails the command`() throws {
         let path = try file("active")
         let said = try Executable.run(["conformance", file("never"), path])
         #expect(said.code == 1)
@@ -118,7 +118,7 @@ final class ConformanceProgramTests {
         #expect(said.results.contains("1 of 2 cases passed"))
     }
 
-    @Test func `a malformed table is bad data, and the others are run all the same`() throws {
+    @Test func `a malformed table is bad data, and the command runs the other tables`() throws {
         let said = try Executable.run([
             "conformance", file("active", head: "\"polcy\": {},"), file("never"), "--json",
         ])

@@ -81,7 +81,9 @@ import TideoverStorage
     }
 
     @Test(arguments: seeds)
-    func `waking at random tells the same as waking at each boundary`(seed: UInt64) async throws {
+    func `random wake-ups raise the same events as a wake-up at each boundary`(seed: UInt64)
+        async throws
+    {
         var draws = SeededDraws(seed: seed)
         let life = MadeUpLife(&draws)
         let exact = try await told(of: life, .atEachBoundary)

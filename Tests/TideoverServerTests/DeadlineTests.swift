@@ -61,7 +61,7 @@ import TideoverTestProcesses
         return "\(event.event.at.rfc3339) \(event.event.kind) \(name)"
     }
 
-    @Test func `three days of standstill raise each boundary once, in order, with its own instant`()
+    @Test func `after three idle days each boundary is raised once, in order, at its own instant`()
         async throws
     {
         let server = try TestServer()
@@ -96,7 +96,7 @@ import TideoverTestProcesses
         await restarted.close()
     }
 
-    @Test func `who is told by a read or a notification first is not told again by the worker`()
+    @Test func `the worker does not repeat an event that a read or a notification raised`()
         async throws
     {
         let server = try TestServer()
@@ -116,7 +116,8 @@ import TideoverTestProcesses
         await server.close()
     }
 
-    @Test func `a commit that is cut off raises nothing, and the next one all of it`() async throws
+    @Test func `a failed commit raises no events, and the next one raises all of them`()
+        async throws
     {
         let isCut = Locked(false)
         let server = try TestServer(
@@ -144,7 +145,7 @@ import TideoverTestProcesses
 
     // MARK: Corrections
 
-    @Test func `an event that a late fact undoes is followed by its correction`() async throws {
+    @Test func `a correction follows an event that a late fact disproves`() async throws {
         let server = try TestServer()
         try await tellOfThree(server)
         server.set("2026-06-19T10:00:00Z")
@@ -179,7 +180,7 @@ import TideoverTestProcesses
 
     // MARK: The worker
 
-    @Test func `the worker wakes at the next instant due, rests at most so long, and stops`()
+    @Test func `the worker wakes at the next deadline, waits a bounded time, and stops`()
         async throws
     {
         let server = try TestServer()
@@ -200,7 +201,7 @@ import TideoverTestProcesses
         await server.close()
     }
 
-    @Test func `after failures it rests longer each time, up to a bound`() async throws {
+    @Test func `the worker waits longer after each failure, up to a limit`() async throws {
         let server = try TestServer()
         try await tellOfThree(server)
         server.set("2026-06-19T10:00:00Z")
@@ -217,7 +218,7 @@ import TideoverTestProcesses
         await server.close()
     }
 
-    @Test func `a long backlog is worked off in batches, each customer once`() async throws {
+    @Test func `a long backlog is processed in batches, each customer once`() async throws {
         let server = try TestServer()
         for number in 10..<45 {
             let message = Message.purchase(
@@ -245,8 +246,7 @@ import TideoverTestProcesses
         }.compactMap { $0.split(separator: " ").last.map(String.init) }
     }
 
-    @Test func `one customer who cannot be derived keeps none of the others waiting`() async throws
-    {
+    @Test func `a customer that cannot be projected does not block the others`() async throws {
         let server = try TestServer()
         try await tellOfThree(server)
         try server.damage(factsOf: "1000001")
@@ -271,7 +271,7 @@ import TideoverTestProcesses
         return JSONValue(try JSONDocument(response.body).root)
     }
 
-    @Test func `the feed is read page by page, to its end and on from there`() async throws {
+    @Test func `the feed is read page by page to its end and continues there`() async throws {
         let server = try TestServer()
         let empty = try await page(server)
         #expect(empty["events"]?.array?.isEmpty == true && empty["more"]?.bool == false)
@@ -298,7 +298,7 @@ import TideoverTestProcesses
         ("?after=yesterday", "bad-cursor"), ("?after=", "bad-cursor"),
         ("?limit=0", "bad-limit"), ("?limit=1001", "bad-limit"), ("?limit=many", "bad-limit"),
     ])
-    func `a place or a length that is none is refused`(query: String, name: String) async throws {
+    func `an invalid cursor or limit is rejected`(query: String, name: String) async throws {
         let server = try TestServer()
         let response = try await server.get("/v1/apps/cards/events\(query)")
         #expect(response.status == 400)
@@ -319,7 +319,7 @@ import TideoverTestProcesses
         return JSONValue(try JSONDocument(response.body).root)
     }
 
-    @Test func `the timeline tells spans, what happened, and what comes`() async throws {
+    @Test func `the timeline contains spans, past transitions and expected ones`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())
         server.set(Message.end + .hours(30))
@@ -337,7 +337,7 @@ import TideoverTestProcesses
         await server.close()
     }
 
-    @Test func `a question that cannot be understood is refused`() async throws {
+    @Test func `a malformed query is rejected`() async throws {
         let server = try TestServer()
         let response = try await server.get("\(Self.path)?environment=sandbox&at=yesterday")
         #expect(response.status == 400)
@@ -346,7 +346,7 @@ import TideoverTestProcesses
     }
 
     @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-    func `the command's JSON is the route's, and its tables tell the same`() async throws {
+    func `the command prints the route's JSON, and its tables match it`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())
         server.set(Message.end + .hours(30))

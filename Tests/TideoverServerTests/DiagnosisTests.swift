@@ -32,7 +32,7 @@ import TideoverStorage
             "schema 9"
         ),
     ])
-    func `a storage is sound, or a problem`(
+    func `a damaged storage is a problem`(
         reading: StorageReading,
         folder: FolderReading,
         verdict: Finding.Verdict,
@@ -50,7 +50,10 @@ import TideoverStorage
             (64 << 20, .warning), ((64 << 20) - 1, .problem), (0, .problem), (nil, .warning),
         ] as [(Int64?, Finding.Verdict)]
     )
-    func `a disk has room, or soon has none`(free: Int64?, verdict: Finding.Verdict) {
+    func `a disk with little free space gets a warning or a problem`(
+        free: Int64?,
+        verdict: Finding.Verdict
+    ) {
         #expect(Finding.disk(FolderReading(isWritable: true, freeBytes: free)).verdict == verdict)
     }
 
@@ -66,7 +69,7 @@ import TideoverStorage
         ),
         (.read(faults: [], newestEvidence: [.simulated: now + .days(900), .sandbox: now]), .ok),
     ])
-    func `a clock is no earlier than what it has stored`(
+    func `a clock earlier than the stored data is a problem`(
         reading: StorageReading,
         verdict: Finding.Verdict
     ) {
@@ -75,7 +78,7 @@ import TideoverStorage
 
     private struct Silent: Error {}
 
-    @Test func `a simulated store lives in our time, or its clock is to be followed`() {
+    @Test func `a simulated store has the current time, or the server follows its clock`() {
         func finding(_ reading: Result<Instant, Silent>) -> Finding {
             Finding.storeClock(of: "cards", at: "http://a:1/clock", reading, now: Self.now)
         }
@@ -93,7 +96,10 @@ import TideoverStorage
         (Instant(millisecondsSince1970: 4_102_444_799_000) - .days(29), .warning),
         (Instant(millisecondsSince1970: 4_102_444_799_001), .problem),
     ])
-    func `a simulated root is relied on in its time`(instant: Instant, verdict: Finding.Verdict)
+    func `a simulated root outside its validity is reported`(
+        instant: Instant,
+        verdict: Finding.Verdict
+    )
         throws
     {
         let root = try TrustAnchor(name: "simulated", der: Self.certificate())
@@ -112,7 +118,7 @@ import TideoverStorage
         (.tideover(version: "0.9.0"), .warning), (.stranger, .problem),
         (.impossible("192.0.2.1:80 is not an address of this machine"), .problem),
     ])
-    func `an address is free, or a Tideover answers there`(
+    func `an address is free or serves this Tideover`(
         reading: ListenReading,
         verdict: Finding.Verdict
     ) {
@@ -125,7 +131,7 @@ import TideoverStorage
         #expect(finding.verdict == verdict)
     }
 
-    @Test func `a port held by a server of another database is a problem`() {
+    @Test func `a port used by a server of another database is a problem`() {
         let finding = Finding.listen(
             at: .standard,
             .tideover(version: "1.0.0"),
@@ -141,7 +147,10 @@ import TideoverStorage
             (1_024, Finding.Verdict.warning), (1_279, .warning), (1_280, .ok), (Int64.max, .ok),
         ] as [(Int64, Finding.Verdict)]
     )
-    func `connections need files`(most: Int64, verdict: Finding.Verdict) {
+    func `too few file descriptors for the connections are reported`(
+        most: Int64,
+        verdict: Finding.Verdict
+    ) {
         let reading = FileLimitReading(most: most, process: 42)
         let finding = Finding.fileDescriptors(reading, needed: 1_280, connections: 1_024)
         #expect(finding.verdict == verdict)
@@ -152,7 +161,10 @@ import TideoverStorage
         (.readable(rights: 0o600), .ok), (.readable(rights: 0o640), .warning),
         (.readable(rights: 0o644), .warning), (.readable(rights: 0o602), .warning),
     ])
-    func `a secret is closed to other users`(reading: FileReading, verdict: Finding.Verdict) {
+    func `a secret that other users can read is reported`(
+        reading: FileReading,
+        verdict: Finding.Verdict
+    ) {
         let finding = Finding.secretFile("/etc/key.p8", named: "apps[0].x", reading)
         #expect(finding.verdict == verdict)
         #expect(finding.subject == "apps[0].x")
@@ -162,7 +174,7 @@ import TideoverStorage
         (nil, "production", Finding.Verdict.ok), ("https://a.example", "production", .ok),
         ("http://a.example", "production", .problem), ("http://a.example", "sandbox", .ok),
     ])
-    func `production is told of by https`(
+    func `production needs a public URL with https`(
         url: String?,
         environment: String,
         verdict: Finding.Verdict
@@ -176,7 +188,7 @@ import TideoverStorage
         #expect(Finding.publicURL(configuration).verdict == verdict)
     }
 
-    @Test func `an app has products with entitlements and periods`() {
+    @Test func `an app without products, entitlements or periods is reported`() {
         func finding(_ products: [String: Product]) -> Finding {
             Finding.products(
                 of: Configuration.App(
@@ -197,7 +209,7 @@ import TideoverStorage
         #expect(good.detail == "2 of them unlock plus, premium")
     }
 
-    @Test func `roots are there, or no connection by TLS can be made`() {
+    @Test func `missing TLS roots cause a warning`() {
         let places = ["/etc/a.crt", "/etc/certs"]
         #expect(Finding.roots(arePresent: true, places: places).verdict == .ok)
         let missing = Finding.roots(arePresent: false, places: places)
@@ -206,7 +218,7 @@ import TideoverStorage
         #expect(Finding.roots(arePresent: false, places: []).verdict == .warning)
     }
 
-    @Test func `a configuration is told with its notices, or with all its problems`() throws {
+    @Test func `a configuration is reported with its notices or with all problems`() throws {
         let configuration = try load(app(""))
         let findings = Finding.configuration(configuration)
         #expect(findings.map(\.verdict) == [.ok, .warning, .warning])
@@ -215,7 +227,7 @@ import TideoverStorage
         #expect(problems.allSatisfy { $0.verdict == .problem })
     }
 
-    @Test func `whatever is no good comes with what to do`() {
+    @Test func `every warning and problem has advice`() {
         let findings = [
             Finding.disk(FolderReading(isWritable: true, freeBytes: 0)),
             Finding.listen(at: .standard, .stranger, version: "1", isDatabaseOpen: false),

@@ -80,7 +80,7 @@ import TideoverServer
         }
     }
 
-    @Test func `a store that answers heals it before the answer goes out`() async throws {
+    @Test func `a store that answers heals the drift before the response`() async throws {
         let stage = try await Stage()
         #expect(try await stage.report() == ["missed-notification asked"])
         #expect(stage.calls.withLock { $0 } == 1)
@@ -94,7 +94,7 @@ import TideoverServer
         await stage.backEnd.close()
     }
 
-    @Test func `a store that cannot be reached is asked again by the next report`() async throws {
+    @Test func `the next report repeats the request to an unreachable store`() async throws {
         let stage = try await Stage()
         stage.isUp.withLock { $0 = false }
         #expect(try await stage.report() == ["missed-notification"])
@@ -108,7 +108,7 @@ import TideoverServer
         await stage.backEnd.close()
     }
 
-    @Test func `or a backfill heals it, without any report`() async throws {
+    @Test func `a backfill heals the drift without a report`() async throws {
         let stage = try await Stage()
         stage.isUp.withLock { $0 = false }
         #expect(try await stage.report() == ["missed-notification"])
@@ -121,7 +121,9 @@ import TideoverServer
         await stage.backEnd.close()
     }
 
-    @Test func `a store that upholds us is asked once, and it is the device's cache`() async throws
+    @Test
+    func `a store that agrees with the server is asked once, and the cause is the device cache`()
+        async throws
     {
         let stage = try await Stage(.cancel(product: nil))
         #expect(try await stage.report() == ["stale-device-cache"])

@@ -108,7 +108,7 @@ import TideoverSandbox
         ),
     ]
 
-    @Test func `every cause and every file of drift is rehearsed here`() {
+    @Test func `the scenarios cover every cause and every file of drift`() {
         #expect(Set(Self.outcomes.map(\.cause)) == Set(Drift.Cause.allCases))
         #expect(Set(Self.outcomes.map(\.direction)) == Set(Drift.Direction.allCases))
         let files = ScenarioTests.files.filter { $0.hasPrefix("drift-") }
@@ -116,7 +116,7 @@ import TideoverSandbox
     }
 
     @Test(arguments: outcomes)
-    func `drift heals without a person, and nobody is locked out afterwards`(
+    func `drift heals without an operator, and no customer stays locked out`(
         _ outcome: Outcome
     ) async throws {
         let folder = ScenarioTests.folder

@@ -37,8 +37,7 @@ import TideoverServer
         }
     }
 
-    @Test func `a device that agrees drifts nowhere, nor does one that says nothing`() async throws
-    {
+    @Test func `a device that agrees or reports nothing has no drift`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())
         #expect(drift(try await reconcile(server, says(true, until: Message.end)).answer) == [])
@@ -48,7 +47,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `nothing a device says changes the answer`() async throws {
+    @Test func `a report of a device never changes the answer`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())
         let before = try await server.answer()
@@ -63,14 +62,14 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a report that agrees is not stored, nor is a stranger's`() async throws {
+    @Test func `reports that agree or come from unknown customers are not stored`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())
         let commits = "tideover_storage_commits_total{outcome=\"committed\"}"
         func committed() async throws -> [String] {
             try await server.samples().filter { $0.hasPrefix(commits) }
         }
-        // A customer's first reconcile is recorded, whatever the device reports.
+        // A customer's first reconcile is recorded, with any report of the device.
         _ = try await reconcile(server, says(true, until: Message.end))
         _ = try await reconcile(server, says(false), customer: "u_9")
         let before = try await committed()
@@ -83,9 +82,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `it is told while it is open, healed by a later report, and then told no more`()
-        async throws
-    {
+    @Test func `drift is reported while it is open, and a later report heals it`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())
         let said = "device-denies-server-allows stale-device-cache"
@@ -105,7 +102,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a notification that comes late heals it, and says so`() async throws {
+    @Test func `a late notification heals the drift, and the report counts it`() async throws {
         let server = try TestServer()
         server.set(Message.start + .days(1))
         let opened = try await reconcile(server, says(true, until: Message.end)).answer
@@ -122,7 +119,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `what it presents is found and healed at once, unless it is new to everybody`()
+    @Test func `evidence in the request opens and heals drift at once, unless the purchase is new`()
         async throws
     {
         let server = try TestServer()
@@ -141,7 +138,7 @@ import TideoverServer
         await late.close()
     }
 
-    @Test func `a store that cannot be reached leaves it open, and the answer goes out`()
+    @Test func `an unreachable store leaves the drift open and does not block the response`()
         async throws
     {
         let server = try TestServer()
@@ -172,7 +169,7 @@ import TideoverServer
         #"{"device": []}"#, #"{"device": {"entitlements": {"premium": {}}}}"#,
         #"{"device": {"deviceTime": "noon"}}"#,
     ])
-    func `a conclusion that cannot be read is refused`(_ body: String) async throws {
+    func `a malformed report of a device is rejected`(_ body: String) async throws {
         let server = try TestServer()
         let response = try await server.send(
             "POST",
@@ -187,7 +184,8 @@ import TideoverServer
 
     // MARK: Explanations and reports
 
-    @Test func `explain tells of it as of any instant, in its reply too`() async throws {
+    @Test func `an explanation contains the drift of any instant, also in its reply`() async throws
+    {
         let server = try TestServer()
         _ = try await server.post(.purchase())
         server.set(Message.start + .days(1))
@@ -217,7 +215,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `lockouts are told by judge and cause, with what was entitled`() async throws {
+    @Test func `lockouts are reported by judge and cause with the entitled minutes`() async throws {
         let server = try TestServer()
         // Received three hours after the store signed it.
         server.set(Message.start + .hours(3))
@@ -242,7 +240,7 @@ import TideoverServer
     }
 
     @Test(arguments: ["drift", "lockouts"])
-    func `a report needs a key, and tells of its apps only`(_ name: String) async throws {
+    func `a report needs a key and contains only the apps of the key`(_ name: String) async throws {
         let server = try TestServer()
         let target = "/v1/reports/\(name)"
         #expect(try await server.ask("GET", target).status == 401)

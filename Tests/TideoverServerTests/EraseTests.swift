@@ -28,7 +28,7 @@ import TideoverStorage
         }
     }
 
-    @Test func `who is erased is nobody, and stands nowhere in the files`() async throws {
+    @Test func `an erased customer is unknown and absent from the files`() async throws {
         let server = try TestServer()
         let calls = OwnershipCalls(server: server)
         #expect(try await server.post(.purchase()).status == 200)
@@ -62,7 +62,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a purchase that moved stays with whoever has it now`() async throws {
+    @Test func `a transferred purchase stays with its present owner`() async throws {
         let server = try TestServer(policy: Policy(transfer: .transfer(coolDown: .zero)))
         let calls = OwnershipCalls(server: server)
         try await calls.present("u_1", calls.transaction())
@@ -76,7 +76,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `only the operator erases`() async throws {
+    @Test func `only an admin key can erase a customer`() async throws {
         let server = try TestServer()
         #expect(try await server.post(.purchase()).status == 200)
         let made = try await server.send(
@@ -100,7 +100,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `what is old goes, and the answers stay`() async throws {
+    @Test func `old rows are removed, and the answers stay the same`() async throws {
         let server = try TestServer()
         let calls = OwnershipCalls(server: server)
         #expect(try await server.post(.purchase()).status == 200)
@@ -125,7 +125,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `whoever reads events behind a removed one is told so`() async throws {
+    @Test func `a cursor before removed events is rejected`() async throws {
         let server = try TestServer()
         #expect(try await server.post(.purchase()).status == 200)
         let calls = OwnershipCalls(server: server)

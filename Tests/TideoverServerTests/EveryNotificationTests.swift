@@ -140,7 +140,7 @@ import TideoverStorage
     }
 
     @Test(arguments: documented)
-    func `it is taken once, kept to the byte, and says what its signed parts say`(
+    func `each notification is stored once, byte by byte, with the facts of its signed parts`(
         pushed: Case
     ) async throws {
         let store = try Self.store.get()
@@ -168,9 +168,7 @@ import TideoverStorage
         #expect(subtypes == Set(AppStoreNotification.Subtype.allCases.map(\.rawValue)))
     }
 
-    @Test func `no type and no subtype alone changes anything, in whatever pair they come`()
-        async throws
-    {
+    @Test func `no pair of type and subtype alone changes the answer`() async throws {
         let store = try Self.store.get()
         let server = try TestServer(store: store)
         server.set(Message.end + .hours(1))
@@ -257,7 +255,7 @@ struct PushedVectorTests {
     }
 
     @Test(arguments: examples)
-    func `an example of Apple's is taken and counted`(
+    func `an example of Apple is stored and counted`(
         name: String,
         counted: [String]
     ) async throws {

@@ -146,8 +146,7 @@ import TideoverStorage
     // MARK: Each kind
 
     @Test(arguments: cases)
-    func `while the store answers, its answer decides whatever the type`(example: Case) async throws
-    {
+    func `the answer of the store decides for every type`(example: Case) async throws {
         let play = store()
         let looks = Counter()
         let server = try TestServer(
@@ -175,7 +174,7 @@ import TideoverStorage
     }
 
     @Test(arguments: cases)
-    func `while the store is down, what needs its word comes again and nothing is kept`(
+    func `a notification that needs a read of an unreachable store is rejected for a retry`(
         example: Case
     ) async throws {
         let play = store()
@@ -191,7 +190,7 @@ import TideoverStorage
     }
 
     @Test(arguments: cases)
-    func `where nobody can ask, the type is presumed at the lowest rank`(
+    func `without credentials the type decides at the lowest rank`(
         example: Case
     ) async throws {
         let play = store()
@@ -306,7 +305,7 @@ import TideoverStorage
     ]
 
     @Test(arguments: walks, [true, false])
-    func `a life goes the same way by the store's answers and by bare types`(
+    func `answers of the store and bare types lead to the same states`(
         walk: Walk,
         asksStore: Bool
     ) async throws {
@@ -350,7 +349,7 @@ import TideoverStorage
 
     /// A delayed notification from the day of the purchase, delivered after later events.
     @Test(arguments: [true, false])
-    func `an old notification that comes late changes nothing`(asksStore: Bool) async throws {
+    func `an old notification that arrives late changes nothing`(asksStore: Bool) async throws {
         let play = store()
         var server = try TestServer(googlePlay: play.trust())
         let old = try TestPlay.push(TestPlay.notice(4), messageId: "old", at: server.now)
@@ -366,7 +365,7 @@ import TideoverStorage
             await server.storage.close()
             server = try TestServer(folder: server.folder, googlePlay: play.trust(asksStore: false))
         }
-        // Within the hour for which its token is valid, plus a minute.
+        // The token is still valid: its lifetime is an hour, plus a minute.
         server.set("2026-05-02T10:30:00Z")
         play.set("2026-05-02T10:30:00Z")
         var late = try TestPlay.push(TestPlay.notice(4), messageId: "late", at: server.now)
@@ -378,7 +377,7 @@ import TideoverStorage
     }
 
     @Test(arguments: [true, false])
-    func `one event under two ids is told once`(asksStore: Bool) async throws {
+    func `one event under two message ids is recorded once`(asksStore: Bool) async throws {
         let play = store()
         let server = try TestServer(googlePlay: play.trust(asksStore: asksStore))
         #expect(try await push(server, TestPlay.notice(4), "1") == (200, "committed"))
@@ -390,8 +389,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `what a tester buys is none of an app's that serves production alone`() async throws
-    {
+    @Test func `an app that serves only production ignores purchases of testers`() async throws {
         let play = store()
         let trust = play.trust(environments: [.production])
         let server = try TestServer(googlePlay: trust, environments: [.production])

@@ -38,7 +38,7 @@ import TideoverTestProcesses
 
     // MARK: The route
 
-    @Test func `the route tells the snapshot's answer, its rule and its evidence`() async throws {
+    @Test func `the route returns the snapshot's answer, its rule and its evidence`() async throws {
         let server = try TestServer()
         try await tell(server)
         let why = try await ask(server)
@@ -56,9 +56,7 @@ import TideoverTestProcesses
         await server.close()
     }
 
-    @Test func `any instant can be asked about, with what is known now or was known then`()
-        async throws
-    {
+    @Test func `the route explains any instant, as known now or as known then`() async throws {
         let server = try TestServer()
         try await tell(server)
         func rule(_ query: String) async throws -> String? {
@@ -76,7 +74,7 @@ import TideoverTestProcesses
         await server.close()
     }
 
-    @Test func `a customer nobody has heard of is explained too`() async throws {
+    @Test func `an unknown customer gets an explanation`() async throws {
         let server = try TestServer()
         let premium = try await ask(server)["entitlements"]?["premium"]
         #expect(premium?["decision"]?["state"]?.string == "never")
@@ -92,7 +90,7 @@ import TideoverTestProcesses
         ("?environment=sandbox&at=2026-05-10T10:00:00+02:00", 400, "bad-instant"),
         ("", 400, "environment-not-served"), ("?environment=moon", 400, "unknown-environment"),
     ])
-    func `a question that cannot be understood is refused`(
+    func `a malformed query is rejected`(
         query: String,
         status: Int,
         name: String
@@ -108,7 +106,7 @@ import TideoverTestProcesses
     // MARK: The command
 
     @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-    func `the command answers first, then why, then what is next, then a reply`() async throws {
+    func `the command prints the answer, the reasons, the next changes and a reply`() async throws {
         let server = try TestServer()
         try await tell(server)
         await server.storage.close()
@@ -130,7 +128,7 @@ import TideoverTestProcesses
     }
 
     @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-    func `the command shows the facts where they are asked for`() async throws {
+    func `the command prints the facts with a flag`() async throws {
         let server = try TestServer()
         try await tell(server)
         await server.storage.close()
@@ -151,7 +149,7 @@ import TideoverTestProcesses
     }
 
     @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-    func `the command's JSON is the route's`() async throws {
+    func `the command prints the same JSON as the route`() async throws {
         let server = try TestServer()
         try await tell(server)
         let answered = try await ask(server, "&asKnownAt=2026-06-03T10:00:00Z")
@@ -163,7 +161,8 @@ import TideoverTestProcesses
     }
 
     @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-    func `while a server holds the database the command says what it takes to ask it`() async throws
+    func `while a server uses the database, the command describes how to ask the server`()
+        async throws
     {
         let server = try TestServer()
         try await tell(server)
@@ -182,7 +181,8 @@ import TideoverTestProcesses
         .enabled(if: Executable.isPresent, "the executable is not beside the tests"),
         arguments: [[], ["--json"]]
     )
-    func `a running server is asked, and what is said is the same`(options: [String]) async throws {
+    func `the command prints the same result from a running server`(options: [String]) async throws
+    {
         let server = try TestServer()
         try await tell(server)
         await server.storage.close()
@@ -216,7 +216,7 @@ import TideoverTestProcesses
     }
 
     @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-    func `a rehearsal is explained by the running server without a key`() async throws {
+    func `a running server explains a rehearsal without a key`() async throws {
         let server = try TestServer()
         await server.storage.close()
         let path = server.folder.appending(path: "rehearsal.json")
@@ -246,7 +246,9 @@ import TideoverTestProcesses
     }
 
     @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-    func `the command makes no database and asks only about what is served`() async throws {
+    func `the command creates no database and rejects an environment that is not served`()
+        async throws
+    {
         let server = try TestServer()
         await server.storage.close()
         let database = server.folder.appending(path: "tideover.db")

@@ -60,7 +60,7 @@ final class ExportProgramTests {
         return configuration
     }
 
-    @Test func `a file goes into another database and comes out again the same`() async throws {
+    @Test func `an imported file exports again unchanged`() async throws {
         let original = try await lived()
         let said = try run("export", original, path("a.jsonl"))
         #expect(said.code == 0, "\(said.messages)")
@@ -86,7 +86,9 @@ final class ExportProgramTests {
         #expect(taken.messages.contains("already exists"))
     }
 
-    @Test func `a running server is asked page by page, for answers alone as well`() async throws {
+    @Test func `the command exports from a running server page by page, also answers only`()
+        async throws
+    {
         let original = try await lived()
         // A server records its policy version when it starts.
         let first = try ServingExecutable(original)
@@ -108,7 +110,9 @@ final class ExportProgramTests {
         _ = running.stop()
     }
 
-    @Test func `bad lines are told with their numbers, and the good ones are kept`() async throws {
+    @Test func `bad lines are reported with their numbers, and good lines are imported`()
+        async throws
+    {
         let original = try await lived()
         var lines = try run("export", original).results.split(separator: "\n").map(String.init)
         try #require(lines.count > 5)

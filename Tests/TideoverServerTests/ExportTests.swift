@@ -121,7 +121,7 @@ import TideoverStorage
 
     // MARK: Round trip
 
-    @Test func `what was exported and brought in again answers, explains and tells the same`()
+    @Test func `an import restores the answers, explanations and events of the export`()
         async throws
     {
         let rehearsed = try RehearsedStore()
@@ -147,7 +147,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `time goes on for both alike, and neither tells anything twice`() async throws {
+    @Test func `the original and the import raise the same later events once`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime()
         let backEnd = try await lived(rehearsed, time)
@@ -170,7 +170,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `an import that was interrupted is run again, and twice adds nothing`() async throws
+    @Test func `an interrupted import can be repeated, and a repetition adds nothing`() async throws
     {
         let rehearsed = try RehearsedStore()
         let time = TestTime()
@@ -216,7 +216,8 @@ import TideoverStorage
         return refused.compactMap { $0["code"]?.string }
     }
 
-    @Test func `a line that is none, or lies, is refused with its number, and the rest is kept`()
+    @Test
+    func `a malformed or false line is rejected with its number, and the others are imported`()
         async throws
     {
         let rehearsed = try RehearsedStore()
@@ -258,7 +259,7 @@ import TideoverStorage
         )
     }
 
-    @Test func `an export of another app, of answers, or of another version is refused whole`()
+    @Test func `an export of another app, of answers or of another version is rejected as a whole`()
         async throws
     {
         let rehearsed = try RehearsedStore()
@@ -292,7 +293,7 @@ import TideoverStorage
         await other.close()
     }
 
-    @Test func `facts that another store signed are not believed`() async throws {
+    @Test func `facts that another store signed are rejected`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime()
         let backEnd = try await lived(rehearsed, time)

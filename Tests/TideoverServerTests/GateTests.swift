@@ -4,7 +4,7 @@ import TideoverServer
 
 /// The queue of a gate, as a value.
 @Suite struct GateOrderTests {
-    @Test func `places are taken first, then the queue, then nobody comes in`() {
+    @Test func `work runs up to the limit, then waits, then is rejected`() {
         var order = GateOrder<String>(WorkLimits(running: 2, waiting: 1))
         #expect([order.enter(), order.enter(), order.enter()] == [true, true, false])
         #expect([order.wait("anna", ticket: 1), order.wait("ben", ticket: 2)] == [true, false])
@@ -12,7 +12,7 @@ import TideoverServer
         #expect(order.waiting.map(\.visitor) == ["anna"])
     }
 
-    @Test func `who leaves hands the place to the first who waits`() {
+    @Test func `finished work starts the first waiting work`() {
         var order = full(["anna", "ben", "cleo"])
         #expect([order.leave(), order.leave()] == ["anna", "ben"])
         #expect(order.running == 1)
@@ -20,7 +20,7 @@ import TideoverServer
         #expect(order.running == 0)
     }
 
-    @Test func `who gives up waits no longer, and only once`() {
+    @Test func `cancelled work leaves the queue once`() {
         var order = full(["anna", "ben"])
         #expect([order.giveUp(ticket: 0), order.giveUp(ticket: 0)] == ["anna", nil])
         #expect([order.leave(), order.giveUp(ticket: 1)] == ["ben", nil])
@@ -37,7 +37,7 @@ import TideoverServer
 
 /// The gate with concurrent tasks.
 @Suite(.timeLimit(.minutes(20))) struct GateTests {
-    @Test func `no more work at once than there are places, and all of it is done`() async throws {
+    @Test func `the gate bounds concurrent work and completes all of it`() async throws {
         let gate = Gate(WorkLimits(running: 3, waiting: 200))
         let load = Load()
         try await withThrowingTaskGroup { group in
@@ -65,7 +65,7 @@ import TideoverServer
         }
     }
 
-    @Test func `whoever finds the queue full is turned away at once`() async throws {
+    @Test func `a full queue rejects new work at once`() async throws {
         let gate = Gate(WorkLimits(running: 1, waiting: 1))
         let holder = Holder(gate)
         let waiter = Task { try await gate.pass { "done" } }
@@ -77,7 +77,7 @@ import TideoverServer
         #expect(gate.isIdle)
     }
 
-    @Test func `who is cancelled while waiting goes, and the others move up`() async throws {
+    @Test func `cancelled work leaves the queue, and later work moves up`() async throws {
         let gate = Gate(WorkLimits(running: 1, waiting: 2))
         let holder = Holder(gate)
         let first = Task { try await gate.pass {} }
@@ -92,7 +92,7 @@ import TideoverServer
         #expect(gate.isIdle)
     }
 
-    @Test func `who is cancelled before he waits does not wait`() async throws {
+    @Test func `work cancelled before it waits does not wait`() async throws {
         let gate = Gate(WorkLimits(running: 1, waiting: 1))
         let holder = Holder(gate)
         let late = Task {
@@ -105,7 +105,7 @@ import TideoverServer
         #expect(gate.isIdle)
     }
 
-    @Test func `work that fails gives its place back`() async throws {
+    @Test func `failed work releases its slot`() async throws {
         struct Failure: Error {}
         let gate = Gate(WorkLimits(running: 1, waiting: 0))
         for _ in 0..<3 {
@@ -114,7 +114,7 @@ import TideoverServer
         #expect(gate.isIdle)
     }
 
-    @Test func `no place is lost in a storm of cancellations`() async throws {
+    @Test func `many cancellations leave no slot occupied`() async throws {
         let gate = Gate(WorkLimits(running: 2, waiting: 20))
         await withTaskGroup { group in
             for number in 0..<400 {

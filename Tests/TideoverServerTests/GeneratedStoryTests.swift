@@ -20,7 +20,7 @@ import TideoverServer
     }
 
     @Test(arguments: StoryKind.allCases)
-    func `when it is quiet the answer is the store's own truth`(
+    func `without disturbances the answer matches the state of the store`(
         kind: StoryKind
     ) async throws {
         let verdict = try await verdict(.generated(seed: 1, of: kind))
@@ -31,14 +31,14 @@ import TideoverServer
 
     /// With Google Play purchases that only the device reports.
     @Test(arguments: [3, 34] as [UInt64])
-    func `a device that has purchases of one store presents them`(seed: UInt64) async throws {
+    func `a device presents its purchases of one store`(seed: UInt64) async throws {
         let verdict = try await verdict(.generated(seed: seed, of: .googlePlay))
         #expect(verdict.faults == [])
         #expect(verdict.lockoutMinutes == 0)
     }
 
     @Test(arguments: StoryKind.allCases)
-    func `while something goes wrong the stores are asked, and that goes wrong too`(
+    func `disturbances also affect the requests to the stores`(
         kind: StoryKind
     ) async throws {
         let statuses = Locked<Set<Int>>([])
@@ -77,7 +77,7 @@ import TideoverServer
     }
 
     @Test(arguments: [StoryKind.appStore, .googlePlay])
-    func `a back end that goes on giving its first answer is found`(
+    func `a story detects a back end that repeats its first answer`(
         kind: StoryKind
     ) async throws {
         let verdict = try await verdict(beginning(of: kind)) { target in
@@ -104,7 +104,7 @@ import TideoverServer
             (.lastMessageWins, .mixed, 17),
         ] as [(PlantedFault, StoryKind, UInt64)]
     )
-    func `a planted fault is found by a story that passes without it`(
+    func `a story that passes without a planted fault detects the fault`(
         fault: PlantedFault,
         kind: StoryKind,
         seed: UInt64
@@ -117,8 +117,7 @@ import TideoverServer
         #expect(try await verdict(story).faults == [])
     }
 
-    @Test func `a reader of Google Play that takes a month off every expiry is found`() async throws
-    {
+    @Test func `a story detects expiries of Google Play that are a month early`() async throws {
         let story = beginning(of: .googlePlay)
         // Without other disturbances, so that every lockout counts.
         let disturbances = story.steps.filter { step in
@@ -139,7 +138,7 @@ import TideoverServer
         #expect(verdict.lockoutMinutes > 0)
     }
 
-    @Test func `a failing story is told with fewer steps`() async throws {
+    @Test func `a failing story is reduced to fewer steps`() async throws {
         let story = Scenario.generated(seed: 1, of: .appStore)
         let shrunk = await story.shrunk { $0.steps.contains { $0.line == 7 } }
         let kept = story.steps.filter { step in

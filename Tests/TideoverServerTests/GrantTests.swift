@@ -73,7 +73,7 @@ import TideoverStorage
         return JSONValue(try JSONDocument(response.body).root)["grants"]?.array ?? []
     }
 
-    @Test func `what is given is there at once, and over when its days are`() async throws {
+    @Test func `a grant starts at once and ends after its days`() async throws {
         let server = try TestServer()
         let now = server.now
         let (status, answer) = try await post(server, Self.wish)
@@ -93,7 +93,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `one key gives once, however often it is sent`() async throws {
+    @Test func `one idempotency key creates one grant`() async throws {
         let server = try TestServer()
         let first = try await post(server, Self.wish, as: "ticket-17")
         server.set(server.now + .days(1))
@@ -113,7 +113,9 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a grant to an id never heard of says so, and is given all the same`() async throws {
+    @Test func `a grant to an unknown id is created, and the response marks the id as unknown`()
+        async throws
+    {
         let server = try TestServer()
         func known(_ answer: JSONValue) -> Bool? { answer["customerKnown"]?.bool }
         let first = try await post(server, Self.wish, as: "a")
@@ -129,7 +131,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a key of one customer names nothing of another's`() async throws {
+    @Test func `an idempotency key belongs to one customer`() async throws {
         let server = try TestServer()
         #expect(try await post(server, Self.wish, as: "k").status == 201)
         let other = "/v1/apps/cards/customers/u_43/grants"
@@ -138,7 +140,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a product gives all that it unlocks, and a catalogue nothing that it has not`()
+    @Test func `a grant of a product contains every entitlement that the product unlocks`()
         async throws
     {
         let server = try TestServer(catalogue: Self.catalogue)
@@ -183,7 +185,7 @@ import TideoverStorage
         #"{"entitlement": 7, "days": 7, "why": "x"}"#,
         "[]", "",
     ])
-    func `what cannot be granted is refused, and nothing is kept`(_ body: String) async throws {
+    func `an invalid grant is rejected, and nothing is stored`(_ body: String) async throws {
         let server = try TestServer(catalogue: Self.catalogue)
         let response = try await server.send(
             "POST",
@@ -198,7 +200,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a customer has a hundred grants at most`() async throws {
+    @Test func `a customer has at most a hundred grants`() async throws {
         let server = try TestServer()
         try await give(99, to: "u_42", server)
         #expect(try await post(server, Self.wish, as: "k99").status == 201)
@@ -209,7 +211,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a grant is taken back once, and says by whom and why`() async throws {
+    @Test func `a grant is revoked once and records who revoked it and why`() async throws {
         let server = try TestServer()
         let given = try await post(server, Self.wish).answer["grants"]?.array?.first
         let id = try #require(given?["id"]?.string)
@@ -235,7 +237,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `what has ended by itself cannot be taken back`() async throws {
+    @Test func `an expired grant cannot be revoked`() async throws {
         let server = try TestServer()
         let given = try await post(server, Self.wish).answer["grants"]?.array?.first
         let id = try #require(given?["id"]?.string)
@@ -246,7 +248,9 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `explain tells who gave it and why, from evidence of its own`() async throws {
+    @Test func `an explanation names who granted access and why, with its own evidence`()
+        async throws
+    {
         let server = try TestServer()
         _ = try await post(server, Self.wish)
         let response = try await server.get(
@@ -266,7 +270,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `who gave it is named as the key is`() async throws {
+    @Test func `a grant records the name of the key`() async throws {
         let server = try TestServer()
         let made = try await server.send(
             "POST",
@@ -298,7 +302,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `events tell of it, and its end`() async throws {
+    @Test func `events report the start and the end of a grant`() async throws {
         let server = try TestServer()
         let now = server.now
         _ = try await post(server, Self.wish)
@@ -315,7 +319,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a grant read again from its evidence is the same`() async throws {
+    @Test func `a replay of its evidence restores the same grant`() async throws {
         let server = try TestServer()
         let given = try await post(server, Self.wish).answer["grants"]?.array?.first
         let id = try #require(given?["id"]?.string)

@@ -47,7 +47,7 @@ final class GuideProgramTests {
     }
 
     @Test(arguments: try Guide.all())
-    func `the commands of a guide do what it says`(_ guide: Guide) throws {
+    func `the commands of a guide have the described results`(_ guide: Guide) throws {
         let ports = try Guide.freePorts()
         try prepare(ports)
         let said = try run(Guide.replace(ports, in: guide.script(in: folder.path)))
@@ -57,7 +57,7 @@ final class GuideProgramTests {
         }
     }
 
-    @Test func `a command that does something else fails its guide`() throws {
+    @Test func `a command with another result fails its guide`() throws {
         let guide = Guide(name: "made up", text: "```sh\nfalse\n```\n```sh exit=1\nfalse\n```\n")
         #expect(try run(guide.script(in: folder.path)).code == 1)
         let other = Guide(name: "made up", text: "```sh exit=1\ntrue\n```\n")

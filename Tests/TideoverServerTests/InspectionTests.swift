@@ -90,7 +90,7 @@ struct InspectionTests {
     }
 
     @Test(arguments: expected)
-    func `a signed vector gets the verdict of its own suite`(expected: Expected) throws {
+    func `a signed vector gets the verdict of its suite`(expected: Expected) throws {
         let inspection = try inspect(
             expected,
             root: Vectors.bytes("apple/certs/testCA.der")
@@ -102,7 +102,7 @@ struct InspectionTests {
         }
     }
 
-    @Test func `by Apple's own root the test suite's signatures are nobody's`() throws {
+    @Test func `Apple's root does not verify the signatures of the test suite`() throws {
         let inspection = try inspect(Self.expected[0], root: AppStoreSigning.appleRoot)
         guard case .refused(let code, _) = inspection.verdict else {
             Issue.record("it was accepted")
@@ -111,7 +111,7 @@ struct InspectionTests {
         #expect(code == "untrusted-root")
     }
 
-    @Test func `the inspection names the type and says that a test changes nothing`() throws {
+    @Test func `the inspection names the type and states that a test changes nothing`() throws {
         let inspection = try inspect(
             Self.expected[0],
             root: Vectors.bytes("apple/certs/testCA.der")

@@ -38,7 +38,9 @@ import TideoverStorage
         return "\(response.status)\(slug)"
     }
 
-    @Test func `reading takes a key, explaining a secret one, and keys an admin's`() async throws {
+    @Test func `reads need any key, explanations a secret key, and key management an admin key`()
+        async throws
+    {
         let server = try TestServer()
         let publicKey = try await key(server, #"{"kind": "public", "apps": ["cards"]}"#)
         let secretKey = try await key(server, #"{"kind": "secret"}"#)
@@ -60,7 +62,9 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a revoked key is answered to the byte as one never heard of`() async throws {
+    @Test func `a revoked key gets the same response, byte by byte, as an unknown key`()
+        async throws
+    {
         let server = try TestServer()
         let made = try await make(server, #"{"kind": "secret", "apps": ["cards"]}"#)
         let key = try #require(made["key"]?.string)
@@ -85,7 +89,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `the scheme is read in any case, one line of it`() async throws {
+    @Test func `the scheme is matched in any case, and two headers are rejected`() async throws {
         let server = try TestServer()
         let key = TestServer.adminKey.text
         #expect(try await asked(server, Self.read, "bearer \(key)") == "200")
@@ -96,7 +100,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `who may not read an app does not learn whether there is one`() async throws {
+    @Test func `a client without access to an app does not learn whether it exists`() async throws {
         let server = try TestServer()
         let key = try await key(server, #"{"kind": "secret", "apps": ["rehearsal"]}"#)
         for presented in [nil, "Bearer \(key)", "Bearer x"] {
@@ -114,7 +118,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `an app that is only rehearsed is read without a key, but not with a wrong one`()
+    @Test func `a rehearsed app is readable without a key, but not with a wrong key`()
         async throws
     {
         let server = try TestServer()
@@ -131,7 +135,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `notifications and watching need no key, and take no offence at one`() async throws {
+    @Test func `notifications and monitoring need no key and ignore one`() async throws {
         let server = try TestServer()
         for target in ["/healthz", "/readyz", "/metrics", "/openapi.json", "/problems/key-missing"]
         {
@@ -149,7 +153,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `keys outlive the server, their texts do not`() async throws {
+    @Test func `keys outlive the server, and their texts are not stored`() async throws {
         let server = try TestServer()
         let key = try await key(
             server,
@@ -168,7 +172,7 @@ import TideoverStorage
         await later.close()
     }
 
-    @Test func `keys are listed in the order they were made`() async throws {
+    @Test func `keys are listed in the order of creation`() async throws {
         let server = try TestServer()
         var ids: [String] = []
         for second in 0..<5 {
@@ -182,7 +186,9 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `an admin key of the configuration is not listed, and gone with it`() async throws {
+    @Test func `an admin key of the configuration is not listed and ends with its setting`()
+        async throws
+    {
         let server = try TestServer()
         let listed = try await server.get("/v1/keys")
         #expect(String(decoding: listed.body, as: UTF8.self) == #"{"keys":[]}"#)
@@ -192,9 +198,7 @@ import TideoverStorage
         await later.close()
     }
 
-    @Test func `a stored admin key that was revoked opens nothing from the configuration either`()
-        async throws
-    {
+    @Test func `a revoked admin key is rejected in the configuration too`() async throws {
         let server = try TestServer()
         let made = try await make(server, #"{"kind": "admin"}"#)
         let key = try #require(made["key"]?.string.flatMap { APIKey($0) })
@@ -208,7 +212,7 @@ import TideoverStorage
         await later.close()
     }
 
-    @Test func `a server knows which of its apps nobody can read yet`() async throws {
+    @Test func `the server reports its apps without a key`() async throws {
         let server = try TestServer()
         #expect(server.service.appsWithoutKey == ["cards"])
         let made = try await make(server, #"{"kind": "public", "apps": ["cards"]}"#)
@@ -233,7 +237,7 @@ import TideoverStorage
         (#"{"kind": "secret", "name": "a\nb"}"#, "`name`"),
         (#"{"kind": "secret", "name": "\#(String(repeating: "n", count: 101))"}"#, "`name`"),
     ])
-    func `what no key can be made from is refused, and says why`(
+    func `an invalid request for a key is rejected with the reason`(
         body: String,
         words: String
     ) async throws {
@@ -247,7 +251,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a key that could not be stored opens nothing`() async throws {
+    @Test func `a key that fails to be stored authorises nothing`() async throws {
         let disk = Disk()
         let server = try TestServer(faults: disk.faults)
         disk.isFull = true
@@ -264,9 +268,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `what happens to keys is logged by their ids, and refusals are counted`()
-        async throws
-    {
+    @Test func `changes of keys are logged by id, and rejections are counted`() async throws {
         let server = try TestServer()
         let made = try await make(server, #"{"kind": "secret", "name": "canary"}"#)
         let id = try #require(made["id"]?.string)

@@ -39,9 +39,7 @@ final class KeysProgramTests {
         try Executable.run(["keys"] + arguments)
     }
 
-    @Test func `a key opens the server that is started later, until it is revoked there`()
-        async throws
-    {
+    @Test func `a key works on a server started later until it is revoked there`() async throws {
         let path = try configuration(withAdminKey: true)
         let made = try keys(
             "add",
@@ -86,7 +84,7 @@ final class KeysProgramTests {
         #expect(table.contains("\(id)  secret  cards     "))
     }
 
-    @Test func `a server names the apps that nobody can read, and the command that mends it`()
+    @Test func `the server logs apps without a key and the command that creates one`()
         async throws
     {
         let path = try configuration(withAdminKey: false)
@@ -111,7 +109,7 @@ final class KeysProgramTests {
         }
     }
 
-    @Test func `a list or a revocation makes no database, and what is not there is said`() throws {
+    @Test func `list and revoke create no database and report what is missing`() throws {
         let path = try configuration(withAdminKey: true)
         #expect(try keys("list", "--config", path).code == 66)
         #expect(try keys("revoke", "x", "--config", path).code == 66)
@@ -131,7 +129,7 @@ final class KeysProgramTests {
         #expect(stranger.messages.contains("cards"))
     }
 
-    @Test func `the file of the admin key is opened only by what needs the key`() throws {
+    @Test func `only commands that need the admin key open its file`() throws {
         let path = try configuration(withAdminKey: true)
         try FileManager.default.removeItem(at: folder.appending(path: "admin.key"))
         #expect(try keys("add", "--kind", "admin", "--config", path).code == 0)
@@ -147,7 +145,7 @@ final class KeysProgramTests {
     }
 
     @Test(arguments: [(0o600, true), (0o400, true), (0o640, false), (0o604, false), (0o660, false)])
-    func `a secret that others may open is refused unless it is allowed`(
+    func `a secret that other users can read is rejected unless a setting allows it`(
         rights: Int,
         isClosed: Bool
     ) throws {
@@ -168,7 +166,8 @@ final class KeysProgramTests {
         _ = try ServingExecutable(path).stop()
     }
 
-    @Test func `a key for passes is made, taken by the server, and told to devices`() async throws {
+    @Test func `the command creates a pass key, and the server uses and publishes it`() async throws
+    {
         let file = folder.appending(path: "pass-key.pem")
         let made = try keys("pass")
         #expect(made.code == 0, "\(made.messages)")
@@ -195,7 +194,7 @@ final class KeysProgramTests {
         #expect(said.messages.contains("pass-key.pem cannot be read: there is no such file;"))
     }
 
-    @Test func `a server that does not answer is told from one that holds nothing`() throws {
+    @Test func `the command reports a server that does not respond`() throws {
         let path = try configuration(withAdminKey: true)
         let said = try keys("list", "--config", path, "--server", "http://127.0.0.1:1")
         #expect(said.code == 69)

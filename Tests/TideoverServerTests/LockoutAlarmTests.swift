@@ -21,7 +21,7 @@ import TideoverServer
         }
     }
 
-    @Test func `a message that comes three hours late is raised, once`() async throws {
+    @Test func `a message that is three hours late raises one alarm`() async throws {
         let server = try TestServer()
         server.set(Message.start)
         await look(server)
@@ -42,7 +42,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `what takes its usual way is not raised, nor what was known before`() async throws {
+    @Test func `prompt messages and earlier lockouts raise no alarm`() async throws {
         let server = try TestServer()
         server.set(Message.start + .hours(3))
         _ = try await server.post(.purchase())
@@ -62,7 +62,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a payer denied while Google Play could not be asked is reported and raised`()
+    @Test func `a payer denied during an outage of Google Play is reported and raises an alarm`()
         async throws
     {
         let play = TestPlay()

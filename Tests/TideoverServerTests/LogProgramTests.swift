@@ -17,9 +17,7 @@ final class LogProgramTests {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    @Test func `a standard error that nobody reads stops neither answers nor the stop`()
-        async throws
-    {
+    @Test func `an unread standard error blocks neither responses nor the stop`() async throws {
         let file = folder.appending(path: "tideover.json")
         let text = """
             { server: { listen: "127.0.0.1:0" }, storage: "sqlite:x.db",

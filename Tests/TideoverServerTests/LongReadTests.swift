@@ -7,7 +7,7 @@ import TideoverServer
 
 /// Reports read the whole storage without blocking other requests.
 @Suite(.timeLimit(.minutes(20))) struct LongReadTests {
-    @Test func `more walks than processors leave the pool free`() async throws {
+    @Test func `more long reads than processors leave the pool free`() async throws {
         let count = ProcessInfo.processInfo.activeProcessorCount + 2
         let begun = DispatchSemaphore(value: 0)
         let end = DispatchSemaphore(value: 0)
@@ -32,7 +32,7 @@ import TideoverServer
         }
     }
 
-    @Test func `a walk stands back for a processor, and only the walk`() async throws {
+    @Test func `only the thread of a long read has a lower priority`() async throws {
         let process = Int32(PRIO_PROCESS.rawValue)
         let ours = try await onPool { getpriority(process, 0) }
         let theirs = try await onQuietThread { _ in getpriority(process, 0) }
@@ -40,7 +40,7 @@ import TideoverServer
         #expect(try await onPool { getpriority(process, 0) } == ours)
     }
 
-    @Test func `a walk that nobody waits for any more ends`() async throws {
+    @Test func `a cancelled long read ends`() async throws {
         let begun = DispatchSemaphore(value: 0)
         let walk = Task {
             try await onQuietThread { read in
@@ -54,7 +54,7 @@ import TideoverServer
     }
 
     @Test(arguments: ["lockouts", "arrival", "drift"])
-    func `one report of an app is made at a time, four wait, and more are put off`(
+    func `one report of an app runs, four wait, and further ones are rejected`(
         _ report: String
     ) async throws {
         let server = try TestServer()

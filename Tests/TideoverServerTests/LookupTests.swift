@@ -18,7 +18,7 @@ import TideoverServer
         return try #require(root["purchases"]).elements.map { JSONValue($0) }
     }
 
-    @Test func `a purchase is found by any of its transactions and by its customer`() async throws {
+    @Test func `a lookup finds a purchase by each transaction and by its customer`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())
         var renewal = Message.purchase("n-2", signed: Message.end)
@@ -51,7 +51,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `what nobody has claimed is found, with a way to claim it`() async throws {
+    @Test func `a lookup finds an unclaimed purchase and describes how to claim it`() async throws {
         let server = try TestServer()
         var message = Message.purchase()
         message.transaction?["appAccountToken"] = nil
@@ -66,7 +66,7 @@ import TideoverServer
     @Test(arguments: [
         "", "?order=", "?order=1&transaction=2", "?token=00000000-0000-0000-0000-000000000000",
     ])
-    func `a question that is none is refused`(_ query: String) async throws {
+    func `a malformed lookup is rejected`(_ query: String) async throws {
         let server = try TestServer()
         let response = try await server.get("/v1/apps/cards/lookup\(query)")
         #expect(response.status == 400)
@@ -75,7 +75,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `an order is asked of the store, and what it answers is kept`() async throws {
+    @Test func `a lookup requests an order from the store and records the result`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime()
         let store = rehearsed.store
@@ -129,7 +129,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `a store that cannot be asked does not say that there is no order`() async throws {
+    @Test func `an unreachable store does not mean that the order is unknown`() async throws {
         struct Unreachable: Error {}
         let rehearsed = try RehearsedStore()
         let access = rehearsed.access { _ in throw Unreachable() }
@@ -172,7 +172,7 @@ import TideoverServer
         return (response.status, try JSONDocument(response.body).root)
     }
 
-    @Test func `an explanation is found by a transaction, in the purchase's own environment`()
+    @Test func `a transaction leads to the explanation in the environment of the purchase`()
         async throws
     {
         let server = try TestServer()
@@ -194,7 +194,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a purchase that is unknown, unclaimed or elsewhere has its own problem`()
+    @Test func `unknown and unclaimed purchases and malformed queries have their own problems`()
         async throws
     {
         let server = try TestServer()
@@ -214,7 +214,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `an order that a family shares names its holders`() async throws {
+    @Test func `an order that a family shares lists its owners`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())
         var shared = Message.purchase("n-2", customer: TestServer.ben)

@@ -74,7 +74,7 @@ import TideoverStorage
         return seen.withLock { $0 }
     }
 
-    @Test func `used up consumables take no part in what is answered next`() async throws {
+    @Test func `later answers leave out used consumables`() async throws {
         let server = try TestServer(catalogue: Self.catalogue)
         server.set(Message.start + .minutes(1))
         try await present((0..<30).map { coins($0) }, to: server)
@@ -108,7 +108,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `what a device presents at once is derived once`() async throws {
+    @Test func `purchases in one request are projected once`() async throws {
         let server = try TestServer(catalogue: Self.catalogue)
         server.set(Message.start + .days(70))
         try await present((1...3).map { month(Int64($0) - 1) }, to: server)
@@ -118,7 +118,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `what is presented again derives nobody`() async throws {
+    @Test func `a repeated request projects no customer`() async throws {
         let server = try TestServer(catalogue: Self.catalogue)
         server.set(Message.start + .minutes(1))
         try await present([coins(1), month(0)], to: server)

@@ -7,9 +7,9 @@ import TideoverSQLite
 import TideoverServer
 import TideoverTestProcesses
 
-/// What `/metrics` says.
+/// The content of `/metrics`.
 @Suite struct MetricsTests {
-    @Test func `requests are counted by template, method and class of status`() async throws {
+    @Test func `requests are counted by template, method and status class`() async throws {
         let server = try TestServer()
         let customer = "/v1/apps/cards/customers/\(TestServer.anna)"
         _ = try await server.get("\(customer)?environment=sandbox")
@@ -31,7 +31,7 @@ import TideoverTestProcesses
         #"tideover_http_requests_total{route="\#(route)",method="GET",status="\#(status)"} \#(count)"#
     }
 
-    @Test func `durations fall into buckets that add up`() async throws {
+    @Test func `durations are counted in cumulative buckets`() async throws {
         let looks = Counter()
         let server = try TestServer(
             instruments: Instruments(uptime: { looks.next() * 2_000_000 })
@@ -51,7 +51,7 @@ import TideoverTestProcesses
         await server.close()
     }
 
-    @Test func `notifications are counted by what became of them`() async throws {
+    @Test func `notifications are counted by outcome`() async throws {
         let server = try TestServer()
         try await MetricsSample.live(server)
         let samples = try await server.samples()
@@ -75,7 +75,7 @@ import TideoverTestProcesses
         await server.close()
     }
 
-    @Test func `a series that will come is there at nought`() async throws {
+    @Test func `known series start at zero`() async throws {
         let server = try TestServer()
         let samples = try await server.samples()
         #expect(
@@ -86,7 +86,7 @@ import TideoverTestProcesses
         await server.close()
     }
 
-    @Test func `what is handed in is told, and nothing in its place`() async throws {
+    @Test func `injected readings appear, and missing readings have no series`() async throws {
         let bare = try TestServer()
         #expect(try await !bare.samples().contains { $0.contains("_process_") })
         #expect(try await !bare.samples().contains { $0.contains("_connections_") })
@@ -99,7 +99,7 @@ import TideoverTestProcesses
         await server.close()
     }
 
-    @Test func `a label's value may hold anything`() async throws {
+    @Test func `a label can contain any text`() async throws {
         let server = try TestServer()
         let service = try Service(
             apps: [],
@@ -115,7 +115,7 @@ import TideoverTestProcesses
     }
 
     @Test(.enabled(if: Promtool.path != nil, "promtool is missing (Debian package prometheus)"))
-    func `promtool finds nothing to say about it`() async throws {
+    func `promtool finds no problem in the metrics`() async throws {
         let promtool = try #require(Promtool.path)
         let server = try TestServer(instruments: MetricsSample.instruments)
         let atRest = try await server.get("/metrics")
@@ -129,7 +129,7 @@ import TideoverTestProcesses
     }
 }
 
-/// A server that has seen something of everything.
+/// A server that has received every kind of message.
 enum MetricsSample {
     static let instruments = Instruments(
         process: {
@@ -177,12 +177,12 @@ enum MetricsSample {
     }
 }
 
-/// Prometheus's own check of what it would read.
+/// The check of metrics by Prometheus.
 enum Promtool {
     static let path: String? = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
         .map { "\($0)/promtool" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// `0`, or the exit code and what was said.
+    /// Returns `0`, or the exit code and the output.
     static func check(_ text: [UInt8], _ path: String) throws -> String {
         let said = try ChildProcess.run([path, "check", "metrics"], input: text)
         return "\(said.code)\(said.results)\(said.messages)"
@@ -195,7 +195,7 @@ enum Promtool {
         .deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "docs/operating.md")
 
-    @Test func `it lists every metric, and none that is not there`() async throws {
+    @Test func `the page lists exactly the metrics of the server`() async throws {
         let disk = Disk()
         let server = try TestServer(
             instruments: MetricsSample.instruments,
@@ -218,7 +218,7 @@ enum Promtool {
         await server.close()
     }
 
-    @Test func `it lists every field of a line of the log`() async throws {
+    @Test func `the page lists every field of a log line`() async throws {
         let server = try TestServer()
         try await MetricsSample.live(server)
         _ = try await server.get("/v1/apps/cards/customers/x?environment=sandbox")

@@ -17,7 +17,8 @@ import TideoverTestProcesses
     private static let turns = Gate(WorkLimits(running: 8, waiting: 1_000))
 
     @Test(arguments: ScenarioTests.files)
-    func `after each event drained a mirror answers as the server does`(file: String) async throws {
+    func `after each drained event a mirror has the answer of the server`(file: String) async throws
+    {
         try await Self.turns.pass { try await Self.check(file) }
     }
 
@@ -83,7 +84,7 @@ import TideoverTestProcesses
         .enabled(if: MirrorProgram.python.isPresent, "python3 is not installed"),
         arguments: MirrorProgram.samples
     )
-    func `the Python mirror reads a customer once where an old event has no answer`(
+    func `the Python mirror reads a customer once for an old event without an answer`(
         events: JSONValue
     ) throws {
         try check(.python, events)
@@ -93,7 +94,7 @@ import TideoverTestProcesses
         .enabled(if: MirrorProgram.node.isPresent, "node is not installed"),
         arguments: MirrorProgram.samples
     )
-    func `the Node mirror reads a customer once where an old event has no answer`(
+    func `the Node mirror reads a customer once for an old event without an answer`(
         events: JSONValue
     ) throws {
         try check(.node, events)

@@ -14,7 +14,7 @@ import TideoverStorage
         try JSONDocument(try await server.get("/openapi.json").body)
     }
 
-    @Test func `the document lists the routes of the service, all and no others`() async throws {
+    @Test func `the document lists exactly the routes of the service`() async throws {
         let server = try TestServer()
         let paths = try #require(try await document(server).root["paths"])
         let documented = paths.members.flatMap { path, operations in
@@ -26,8 +26,8 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `every route answers as its schema says`() async throws {
-        // A minute passes between two requests, so that the store may be queried each time.
+    @Test func `the response of every route matches its schema`() async throws {
+        // A minute passes between two requests, so that the store can be queried each time.
         let uptime = Locked<Int64>(0)
         let server = try TestServer(
             instruments: Instruments(
@@ -160,7 +160,7 @@ import TideoverStorage
     private static let webhook = Array(#"{"url": "https://example.com/hooks"}"#.utf8)
     private static let wish = Array(#"{"kind": "secret", "apps": ["cards"]}"#.utf8)
 
-    @Test func `a query that no route takes is answered as every route documents`() async throws {
+    @Test func `every route documents the response to an unknown query parameter`() async throws {
         let server = try TestServer()
         let document = try await document(server)
         for route in Service.routes {
@@ -190,7 +190,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `the document says of every route which key opens it, and what happens without`()
+    @Test func `the document lists for every route the keys and the responses without one`()
         async throws
     {
         let server = try TestServer()
@@ -213,7 +213,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a snapshot in trouble and problems are as their schemas say`() async throws {
+    @Test func `a snapshot with a billing issue and problems match their schemas`() async throws {
         let server = try TestServer()
         let schemas = Schemas(try await document(server))
         var message = Message.purchase()
@@ -237,7 +237,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a pass, its claims and its keys are as their schemas say`() async throws {
+    @Test func `a pass, its claims and its keys match their schemas`() async throws {
         let key = Ed25519PrivateKey.generate()
         let server = try TestServer(passes: PassIssuer(issuer: "tests", key: key))
         let schemas = Schemas(try await document(server))
@@ -255,7 +255,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `the words of an answer are all listed`() async throws {
+    @Test func `the document lists all values of an answer`() async throws {
         let server = try TestServer()
         let schemas = try #require(try await document(server).root["components"]?["schemas"])
         let members = schemas["Entitlement"]?["properties"]
@@ -290,7 +290,7 @@ import TideoverStorage
         list?.elements.compactMap(\.string) ?? []
     }
 
-    @Test func `every reference leads somewhere, and no two operations have one id`() async throws {
+    @Test func `every reference resolves, and every operation has its own id`() async throws {
         let server = try TestServer()
         let document = try await document(server)
         let schemas = Schemas(document)
@@ -310,7 +310,7 @@ import TideoverStorage
             + node.elements.flatMap(references)
     }
 
-    @Test func `the document is not sent again to who holds it`() async throws {
+    @Test func `the document is not sent again to a client with its ETag`() async throws {
         let server = try TestServer()
         let tag = try #require(try await server.get("/openapi.json").headers["ETag"])
         let again = try await server.get("/openapi.json", headers: ["If-None-Match": tag])

@@ -5,7 +5,8 @@ import TideoverServer
 
 /// More notifications than can be verified at once.
 @Suite(.timeLimit(.minutes(20))) struct OverloadTests {
-    @Test func `too many notifications are put off, and reads are answered meanwhile`() async throws
+    @Test func `excess notifications are rejected for a retry, and reads are still served`()
+        async throws
     {
         let server = try TestServer(verifications: WorkLimits(running: 1, waiting: 1))
         let gate = server.service.verifications
@@ -32,8 +33,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a client that goes away while it waits takes its notification along`() async throws
-    {
+    @Test func `a client that disconnects while it waits cancels its notification`() async throws {
         let server = try TestServer(verifications: WorkLimits(running: 1, waiting: 1))
         let gate = server.service.verifications
         let holder = Holder(gate)

@@ -62,7 +62,7 @@ final class OwnershipProgramTests {
         try #require(grant.split(separator: " ").dropFirst().first.map(String.init))
     }
 
-    @Test func `access is given by hand, explained, and taken back`() async throws {
+    @Test func `the command grants, explains and revokes access`() async throws {
         let path = try await configuration()
         let place = ["--app", "cards", "--environment", "simulated", "--config", path]
         var given = try Executable.run(
@@ -97,7 +97,7 @@ final class OwnershipProgramTests {
         #expect(twice.code != 0 || twice.results == taken.results)
     }
 
-    @Test func `a gift needs to say what, how long and why`() async throws {
+    @Test func `a grant needs an entitlement, a duration and a reason`() async throws {
         let path = try await configuration()
         let place = ["--app", "cards", "--environment", "simulated", "--config", path]
         for words in [
@@ -115,7 +115,7 @@ final class OwnershipProgramTests {
         #expect(unknown.messages.contains("premium"))
     }
 
-    @Test func `a customer is erased once somebody is sure`() async throws {
+    @Test func `the command erases a customer only with a confirmation`() async throws {
         let path = try await configuration()
         let place = ["--app", "cards", "--environment", "simulated", "--config", path]
         let given = try Executable.run(
@@ -149,7 +149,7 @@ final class OwnershipProgramTests {
         #expect(back.results.contains("outage"), "\(back.messages)")
     }
 
-    @Test func `what nobody claimed is listed`() async throws {
+    @Test func `the command lists unclaimed purchases`() async throws {
         let path = try await configuration()
         let place = ["--app", "cards", "--environment", "simulated", "--config", path]
         let replayed = try run("replay", "--app", "cards", "--config", path, "--apply")

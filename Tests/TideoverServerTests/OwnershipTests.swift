@@ -76,7 +76,7 @@ struct OwnershipCalls {
 
 /// The audit lines of ownership changes.
 @Suite struct AuditTests {
-    @Test func `claims, transfers and refusals leave a line, each refusal one`() async throws {
+    @Test func `claims, transfers and rejections add one audit line each`() async throws {
         let server = try TestServer(policy: Policy(transfer: .transfer(coolDown: .days(30))))
         let calls = OwnershipCalls(server: server)
         let bought = server.now
@@ -105,7 +105,7 @@ struct OwnershipCalls {
         await server.close()
     }
 
-    @Test func `what the store's token moves leaves a line, and whom it names first does not`()
+    @Test func `a transfer by the store's token adds an audit line, a first owner does not`()
         async throws
     {
         let server = try TestServer()
@@ -126,7 +126,7 @@ struct OwnershipCalls {
         await server.close()
     }
 
-    @Test func `a gift leaves a line with who and why, and so does taking it back`() async throws {
+    @Test func `a grant and its revocation add audit lines with key and reason`() async throws {
         let server = try TestServer()
         let calls = OwnershipCalls(server: server)
         let given = try await calls.post(
@@ -148,7 +148,7 @@ struct OwnershipCalls {
         await server.close()
     }
 
-    @Test func `it is read page by page`() async throws {
+    @Test func `the audit is read page by page`() async throws {
         let server = try TestServer()
         let calls = OwnershipCalls(server: server)
         for n in 1...5 { try await calls.present("u_\(n)", calls.transaction("\(n)")) }
@@ -166,7 +166,7 @@ struct OwnershipCalls {
         await server.close()
     }
 
-    @Test func `explain tells who held each purchase, and since when`() async throws {
+    @Test func `an explanation lists the owners of each purchase with their dates`() async throws {
         let server = try TestServer(policy: Policy(transfer: .transfer(coolDown: .zero)))
         let calls = OwnershipCalls(server: server)
         let bought = server.now
@@ -192,7 +192,7 @@ struct OwnershipCalls {
         try await calls.post("customers/\(customer)/aliases", ["alias": .string(alias)])
     }
 
-    @Test func `under either id the same is answered, of the purchases of both`() async throws {
+    @Test func `both ids have the same answer from the purchases of both`() async throws {
         let server = try TestServer()
         let calls = OwnershipCalls(server: server)
         try await calls.present("phone", calls.transaction())
@@ -212,7 +212,7 @@ struct OwnershipCalls {
         await server.close()
     }
 
-    @Test func `of an instant before, each answers for itself`() async throws {
+    @Test func `at an instant before the alias each id has its own answer`() async throws {
         let server = try TestServer()
         let calls = OwnershipCalls(server: server)
         let bought = server.now
@@ -233,7 +233,7 @@ struct OwnershipCalls {
         await server.close()
     }
 
-    @Test func `late notifications that name either land right`() async throws {
+    @Test func `late notifications for either id reach the same customer`() async throws {
         let server = try TestServer()
         let calls = OwnershipCalls(server: server)
         #expect(try await declare(calls, TestServer.anna, of: "web").status == 201)
@@ -251,7 +251,7 @@ struct OwnershipCalls {
         await server.close()
     }
 
-    @Test func `what one id holds the other holds, and claims nothing from it`() async throws {
+    @Test func `a purchase of one id belongs to the other without a transfer`() async throws {
         let server = try TestServer()
         let calls = OwnershipCalls(server: server)
         try await calls.present("phone", calls.transaction())
@@ -261,7 +261,7 @@ struct OwnershipCalls {
         await server.close()
     }
 
-    @Test func `nobody who was answered before takes a new answer for an old one`() async throws {
+    @Test func `an alias changes the ETags of both ids`() async throws {
         let server = try TestServer()
         let calls = OwnershipCalls(server: server)
         try await calls.present("phone", calls.transaction())
@@ -282,7 +282,7 @@ struct OwnershipCalls {
         await server.close()
     }
 
-    @Test func `there are no chains, and nobody is taken from anybody`() async throws {
+    @Test func `an alias of an alias and an alias of another customer are rejected`() async throws {
         let server = try TestServer()
         let calls = OwnershipCalls(server: server)
         #expect(try await declare(calls, "phone", of: "anna").status == 201)
@@ -312,7 +312,7 @@ struct OwnershipCalls {
         await server.close()
     }
 
-    @Test func `events are told once, of the customer and not of the alias`() async throws {
+    @Test func `events are raised once, for the customer and not for the alias`() async throws {
         let server = try TestServer()
         let calls = OwnershipCalls(server: server)
         try await calls.present("phone", calls.transaction())
@@ -345,7 +345,7 @@ struct OwnershipCalls {
         (page["purchases"]?.array ?? []).compactMap { $0["lineage"]?.string }
     }
 
-    @Test func `what nobody claimed is listed with a way to claim it, until somebody does`()
+    @Test func `an unclaimed purchase is listed with instructions until it is claimed`()
         async throws
     {
         let server = try TestServer()
@@ -378,7 +378,7 @@ struct OwnershipCalls {
         await server.close()
     }
 
-    @Test func `it is read page by page, of one environment`() async throws {
+    @Test func `the list is read page by page for one environment`() async throws {
         let server = try TestServer()
         let calls = OwnershipCalls(server: server)
         for id in ["1", "2", "3"] { try await post(server, id) }

@@ -33,13 +33,13 @@ import TideoverSandbox
     }
 
     /// Scenarios that depend on fixed lengths, which are not compressed with the store's: the
-    /// lifetime of Google's keys, and the sixty days for which tokens can be queried.
+    /// lifetime of Google's keys, and the sixty days during which tokens can be queried.
     private static let lengths = ["google-push-new-key.json5", "google-ended-unheard.json5"]
 
     /// A month takes five minutes, as in Apple's sandbox.
     // One in three; all are also played at the normal pace.
     @Test(arguments: files.enumerated().filter { $0.offset.isMultiple(of: 3) }.map(\.element))
-    func `access comes out right in accelerated time`(_ file: String) async throws {
+    func `access is correct in accelerated time`(_ file: String) async throws {
         let report = try await Self.play(file, month: 300_000)
         for failure in report.failures { Issue.record("\(failure)") }
         #expect(!report.verdicts.isEmpty)

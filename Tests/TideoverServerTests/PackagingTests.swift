@@ -34,7 +34,7 @@ import TideoverTestProcesses
     }
 
     @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-    func `what is started is a command with these options`() throws {
+    func `the unit and the image start a command with existing options`() throws {
         let started = try #require(try unit("ExecStart").first).split(separator: " ").map(
             String.init
         )
@@ -54,7 +54,7 @@ import TideoverTestProcesses
         return line.matches(of: /"([^"]*)"/).map { String($0.output.1) }
     }
 
-    @Test func `neither an image nor a commit takes keys and databases along`() throws {
+    @Test func `images and commits exclude keys and databases`() throws {
         let secrets = ["*.p8", "*.pem", "*.key", "*service-account*.json"]
         let ignored = try text(".gitignore").split(separator: "\n").map(String.init)
         for pattern in secrets + ["*.db", "*.db-wal"] { #expect(ignored.contains(pattern)) }
@@ -64,9 +64,9 @@ import TideoverTestProcesses
         for pattern in secrets + ["*.db*"] { #expect(left.contains("**/\(pattern)")) }
     }
 
-    /// What `readelf -lW` and `readelf -dW` would say, without binutils.
+    /// Checks the same as `readelf -lW` and `readelf -dW`, without binutils.
     @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-    func `the program binds everything at its start and cannot be rewritten`() throws {
+    func `the program binds all symbols at its start and has read-only code`() throws {
         let program = try ProgramImage(FileHandle(forReadingFrom: Executable.url))
         #expect(program.isPositionIndependent)
         #expect(program.hasRelocationReadOnly)
@@ -74,23 +74,23 @@ import TideoverTestProcesses
         #expect(!program.hasExecutableStack)
     }
 
-    @Test func `it has the time to stop that the page for operators asks for`() throws {
+    @Test func `the unit allows the time to stop that the operating page requires`() throws {
         let seconds = try #require(try unit("TimeoutStopSec").first)
         #expect(try text("docs/operating.md").contains("Give it \(seconds) seconds"))
         #expect(try text("docs/deploying.md").contains("--stop-timeout \(seconds) "))
         #expect(try text("docs/deploying.md").contains("\(seconds) seconds to stop"))
     }
 
-    @Test func `it may open as many files as the doctor asks for`() throws {
+    @Test func `the unit allows as many open files as the doctor requires`() throws {
         let limit = try #require(try unit("LimitNOFILE").first.flatMap { Int($0) })
         #expect(limit >= 1_024 + 256)
     }
 
-    @Test func `it is not started again where that cannot help`() throws {
+    @Test func `the unit does not restart after a usage or configuration error`() throws {
         #expect(try unit("RestartPreventExitStatus") == ["2 78"])
     }
 
-    @Test func `it writes to one folder, which the page names`() throws {
+    @Test func `the unit writes to one folder, which the page names`() throws {
         let folder = "/var/lib/\(try #require(try unit("StateDirectory").first))"
         #expect(try unit("WorkingDirectory") == [folder])
         #expect(try unit("ProtectSystem") == ["strict"])
@@ -102,7 +102,7 @@ import TideoverTestProcesses
         )
     }
 
-    @Test func `the image listens where it says, and asks there whether it is ready`() throws {
+    @Test func `the image exposes its port and checks its readiness there`() throws {
         let lines = try image()
         #expect(lines.contains("EXPOSE 8080"))
         #expect(lines.contains { $0.contains("TIDEOVER_SERVER_LISTEN=0.0.0.0:8080") })
@@ -115,14 +115,14 @@ import TideoverTestProcesses
         #expect(try text("docs/deploying.md").contains("number \(number),"))
     }
 
-    @Test func `image and page install the same, to build and to run`() throws {
+    @Test func `the image and the page install the same packages`() throws {
         let image = packages(try text("Packaging/Dockerfile"))
         let page = packages(try text("docs/deploying.md"))
         #expect(image.count == 2)
         #expect(image == page)
         let needed = try text("scripts/require.sh").matches(of: /\|\| echo (lib[a-z0-9+-]+-dev)/)
             .map { String($0.output.1) }
-        // The image of the toolchain has what any program is linked with.
+        // The image of the toolchain contains the packages that every program links with.
         let inToolchain: Set = ["libc6-dev", "libgcc-12-dev"]
         for package in Set(needed).subtracting(inToolchain) {
             #expect(image[0].contains(package), "\(package)")
@@ -135,13 +135,13 @@ import TideoverTestProcesses
             "systemd-analyze is missing (Debian package systemd)"
         )
     )
-    func `systemd finds nothing to say about the unit`() throws {
+    func `systemd finds no problem in the unit`() throws {
         let path = try #require(SystemdAnalyze.path)
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "tideover-unit-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        // The program is looked for too, and is not installed here.
+        // The check also requires the program, which is not installed here.
         let unit = try text("Packaging/tideover.service")
             .replacing("/usr/local/bin/tideover", with: "/bin/true")
         let file = folder.appending(path: "tideover.service")
@@ -152,19 +152,19 @@ import TideoverTestProcesses
     }
 }
 
-/// systemd's own check of a unit.
+/// The check of a unit by systemd.
 private enum SystemdAnalyze {
     static let path: String? = ["/usr/bin/systemd-analyze", "/bin/systemd-analyze"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// `0`, or the exit code and what was said.
+    /// Returns `0`, or the exit code and the output.
     static func verify(_ unit: String, _ path: String) throws -> String {
         let said = try ChildProcess.run([path, "verify", unit])
         return "\(said.code)\(said.results)\(said.messages)"
     }
 }
 
-/// What the head of a 64-bit ELF file says of how it is loaded.
+/// The load options in the header of a 64-bit ELF file.
 /// https://refspecs.linuxfoundation.org/elf/gabi4+/contents.html
 private struct ProgramImage {
     private(set) var isPositionIndependent = false

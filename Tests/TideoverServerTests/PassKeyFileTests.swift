@@ -27,7 +27,7 @@ import TideoverSignatures
         }
     }
 
-    @Test func `one key signs, and the others count`() throws {
+    @Test func `one key signs, and the other keys are accepted too`() throws {
         let found = try open(
             #"{ keyFile: "now.pem", otherKeyFiles: ["former.pem", "/run/next.pem"] }"#
         )
@@ -41,7 +41,7 @@ import TideoverSignatures
         }
     }
 
-    @Test func `without a key nobody signs, and an issuer alone is a mistake`() throws {
+    @Test func `without a key passes are not signed, and an issuer alone is rejected`() throws {
         #expect(try load(app("")).pass == nil)
         #expect(
             problems(app("").replacing("{ apps", with: #"{ pass: { issuer: "x" }, apps"#)) == [
@@ -50,7 +50,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `variables say it too, and win`() throws {
+    @Test func `variables configure passes and override the file`() throws {
         let variables = [
             "TIDEOVER_PASS_ISSUER": "billing", "TIDEOVER_PASS_KEY_FILE": "/run/now.pem",
             "TIDEOVER_PASS_OTHER_KEY_FILES": "a.pem,b.pem",
@@ -71,7 +71,9 @@ import TideoverSignatures
         (#"{ keyFile: "now.pem", otherKeyFiles: ["p256.pem"] }"#, "etc/p256.pem"),
         (#"{ keyFile: "now.pem", otherKeyFiles: ["text.pem"] }"#, "etc/text.pem"),
     ])
-    func `what is no key is refused with a way to make one`(text: String, path: String) throws {
+    func `an invalid key is rejected with instructions to create one`(text: String, path: String)
+        throws
+    {
         let error = #expect(throws: UnusablePassKey.self) { try open(text) }
         #expect(
             error?.description
@@ -80,7 +82,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `a file that cannot be read is told`() throws {
+    @Test func `an unreadable file is reported`() throws {
         let error = #expect(throws: UnusablePassKey.self) {
             try open(#"{ keyFile: "now.pem", otherKeyFiles: ["none.pem"] }"#)
         }
@@ -91,7 +93,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `a key in place of its file is not repeated`() {
+    @Test func `a key in place of a file name is not printed`() {
         let pem = Self.key.pem.replacing("\n", with: "\\n")
         let text = app("").replacing("{ apps", with: "{ pass: { keyFile: \"\(pem)\" }, apps")
         #expect(

@@ -52,7 +52,7 @@ import TideoverStorage
 
     // MARK: Responses
 
-    @Test func `an answer brings a pass that says the same, signed by a published key`()
+    @Test func `an answer contains a pass with the same content, signed by a published key`()
         async throws
     {
         let signing = Signing()
@@ -74,7 +74,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `without a key there is no pass, and no key is published`() async throws {
+    @Test func `without a key the server issues no pass and publishes no key`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())
         #expect(try await server.answer()["pass"] == nil)
@@ -83,9 +83,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a customer nobody has heard of is answered without a pass, and nothing is signed`()
-        async throws
-    {
+    @Test func `an unknown customer gets an answer without a pass`() async throws {
         let signing = Signing()
         let server = try Self.server(signing)
         #expect(try await server.answer()["pass"] == nil)
@@ -93,7 +91,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `another app's or environment's customer cannot use it`() async throws {
+    @Test func `a pass is invalid in another app or environment`() async throws {
         let signing = Signing()
         let server = try Self.server(signing)
         _ = try await server.post(.purchase())
@@ -107,7 +105,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `every bit of a pass counts`() async throws {
+    @Test func `a change of any bit invalidates a pass`() async throws {
         let signing = Signing()
         let server = try Self.server(signing)
         _ = try await server.post(.purchase())
@@ -127,7 +125,7 @@ import TideoverStorage
 
     // MARK: Signing
 
-    @Test func `reads of a fresh row sign nothing, however many there are`() async throws {
+    @Test func `repeated reads of a fresh row sign nothing`() async throws {
         let signing = Signing()
         let server = try Self.server(signing)
         _ = try await server.post(.purchase())
@@ -137,7 +135,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `many reads after the answer changed sign once`() async throws {
+    @Test func `many reads after a change of the answer sign once`() async throws {
         let signing = Signing()
         let server = try Self.server(signing)
         _ = try await server.post(.purchase())
@@ -152,9 +150,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `it is renewed at half of its life, once, by a read, and by nothing else`()
-        async throws
-    {
+    @Test func `only a read renews a pass, once, after half of its life`() async throws {
         let signing = Signing()
         let server = try Self.server(signing)
         _ = try await server.post(.purchase())
@@ -177,9 +173,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a renewal changes neither version, nor tag, nor the rest, and tells nobody`()
-        async throws
-    {
+    @Test func `a renewal changes only the pass and raises no event`() async throws {
         let signing = Signing()
         let server = try Self.server(signing)
         _ = try await server.post(.purchase())
@@ -204,9 +198,7 @@ import TideoverStorage
     }
 
     @Test
-    func `who holds the answer is told so, whatever became of the pass, and nothing is signed`()
-        async throws
-    {
+    func `a client with a current answer gets 304, and no pass is signed`() async throws {
         let signing = Signing()
         let server = try Self.server(signing)
         _ = try await server.post(.purchase())
@@ -218,8 +210,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a pass that its access ends is not renewed, however often it is read`() async throws
-    {
+    @Test func `a pass that ends with its access is not renewed by reads`() async throws {
         let signing = Signing()
         let server = try Self.server(signing)
         _ = try await server.post(.purchase())
@@ -241,7 +232,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a refund takes the access out of the next pass, which replaces the one held`()
+    @Test func `a refund removes the access from the next pass, which replaces the old one`()
         async throws
     {
         let signing = Signing()
@@ -270,7 +261,9 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a pass that a fast clock dated is replaced once the clock is right`() async throws {
+    @Test func `a pass dated by a fast clock is replaced after the clock is corrected`()
+        async throws
+    {
         let signing = Signing()
         let server = try Self.server(signing)
         server.set(Self.bought + .days(10))
@@ -282,8 +275,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `while nothing can be written no pass is handed out that was not kept`() async throws
-    {
+    @Test func `a full disk prevents passes that are not stored`() async throws {
         let isFull = Locked(false)
         let signing = Signing()
         let server = try TestServer(
@@ -309,9 +301,7 @@ import TideoverStorage
 
     // MARK: Rotation
 
-    @Test func `keys change without a gap, and a key that is taken out counts at once no more`()
-        async throws
-    {
+    @Test func `keys rotate without a gap, and a removed key is invalid at once`() async throws {
         let (one, two) = (Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate())
         let before = Signing(one)
         var server = try Self.server(before)
@@ -346,9 +336,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a row from before there was a key, and one of another name, get a pass when read`()
-        async throws
-    {
+    @Test func `a read adds a pass to a row without one or with another issuer`() async throws {
         var server = try TestServer()
         _ = try await server.post(.purchase())
         await server.storage.close()

@@ -49,7 +49,7 @@ import TideoverServer
         google.calls.filter { $0.method == "POST" }
     }
 
-    @Test func `a purchase is acknowledged once it is stored, and the store's word is kept`()
+    @Test func `a stored purchase is acknowledged, and the state at the store is recorded`()
         async throws
     {
         let google = google()
@@ -71,7 +71,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `a one-time purchase is acknowledged too, and a pending one is not`() async throws {
+    @Test func `a one-time purchase is acknowledged after it is paid`() async throws {
         let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
         let paid = PlayBackEnd.start + .hours(5)
         google.play("token-2") { now in
@@ -96,7 +96,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `it is tried again until it works, and raised a day before the store refunds`()
+    @Test func `a failed acknowledgement is retried and raises an alarm a day before the refund`()
         async throws
     {
         let google = google()
@@ -115,7 +115,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `where the app does it the server tells the store nothing`() async throws {
+    @Test func `the server acknowledges nothing where the app does it`() async throws {
         let google = google()
         let backEnd = try backEnd(google, acknowledges: false)
         try await backEnd.push(4, "token-1")
@@ -125,7 +125,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `a tester's purchase is late within its five minutes`() async throws {
+    @Test func `a tester's purchase raises the alarm within its five minutes`() async throws {
         let google = google(["testPurchase": [:], "startTime": "2026-05-01T10:00:00Z"])
         google.acknowledge { _ in Response(status: 500) }
         let backEnd = try backEnd(google)
@@ -135,7 +135,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `killed after telling the store, it tells it again`() async throws {
+    @Test func `a server killed after an acknowledgement sends it again`() async throws {
         let google = google()
         let backEnd = try backEnd(google)
         try await backEnd.push(4, "token-1")

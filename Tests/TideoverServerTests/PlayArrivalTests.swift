@@ -40,9 +40,7 @@ import TideoverStorage
 
     // MARK: Arrivals
 
-    @Test func `what is pushed is noted for every environment, and for that store alone`()
-        async throws
-    {
+    @Test func `a push is recorded for every environment and for its store only`() async throws {
         let play = TestPlay()
         let server = try TestServer(googlePlay: play.trust())
         play.answer("token-1", Self.june)
@@ -59,7 +57,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a test notification is told by Pub/Sub's id of it`() async throws {
+    @Test func `a test notification is listed with its id from Pub/Sub`() async throws {
         let server = try TestServer(googlePlay: TestPlay().trust())
         #expect(try await push(server, TestPlay.test, "message-7") == 200)
         let tests = try await arrivals(server)["tests"]?.array
@@ -68,7 +66,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a push for somebody else is told with what its token says`() async throws {
+    @Test func `a misdirected push is reported with the claims of its token`() async throws {
         let server = try TestServer(googlePlay: TestPlay().trust())
         #expect(try await arrivals(server)["misdirected"] == .null)
         let claims: JSONObject = ["aud": "https://old.example/push"]
@@ -81,9 +79,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a store that there is not, or that the app does not sell on, is said to be none`()
-        async throws
-    {
+    @Test func `an unknown or unconfigured store is rejected`() async throws {
         let server = try TestServer()
         for (query, status) in [("store=amazon", 400), ("store=googlePlay", 404)] {
             for route in ["arrivals", "survey"] {
@@ -96,7 +92,9 @@ import TideoverStorage
 
     // MARK: The report
 
-    @Test func `what a push made us read was pushed, as late as its event`() async throws {
+    @Test func `a read that a push causes counts as pushed, with the delay of its event`()
+        async throws
+    {
         let play = TestPlay()
         let server = try TestServer(catalogue: TestPlay.catalogue, googlePlay: play.trust())
         play.answer("token-1", Self.june)
@@ -129,7 +127,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `the survey tells what was bought there`() async throws {
+    @Test func `the survey lists the purchases of the store`() async throws {
         let play = TestPlay()
         let server = try TestServer(googlePlay: play.trust())
         play.answer(
@@ -184,7 +182,7 @@ import TideoverStorage
         Holding(lineage: facts[0].lineage, facts: facts, owners: []).renewalsDue(after: instant)
     }
 
-    @Test func `a word is owed two days after the end of what is to renew`() {
+    @Test func `a notification is due two days after the end of a renewing period`() {
         let start: Instant = "2026-05-01T10:00:00Z"
         let bought = read(.active, until: Self.end, at: start)
         let owed = Self.end + .hours(48)
@@ -201,7 +199,7 @@ import TideoverStorage
         #expect(due([bought, next], after: Self.end + .days(1)).min() == owed + .days(30))
     }
 
-    @Test func `where nothing comes it is raised, of Google Play alone, and ends with a push`()
+    @Test func `missing pushes of Google Play raise an alarm, which ends with a push`()
         async throws
     {
         let play = TestPlay()

@@ -14,7 +14,7 @@ import TideoverStorage
         ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
     }
 
-    @Test func `a change that nobody told of is found by the next run`() async throws {
+    @Test func `the next run finds a change without a notification`() async throws {
         let google = google()
         let revoked = PlayBackEnd.start + .days(3)
         google.play("token-1") { now in
@@ -63,7 +63,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `a one-time purchase that was voided and is known no more is taken back`()
+    @Test func `a voided one-time purchase that the store no longer knows is revoked`()
         async throws
     {
         let google = google()
@@ -87,7 +87,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `a voided order of a purchase never heard of is asked about, whatever it is`()
+    @Test func `a voided order of an unknown purchase is requested as every kind of purchase`()
         async throws
     {
         let google = google()
@@ -112,9 +112,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `where a voided order cannot be asked about, the next run asks again`()
-        async throws
-    {
+    @Test func `the next run repeats the failed read of a voided order`() async throws {
         let google = google()
         google.play("token-1") { _ in ScriptedPlay.subscription("ACTIVE", until: Self.end) }
         let backEnd = try PlayBackEnd(google)
@@ -133,7 +131,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `an app of Google Play alone can be asked about by the route`() async throws {
+    @Test func `the route reports an app that sells only on Google Play`() async throws {
         let backEnd = try PlayBackEnd(google())
         let path = "/v1/apps/cards/backfill"
         let before = try await backEnd.get(path)

@@ -43,9 +43,7 @@ import TideoverServer
         }
     }
 
-    @Test func `Google Play is asked at once, which heals it before the answer goes out`()
-        async throws
-    {
+    @Test func `a read of Google Play heals the drift before the response`() async throws {
         let backEnd = try await silent()
         #expect(try await backEnd.words() == "expired unconfirmed unknown none")
         #expect(try await report(to: backEnd) == ["missed-notification asked"])
@@ -54,7 +52,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `where it cannot be reached, it is asked again by the next report`() async throws {
+    @Test func `the next report repeats the read when Google Play does not respond`() async throws {
         let backEnd = try await silent()
         backEnd.google.fail { _ in Response(status: 503) }
         #expect(try await report(to: backEnd) == ["missed-notification"])
@@ -64,7 +62,9 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `of a store that upholds us nothing is asked twice within a minute`() async throws {
+    @Test func `a store that agrees with the server is not asked twice within a minute`()
+        async throws
+    {
         let backEnd = try await silent()
         let end = Self.end
         backEnd.google.play("token-1") { _ in ScriptedPlay.subscription("EXPIRED", until: end) }

@@ -22,9 +22,7 @@ import TideoverServer
 
     // MARK: No longer known
 
-    @Test func `what ended unheard more than sixty days ago is over once the store is asked`()
-        async throws
-    {
+    @Test func `a purchase that the store removed after sixty days has ended`() async throws {
         let backEnd = try await told { _ in
             ScriptedPlay.subscription("ACTIVE", until: Self.end)
         }
@@ -44,9 +42,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `what the store said to go on less than sixty days ago cannot have ended before`()
-        async throws
-    {
+    @Test func `a purchase reported active within sixty days has not ended`() async throws {
         let backEnd = try await told { _ in
             ScriptedPlay.subscription("ACTIVE", until: Self.end)
         }
@@ -57,7 +53,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `that the store knows no such purchase ends nothing`() async throws {
+    @Test func `a 404 response of the store ends no purchase`() async throws {
         let backEnd = try await told { _ in
             ScriptedPlay.subscription("ACTIVE", until: Self.end)
         }
@@ -68,9 +64,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `at its end what is known no more does not count as a renewal in silence`()
-        async throws
-    {
+    @Test func `a removed purchase does not renew at its end`() async throws {
         let backEnd = try await told { _ in
             ScriptedPlay.subscription("ACTIVE", until: Self.end)
         }
@@ -106,9 +100,7 @@ import TideoverServer
         return (backEnd, at)
     }
 
-    @Test func `a voided order that later reads do not bear out gives the purchase back`()
-        async throws
-    {
+    @Test func `later reads that contradict a voided order restore the purchase`() async throws {
         let (backEnd, at) = try await voided { _ in ScriptedPlay.lifetime("PURCHASED") }
         try await backEnd.live(until: at + .minutes(60))
         #expect(try await backEnd.words() == "expired refunded confirmed none")
@@ -122,7 +114,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `a read that was only late to say so takes the purchase back for good`()
+    @Test func `a later read that confirms a voided order revokes the purchase for good`()
         async throws
     {
         let late = PlayBackEnd.start + .days(1) + .minutes(30)

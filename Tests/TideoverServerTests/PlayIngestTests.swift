@@ -51,7 +51,7 @@ struct PlayIngestTests {
         await server.close()
     }
 
-    @Test func `a failed payment is mended on the subscription's own page`() async throws {
+    @Test func `a failed payment links to the page of the subscription`() async throws {
         let play = TestPlay()
         let server = try TestServer(googlePlay: play.trust())
         play.answer("token-1", TestPlay.subscription("ON_HOLD", until: "2026-05-01T10:00:03Z"))
@@ -68,7 +68,7 @@ struct PlayIngestTests {
         await server.close()
     }
 
-    @Test func `a message delivered again changes nothing`() async throws {
+    @Test func `a repeated message changes nothing`() async throws {
         let play = TestPlay()
         let server = try TestServer(googlePlay: play.trust())
         play.answer("token-1", Self.active)
@@ -80,7 +80,7 @@ struct PlayIngestTests {
     }
 
     @Test(arguments: [500, 503, 429, 403, 401])
-    func `while the store is down the last answer stands, and the push comes again`(
+    func `while the store is down the last answer remains, and the push is repeated`(
         status: Int
     ) async throws {
         let play = TestPlay()
@@ -105,7 +105,7 @@ struct PlayIngestTests {
         await server.close()
     }
 
-    @Test func `an answer cut short is asked for again`() async throws {
+    @Test func `an incomplete answer is requested again`() async throws {
         let play = TestPlay()
         let server = try TestServer(googlePlay: play.trust())
         play.answer("token-1", ["lineItems": []])
@@ -116,9 +116,7 @@ struct PlayIngestTests {
         await server.close()
     }
 
-    @Test
-    func
-        `a purchase that the store does not know long after it told of it is an answer, and no more`()
+    @Test func `a purchase that the store does not know after an hour is an answer without facts`()
         async throws
     {
         let play = TestPlay()
@@ -136,7 +134,7 @@ struct PlayIngestTests {
         await server.close()
     }
 
-    @Test func `one that it knows a moment after it told of it is taken in when it comes again`()
+    @Test func `a purchase that the store knows only later is stored with the next push`()
         async throws
     {
         let play = TestPlay()
@@ -147,7 +145,7 @@ struct PlayIngestTests {
         await server.close()
     }
 
-    @Test func `a token joins the chain of those before it`() async throws {
+    @Test func `a token joins the chain of its linked tokens`() async throws {
         let play = TestPlay()
         let server = try TestServer(googlePlay: play.trust())
         play.answer("token-1", Self.active)
@@ -162,7 +160,7 @@ struct PlayIngestTests {
         await server.close()
     }
 
-    @Test func `without credentials a type is presumed, and a test asks nothing`() async throws {
+    @Test func `without credentials the type decides, and a test causes no request`() async throws {
         let play = TestPlay()
         let server = try TestServer(googlePlay: play.trust(asksStore: false))
         #expect(try await push(server, TestPlay.test, "0") == (200, "committed"))
@@ -175,7 +173,7 @@ struct PlayIngestTests {
         await server.close()
     }
 
-    @Test func `an unknown type without credentials is counted and states nothing`() async throws {
+    @Test func `an unknown type without credentials is counted and states no facts`() async throws {
         let server = try TestServer(googlePlay: TestPlay().trust(asksStore: false))
         #expect(try await push(server, TestPlay.notice(99)) == (200, "committed"))
         let counts = try await server.counts()
@@ -194,7 +192,7 @@ struct PlayIngestTests {
             (["exp": 5], "push-token-expired"), (["iss": "https://x.example"], "push-token-issuer"),
         ] as [(JSONObject, String)]
     )
-    func `a push that is not Pub/Sub's is refused with 401`(
+    func `a push without a token of Pub/Sub is rejected with 401`(
         claims: JSONObject,
         code: String
     ) async throws {
@@ -209,7 +207,7 @@ struct PlayIngestTests {
         await server.close()
     }
 
-    @Test func `what is for another app is refused, and an app without Google Play has no place`()
+    @Test func `a push for another app is rejected, and an app without Google Play has no route`()
         async throws
     {
         let server = try TestServer(googlePlay: TestPlay().trust())
@@ -222,7 +220,7 @@ struct PlayIngestTests {
         await without.close()
     }
 
-    @Test func `what is kept proves the same facts again`() async throws {
+    @Test func `a replay of the stored evidence adds no facts`() async throws {
         let play = TestPlay()
         let server = try TestServer(googlePlay: play.trust())
         play.answer("token-1", Self.active)

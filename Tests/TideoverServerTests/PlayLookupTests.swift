@@ -53,7 +53,7 @@ import TideoverServer
         "token=token-1", "token=token-2", "token=\(TestServer.anna)", "order=\(order)",
         "order=\(order)..0", "order=\(order)..7", "order=GPA.9999-0000-0000-00000..1",
     ])
-    func `a purchase is found by any of its tokens and orders`(query: String) async throws {
+    func `a lookup finds a purchase by each of its tokens and orders`(query: String) async throws {
         let server = try await server()
         let found = try await look(server, query)
         #expect(found.count == 1)
@@ -65,7 +65,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `what is not known is not found, and the App Store is not asked about it`()
+    @Test func `an unknown token or order is not found and not requested from the App Store`()
         async throws
     {
         let server = try await server()
@@ -87,9 +87,7 @@ import TideoverServer
         return try TestServer(googlePlay: play.trust(), sleep: { _ in { _ in } })
     }
 
-    @Test func `an order that is not known is asked for, and what it bought is then known`()
-        async throws
-    {
+    @Test func `an unknown order is requested, and its purchase is stored`() async throws {
         let play = TestPlay()
         let server = try uninformed(play)
         play.answer("token-9", TestPlay.subscription("ACTIVE", until: "2026-06-01T10:00:00Z"))
@@ -105,7 +103,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `an order of one product is one`() async throws {
+    @Test func `an order of a one-time product finds the purchase`() async throws {
         let play = TestPlay()
         let server = try TestServer(
             catalogue: TestPlay.catalogue,
@@ -126,7 +124,7 @@ import TideoverServer
     }
 
     @Test(arguments: [400, 404])
-    func `an order that the store does not know is nobody's`(status: Int) async throws {
+    func `an order that the store does not know has no owner`(status: Int) async throws {
         let play = TestPlay()
         let server = try uninformed(play)
         play.answer(Self.order, status: status)
@@ -135,7 +133,7 @@ import TideoverServer
     }
 
     @Test(arguments: [(503, nil), (401, nil), (nil, 503)] as [(Int?, Int?)])
-    func `a store that cannot be asked does not say that there is no order`(
+    func `an unreachable store does not mean that the order is unknown`(
         order: Int?,
         token: Int?
     ) async throws {
@@ -151,7 +149,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `of a purchase that nobody has claimed it is said how to`() async throws {
+    @Test func `an unclaimed purchase has instructions to claim it`() async throws {
         let play = TestPlay()
         let server = try TestServer(googlePlay: play.trust())
         play.answer(

@@ -113,7 +113,7 @@ import TideoverSignatures
 
     // MARK: Settings of the simulated store
 
-    @Test func `plans that are set as the catalogue has them are no trouble`() async throws {
+    @Test func `plans that match the catalogue pass the check`() async throws {
         let plans = try [
             plan(), plan("prepaid", .prepaid),
             plan("paid-off", .instalments(payments: 12, renewsCommitment: true), hold: nil),
@@ -132,9 +132,7 @@ import TideoverSignatures
         #expect(try await told(weekly, ["cards.pro": product(period: "P7D")]).count == 1)
     }
 
-    @Test func `a plan that the catalogue does not have unlocks nothing, and one too many is told`()
-        async throws
-    {
+    @Test func `missing plans of the catalogue and of the store are reported`() async throws {
         #expect(
             try await told(
                 [plan(), plan("yearly", period: "P1Y")],
@@ -186,7 +184,9 @@ import TideoverSignatures
         #expect(told == ["billing-grace \(expected)"])
     }
 
-    @Test func `no grace and no hold are told, though the catalogue has neither`() async throws {
+    @Test func `plans without grace or hold cause warnings without a catalogue setting too`()
+        async throws
+    {
         let told = try await told(
             [plan(grace: 0, hold: 0)],
             ["cards.pro:monthly": product(grace: nil)]
@@ -200,7 +200,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `what is prepaid has no grace`() async throws {
+    @Test func `a grace period of a prepaid plan is a problem`() async throws {
         #expect(
             try await told([plan("prepaid", .prepaid)], ["cards.pro:prepaid": product()]) == [
                 "billing-grace problem: cards.pro:prepaid is prepaid and has no grace, and the "
@@ -209,7 +209,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `an entry that stands for more is not to be changed for one plan`() async throws {
+    @Test func `the advice for a shared catalogue entry changes only one plan`() async throws {
         let trust = try trust([
             GooglePlaySubscriptionProduct(id: "cards.pro", basePlans: [plan(grace: 3)])
         ])
@@ -219,7 +219,7 @@ import TideoverSignatures
         #expect(shared?.advice?.contains("under \"cards.pro:monthly\" if it applies") == true)
     }
 
-    @Test func `all pages are read`() async throws {
+    @Test func `the check reads all pages`() async throws {
         let subscriptions = try (1...45).map {
             GooglePlaySubscriptionProduct(id: "cards.\($0)", basePlans: [try plan()])
         }
@@ -234,7 +234,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `an account that may not look is told what to be given`() async throws {
+    @Test func `an account without permission gets advice on the permission`() async throws {
         let trust = try trust([]) { $0.mayReadApp = false }
         let finding = try #require(try await findings(trust, [:]).first)
         #expect(finding.check == .basePlans)
@@ -256,7 +256,7 @@ import TideoverSignatures
         return lines(try await findings(trust, products))
     }
 
-    @Test func `a draft is nothing yet, and what is on sale no more still counts`() async throws {
+    @Test func `a draft plan is ignored, and a plan no longer on sale is checked`() async throws {
         let plans: [JSONValue] = [
             ["basePlanId": "draft", "state": "DRAFT"],
             [
@@ -269,7 +269,7 @@ import TideoverSignatures
         #expect(told[0].hasPrefix("base-plans warning: cards.pro:old is no longer on sale"))
     }
 
-    @Test func `a grace that is not stated is told where the catalogue counts on one`()
+    @Test func `a missing grace setting is reported where the catalogue expects one`()
         async throws
     {
         let plans: [JSONValue] = [
@@ -285,7 +285,7 @@ import TideoverSignatures
         #expect(none.map { $0.hasPrefix("base-plans ok") } == [true])
     }
 
-    @Test func `what customers cannot come back to or top up in the store is told`() async throws {
+    @Test func `plans without resubscription or top-up are reported`() async throws {
         let plans: [JSONValue] = [
             [
                 "basePlanId": "monthly", "state": "ACTIVE",

@@ -95,9 +95,7 @@ import TideoverStorage
 
     private static let june = TestPlay.subscription("ACTIVE", until: "2026-06-01T10:00:00Z")
 
-    @Test func `a message is taken in as if it had been pushed, and then acknowledged`()
-        async throws
-    {
+    @Test func `a pulled message is processed like a push and then acknowledged`() async throws {
         let (play, subscription) = (TestPlay(), Subscription())
         let server = try server(play, subscription)
         play.answer("token-1", Self.june)
@@ -117,9 +115,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `what cannot be stored for good is not acknowledged, and comes again`()
-        async throws
-    {
+    @Test func `a message that fails is not acknowledged and is delivered again`() async throws {
         let (play, subscription) = (TestPlay(), Subscription())
         let server = try server(play, subscription)
         play.answer("token-1", Self.june)
@@ -141,7 +137,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a message that cannot be read keeps no others`() async throws {
+    @Test func `an unreadable message does not block the others`() async throws {
         let (play, subscription) = (TestPlay(), Subscription())
         let server = try server(play, subscription)
         let test: JSONValue = [
@@ -162,7 +158,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `it waits longer with every failure, and as before once it is answered`()
+    @Test func `the pull waits longer after each failure and resets after a response`()
         async throws
     {
         let (play, subscription) = (TestPlay(), Subscription())
@@ -191,7 +187,7 @@ import TideoverStorage
         ("projects/p/subscriptions/s/", false), ("projects/p/subscriptions/a b", false),
         ("projects/p/subscriptions/a?b", false), ("s", false),
     ])
-    func `a subscription is named as Pub/Sub names it`(text: String, isOne: Bool) {
+    func `a subscription name has the format of Pub/Sub`(text: String, isOne: Bool) {
         #expect((PubSubSubscription(text) != nil) == isOne)
     }
 }

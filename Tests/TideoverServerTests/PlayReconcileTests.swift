@@ -92,7 +92,7 @@ import TideoverStorage
     ]
 
     @Test(arguments: forms)
-    func `a purchase is asked about in whatever form it is handed over`(
+    func `a purchase in each supported form is requested from the store`(
         form: JSONObject
     ) async throws {
         let play = TestPlay()
@@ -106,7 +106,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `nothing that a device says beside the token is believed`() async throws {
+    @Test func `the server ignores every member beside the purchase token`() async throws {
         let play = TestPlay()
         let server = try server(play)
         play.answer("token-1", TestPlay.subscription("EXPIRED", until: "2026-04-30T10:00:00Z"))
@@ -122,7 +122,9 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `what cannot be one purchase of this app is refused without asking`() async throws {
+    @Test func `a purchase that cannot belong to the app is rejected without a request`()
+        async throws
+    {
         let play = TestPlay()
         let server = try server(play)
         var other = Self.plain
@@ -149,7 +151,7 @@ import TideoverStorage
     // MARK: Kinds
 
     @Test(arguments: ["cards.lifetime", "cards.unknown", nil])
-    func `a one-time purchase is found whatever it is said to be`(product: String?) async throws {
+    func `a one-time purchase is found for each stated product`(product: String?) async throws {
         let play = TestPlay()
         let server = try server(play)
         play.answer("token-2") { Response(status: 404) }
@@ -165,7 +167,7 @@ import TideoverStorage
     }
 
     @Test(arguments: [404, 410, 400])
-    func `a token that the store does not know is refused, and nothing is kept`(
+    func `a token that the store does not know is rejected, and nothing is stored`(
         status: Int
     ) async throws {
         let play = TestPlay()
@@ -184,7 +186,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `what a device presents at once is committed at once`() async throws {
+    @Test func `the purchases in one request are committed together`() async throws {
         let play = TestPlay()
         let server = try server(play)
         var purchases: [JSONObject] = []
@@ -217,7 +219,7 @@ import TideoverStorage
     // MARK: Failures of the store
 
     @Test(arguments: [503, 429, 403])
-    func `what the store cannot be asked about now is told by itself, and can come again`(
+    func `a purchase that cannot be requested is marked and can be sent again`(
         status: Int
     ) async throws {
         let play = TestPlay()
@@ -242,9 +244,7 @@ import TideoverStorage
     // MARK: Ownership
 
     @Test
-    func `who presents it first holds it, and the account that the app named comes before both`()
-        async throws
-    {
+    func `the first customer owns a purchase unless the store names an account`() async throws {
         let play = TestPlay()
         let server = try server(play)
         play.answer("token-1", Self.nobodys)
@@ -266,7 +266,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a token presented again within a minute is not asked about again`() async throws {
+    @Test func `a token repeated within a minute is not requested again`() async throws {
         let play = TestPlay()
         let server = try server(play)
         play.answer("token-1", Self.nobodys)
@@ -286,7 +286,7 @@ import TideoverStorage
 
     // MARK: Limits
 
-    @Test func `sixteen purchases are asked about in one request and no more`() async throws {
+    @Test func `one request can contain at most sixteen purchases of Google Play`() async throws {
         let play = TestPlay()
         let server = try server(play)
         let purchases = (0...DeviceEvidence.mostQuestions).map { number -> JSONValue in
@@ -302,7 +302,7 @@ import TideoverStorage
 
     // MARK: Storage
 
-    @Test func `what is kept proves the same facts again, and no token reaches the log`()
+    @Test func `a replay of the stored evidence adds no facts, and no token reaches the log`()
         async throws
     {
         let play = TestPlay()

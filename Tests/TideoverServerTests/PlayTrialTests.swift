@@ -46,7 +46,7 @@ import TideoverServer
         (401, "problem", "Users and permissions"), (403, "problem", "robot@p.example"),
         (429, "warning", "quota"), (503, "warning", "later"),
     ])
-    func `whether the service account may ask is told by a question that changes nothing`(
+    func `a request without effect shows whether the service account has permission`(
         status: Int,
         verdict: String,
         advice: String?
@@ -62,7 +62,7 @@ import TideoverServer
         if let advice { #expect(findings.first?.advice?.contains(advice) == true) }
     }
 
-    @Test func `a key that Google takes no more is told as that`() async throws {
+    @Test func `a key that Google rejects is a problem`() async throws {
         let play = TestPlay()
         play.answerAccess(Response(status: 400, body: Array(#"{"error":"invalid_grant"}"#.utf8)))
         let (knock, skew) = try #require(try await trial(play.trust()).knock())
@@ -71,7 +71,7 @@ import TideoverServer
         #expect(finding?.advice?.contains("clock") == true)
     }
 
-    @Test func `a clock that is wrong is told`() async throws {
+    @Test func `a wrong clock is a problem`() async throws {
         let play = TestPlay()
         play.answer(Self.question) {
             Response(status: 404, headers: ["Date": "Fri, 01 May 2026 10:10:05 GMT"])
@@ -81,7 +81,7 @@ import TideoverServer
         #expect(words(findings) == ["store-key ok", "store-clock problem"])
     }
 
-    @Test func `without credentials nobody asks`() async throws {
+    @Test func `without credentials the trial sends no request`() async throws {
         #expect(try await trial(TestPlay().trust(asksStore: false)).knock() == nil)
         #expect(Finding.playKey(missingOf: Self.app).advice?.contains("serviceAccountFile") == true)
     }
@@ -115,13 +115,13 @@ import TideoverServer
         return (Finding.play(reading, of: Self.app), lines.lines)
     }
 
-    @Test func `where notifications arrive none is waited for`() async throws {
+    @Test func `the trial does not wait where notifications arrive`() async throws {
         let (findings, told) = try await findings([try told(last: "2026-05-01T02:00:00Z")])
         #expect(words(findings) == ["push-subscription ok", "test-notification ok"])
         #expect(told.isEmpty)
     }
 
-    @Test func `one that is sent by hand is waited for, and it is said where to click`()
+    @Test func `the trial waits for a manual test notification and describes how to send it`()
         async throws
     {
         let at = "2026-05-01T10:00:04Z"
@@ -134,14 +134,14 @@ import TideoverServer
         #expect(lines.first?.contains("Send test notification") == true)
     }
 
-    @Test func `where none comes it is said what to look at`() async throws {
+    @Test func `a missing test notification has advice`() async throws {
         let (findings, _) = try await findings([told(last: "2026-04-01T10:00:00Z")])
         #expect(words(findings) == ["push-subscription ok", "test-notification warning"])
         #expect(uptime.withLock { $0 } == 10_000_000_000)
         #expect(findings.last?.advice?.contains("google-play-developer-notifications") == true)
     }
 
-    @Test func `one that is for somebody else ends the wait, with what it is configured as`()
+    @Test func `a misdirected push ends the wait and is reported with its configuration`()
         async throws
     {
         let push: JSONValue = [
@@ -155,7 +155,7 @@ import TideoverServer
         #expect(uptime.withLock { $0 } == 2_000_000_000)
     }
 
-    @Test func `a push without a token may be anybody's`() async throws {
+    @Test func `a push without a token is a warning`() async throws {
         let push: JSONValue = [
             "at": "2026-05-01T10:00:03Z", "reason": "push-token-missing", "audience": .null,
             "email": .null,
@@ -165,7 +165,7 @@ import TideoverServer
         #expect(findings.first?.advice?.contains("authenticate") == true)
     }
 
-    @Test func `where to push to is told, and only by https`() {
+    @Test func `the push endpoint is reported and needs https`() {
         let url = "https://billing.example.com/v1/apps/cards/notifications/google-play"
         let good = Finding.pushEndpoint(of: Self.app, under: "https://billing.example.com/")
         #expect(good?.verdict == .ok)

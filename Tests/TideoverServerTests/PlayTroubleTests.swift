@@ -49,7 +49,7 @@ import TideoverStorage
     ]
 
     @Test(arguments: failures)
-    func `a failure is kept as what it is, and the push comes again`(
+    func `a failure is recorded with its kind, and the push is repeated`(
         answer: Response,
         outcome: Inquiry.Outcome
     ) async throws {
@@ -61,7 +61,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a store that nobody reaches is asked again with the next push`() async throws {
+    @Test func `the next push repeats the request to an unreachable store`() async throws {
         let (server, play) = try await bought()
         play.answer("token-1") { throw Unreachable() }
         #expect(try await push(server, "2").status == 503)
@@ -69,7 +69,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `the wait that the store asks for is passed on to Pub/Sub`() async throws {
+    @Test func `the delay that the store requires is returned to Pub/Sub`() async throws {
         let (server, play) = try await bought()
         play.answer("token-1") { Response(status: 429, headers: ["Retry-After": "120"]) }
         #expect(try await push(server, "2").headers["Retry-After"] == "120")
@@ -83,7 +83,7 @@ import TideoverStorage
             .refused
         ),
     ])
-    func `without an access token nothing is asked, and the push comes again`(
+    func `without an access token no request is sent, and the push is repeated`(
         answer: Response,
         outcome: Inquiry.Outcome
     ) async throws {
@@ -102,7 +102,7 @@ import TideoverStorage
     }
 
     @Test(arguments: [404, 410])
-    func `what the store knows no more is an answer: what it said last stands`(
+    func `a removed purchase keeps its last state`(
         status: Int
     ) async throws {
         let (server, play) = try await bought()
@@ -113,9 +113,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a message that comes again before the store has answered is kept once`()
-        async throws
-    {
+    @Test func `a message repeated before the store responds is stored once`() async throws {
         let (server, play) = try await bought()
         let gate = Latch()
         let answer = TestPlay.subscription("CANCELED", until: "2026-06-01T10:00:00Z")
@@ -140,7 +138,7 @@ import TideoverStorage
 
     // MARK: Senders
 
-    @Test func `a storm of unknown keys has Google's fetched once in five minutes`() async throws {
+    @Test func `many unknown keys cause one fetch of Google's keys in five minutes`() async throws {
         let (server, play) = try await bought()
         #expect(play.keyFetches == 1)
         for number in 0..<50 {
@@ -177,7 +175,7 @@ import TideoverStorage
             ["exp": 5], ["iss": "https://x.example"], nil,
         ] as [JSONObject?]
     )
-    func `of a push that is not believed nothing is stored`(claims: JSONObject?) async throws {
+    func `a rejected push stores nothing`(claims: JSONObject?) async throws {
         let play = TestPlay()
         let server = try TestServer(googlePlay: play.trust())
         play.answer("token-1", TestPlay.subscription("ACTIVE", until: "2026-06-01T10:00:00Z"))

@@ -37,7 +37,7 @@ import TideoverServer
         return backEnd
     }
 
-    @Test func `the measure of recovery counts it as not recovered`() async throws {
+    @Test func `the recovery report counts the hold as not recovered`() async throws {
         let backEnd = try await lived()
         #expect(try await backEnd.words() == "expired billingError confirmed none")
         let facts = try backEnd.facts()
@@ -55,7 +55,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `asked why at an instant in the hold the answer is the hold`() async throws {
+    @Test func `the explanation of an instant in the hold is the hold`() async throws {
         let backEnd = try await lived()
         for day: Int64 in [1, 10, 20, 29] {
             let at = (Self.held + .days(day)).rfc3339

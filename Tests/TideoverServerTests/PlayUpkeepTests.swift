@@ -23,7 +23,8 @@ import TideoverStorage
         return backEnd
     }
 
-    @Test func `a renewal is found at the expiry, and nothing is asked before`() async throws {
+    @Test func `the poller finds a renewal at the expiry and sends no request before`() async throws
+    {
         let (end, next) = (Self.end, Instant("2026-07-01T10:00:00Z"))
         let backEnd = try await told { now in
             ScriptedPlay.subscription("ACTIVE", until: now < end ? end : next)
@@ -41,7 +42,7 @@ import TideoverStorage
     }
 
     @Test(arguments: [6, 24, 40, 47])
-    func `a silent grace locks nobody out before the store has said so`(
+    func `an unreported grace keeps access until the store reports the hold`(
         hours: Int64
     ) async throws {
         let end = Self.end
@@ -65,7 +66,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `an expiry that is moved on in silence is followed`() async throws {
+    @Test func `the poller follows an expiry that moves without a notification`() async throws {
         let end = Self.end
         // The store keeps the state and adds a day, then the payment succeeds.
         let paid = end + .hours(30)
@@ -81,7 +82,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `grace whose expiry is moved every day is followed to its end, and recovery found`()
+    @Test func `the poller follows a daily extended grace to its end and finds the recovery`()
         async throws
     {
         let end = Self.end
@@ -108,7 +109,7 @@ import TideoverStorage
 
     /// A base plan may hold for up to 60 days; with grace, the two last at least 30.
     @Test(arguments: [1, 14, 30, 44, 59])
-    func `a hold is followed to whatever end its plan gives it`(days: Int64) async throws {
+    func `the poller follows a hold to the end that its plan defines`(days: Int64) async throws {
         let end = Self.end
         let over = end + .days(days)
         let backEnd = try await told { now in
@@ -129,9 +130,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `a pause asks nobody to pay, is no billing issue, and its end is noticed`()
-        async throws
-    {
+    @Test func `a pause is not a billing issue, and the poller finds its end`() async throws {
         let end = Self.end
         let resumes = end + .days(30)
         let backEnd = try await told { now in
@@ -180,9 +179,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `before what was cancelled ends the store is asked whether it was bought on`()
-        async throws
-    {
+    @Test func `the poller finds a renewed purchase before a cancelled one ends`() async throws {
         let (end, restarted) = (Self.end, Self.end - .minutes(30))
         let backEnd = try await told { now in
             now < restarted
@@ -197,7 +194,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `what was cancelled ends at its expiry, and is then asked about no more`()
+    @Test func `a cancelled purchase ends at its expiry and is not polled afterwards`()
         async throws
     {
         let end = Self.end
@@ -212,7 +209,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `items that end on different days are each asked about on theirs`() async throws {
+    @Test func `items with different ends are polled at their own ends`() async throws {
         let (end, later) = (Self.end, Self.end + .days(9))
         let backEnd = try await told { now in
             ScriptedPlay.subscription(
@@ -245,7 +242,7 @@ import TideoverStorage
     }
 
     @Test(arguments: UInt64(1)...8)
-    func `five tokens of one chain come to one answer in whatever order they arrive`(
+    func `five tokens of one chain give the same answer in every order`(
         seed: UInt64
     ) async throws {
         let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))

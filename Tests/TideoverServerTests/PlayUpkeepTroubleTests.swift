@@ -22,7 +22,7 @@ import TideoverStorage
     }
 
     @Test(arguments: [500, 503, 401, 403])
-    func `while the store cannot be asked what was there is kept, within its bound`(
+    func `while the store is unreachable access continues for a bounded time`(
         status: Int
     ) async throws {
         let end = Self.end
@@ -43,9 +43,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `a quota that is used up is left alone for as long as the store says`()
-        async throws
-    {
+    @Test func `the poller waits as long as the store requires after a rate limit`() async throws {
         let end = Self.end
         let backEnd = try await told { now in
             ScriptedPlay.subscription("ACTIVE", until: now < end ? end : end + .days(30))
@@ -73,7 +71,7 @@ import TideoverStorage
     }
 
     @Test(arguments: [404, 410])
-    func `a token that the store knows no more is an answer, and ends the asking`(
+    func `a removed token ends the polling`(
         status: Int
     ) async throws {
         let end = Self.end
@@ -87,7 +85,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `what the store would not know any more is not asked about`() async throws {
+    @Test func `a purchase that the store has removed by now is not polled`() async throws {
         let end = Self.end
         let backEnd = try await told { _ in ScriptedPlay.subscription("ON_HOLD", until: end) }
         try await backEnd.live(until: end + .days(70))
@@ -96,7 +94,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `an answer that says nothing new adds no fact`() async throws {
+    @Test func `an unchanged answer adds no fact`() async throws {
         let end = Self.end
         let backEnd = try await told { now in
             ScriptedPlay.subscription(now < end ? "ACTIVE" : "ON_HOLD", until: end)
@@ -109,9 +107,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `killed before any of its commits, nothing that the store said is lost`()
-        async throws
-    {
+    @Test func `a kill before any commit loses no answer of the store`() async throws {
         let end = Self.end
         var kills = 0
         for commit in 1...40 {
@@ -154,9 +150,7 @@ import TideoverStorage
         #expect(kills >= 2 && kills < 40)
     }
 
-    @Test func `slow answers keep nobody out, and are dated by when they were asked for`()
-        async throws
-    {
+    @Test func `slow answers deny no access and are dated by their requests`() async throws {
         let end = Self.end
         let backEnd = try await told { now in
             ScriptedPlay.subscription("ACTIVE", until: now < end ? end : end + .days(30))
@@ -176,7 +170,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `what is kept of an answer proves the same facts again`() async throws {
+    @Test func `a replay of the stored answers adds no facts`() async throws {
         let end = Self.end
         let backEnd = try await told { now in
             ScriptedPlay.subscription("ACTIVE", until: now < end ? end : end + .days(30))

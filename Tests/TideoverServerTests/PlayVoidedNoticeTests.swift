@@ -55,7 +55,7 @@ import TideoverServer
         }
     }
 
-    @Test func `why an order was voided is known as soon as it is told of`() async throws {
+    @Test func `the reason of a voided order is read with its notification`() async throws {
         let (backEnd, google, instant) = try await revoked()
         google.void([
             ScriptedPlay.voided("token-1", order: "GPA.1", at: instant),
@@ -68,7 +68,9 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `a list that does not answer keeps no message back`() async throws {
+    @Test func `a repeated message is accepted when the list does not contain its order`()
+        async throws
+    {
         let (backEnd, google, _) = try await revoked()
         google.fail { _ in Response(status: 503) }
         // While the store does not answer, the message must be delivered again.
@@ -81,7 +83,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `a revocation has the reason asked before its push is answered`() async throws {
+    @Test func `a revocation reads the reason before the response to its push`() async throws {
         let (backEnd, google, instant) = try await revoked()
         google.void([ScriptedPlay.voided("token-1", order: "GPA.1", at: instant)])
         #expect(try await backEnd.push(12, "token-1") == 200)
@@ -93,7 +95,9 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `a revocation that the list does not name ends access for no refund`() async throws {
+    @Test func `a revocation that the list does not contain ends access without a refund`()
+        async throws
+    {
         let (backEnd, google, _) = try await revoked()
         google.void([])
         #expect(try await backEnd.push(12, "token-1") == 200)
@@ -103,7 +107,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `a one-time purchase that still reads as bought is taken back at once`()
+    @Test func `a voided one-time purchase that still reads as bought is revoked at once`()
         async throws
     {
         let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
@@ -126,7 +130,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `notifications of a few seconds share a read of the list`() async throws {
+    @Test func `notifications within a few seconds share a read of the list`() async throws {
         let (backEnd, google, instant) = try await revoked()
         let numbers = 2...6
         for number in numbers {
@@ -159,7 +163,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `a store that wants to be left alone is not asked for the list`() async throws {
+    @Test func `a rate limit of the store delays the read of the list`() async throws {
         let (backEnd, google, instant) = try await revoked()
         google.void([ScriptedPlay.voided("token-1", order: "GPA.1", at: instant)])
         google.failList { _ in Response(status: 429, headers: ["Retry-After": "600"]) }

@@ -73,7 +73,7 @@ import TideoverStorage
         return (sentences ?? []).joined(separator: " ")
     }
 
-    @Test func `whichever comes first, push or device, the purchase is active and presumed`()
+    @Test func `a push and a device in either order make the purchase active and presumed`()
         async throws
     {
         for isPushedFirst in [true, false] {
@@ -93,7 +93,7 @@ import TideoverStorage
         }
     }
 
-    @Test func `what only a device says gives nothing, and does not make never certain`()
+    @Test func `a report of a device alone grants no access and leaves the answer unknown`()
         async throws
     {
         let server = try server()
@@ -112,9 +112,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `the answer and the explanation say that a service account is missing`()
-        async throws
-    {
+    @Test func `the answer and the explanation report a missing service account`() async throws {
         let server = try server()
         let awaited = try await present(server)
         let file = "googlePlay.serviceAccountFile"
@@ -129,9 +127,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a purchase that names no product of the catalogue is refused with what to do`()
-        async throws
-    {
+    @Test func `a purchase without a product of the catalogue is rejected`() async throws {
         let server = try server()
         for product in [nil, "cards.unknown"] as [String?] {
             var purchase = Self.plain
@@ -142,7 +138,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `the first to present a token holds it, and policy decides about the next`()
+    @Test func `the first customer owns a token, and the policy decides about the next`()
         async throws
     {
         let policies: [(Policy.Transfer, String)] = [
@@ -164,7 +160,7 @@ import TideoverStorage
         }
     }
 
-    @Test func `the product first presented stays, and is never one that is sold once`()
+    @Test func `the first product of a token remains, and one-time products are ignored`()
         async throws
     {
         let server = try server()
@@ -186,7 +182,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a replay reads the same from what was stored`() async throws {
+    @Test func `a replay of the stored evidence adds no facts`() async throws {
         let server = try server()
         _ = try await present(server)
         try await push(server)

@@ -60,9 +60,7 @@ import TideoverStorage
         try server.storage.policyVersions(app: "cards", environment: .sandbox)
     }
 
-    @Test func `as known then, an answer is the one that the events of that day gave`()
-        async throws
-    {
+    @Test func `an answer as known then matches the events of that day`() async throws {
         let server = try await changedLife()
         #expect(try await server.premium() == "grace keptByPolicy access")
         for (instant, expected) in [
@@ -83,9 +81,7 @@ import TideoverStorage
     }
 
     @Test
-    func `a change of policy takes effect when the server starts with it, not when it is read`()
-        async throws
-    {
+    func `a change of policy takes effect at the start of the server`() async throws {
         let server = try await changedLife()
         server.set(Self.changed + .hours(5))
         #expect(try await server.premium() == "grace keptByPolicy access")
@@ -133,7 +129,7 @@ import TideoverStorage
         await again.close()
     }
 
-    @Test func `a clock that was set back leaves the present policy in effect`() async throws {
+    @Test func `a clock set back leaves the present policy in effect`() async throws {
         let server = try await changedLife()
         #expect(try await server.premium() == "grace keptByPolicy access")
         let earlier = Self.changed - .minutes(1)
@@ -142,9 +138,7 @@ import TideoverStorage
         await back.close()
     }
 
-    @Test func `a product listed after its sale gives nothing before, and its full length then`()
-        async throws
-    {
+    @Test func `a product listed after its sale grants its full length from then`() async throws {
         let season = Product(
             entitlements: ["premium"],
             kind: .nonRenewing,

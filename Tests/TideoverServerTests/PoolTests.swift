@@ -4,9 +4,7 @@ import TideoverServer
 
 @Suite(.timeLimit(.minutes(20))) struct PoolTests {
     /// The thread that reads sockets must stay free while a notification is verified.
-    @Test func `long work leaves the thread that asked for it, however quick the pool`()
-        async throws
-    {
+    @Test func `long work leaves the thread that requested it`() async throws {
         for _ in 0..<500 { #expect(await leavesTheAskingThread()) }
     }
 

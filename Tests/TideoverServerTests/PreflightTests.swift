@@ -63,7 +63,8 @@ import TideoverStorage
         }
     }
 
-    @Test func `failures without grace, where the catalogue has one, are a problem`() async throws {
+    @Test func `failures without grace are a problem where the catalogue has a grace`() async throws
+    {
         let told = judge(try await survey(fails: true, grants: false), grace: "P16D")
         #expect(told.count == 2)
         #expect(told[0].hasPrefix("ok: App Store Connect does not report the setting"))
@@ -81,7 +82,7 @@ import TideoverStorage
         #expect(told.last?.contains("the catalogue has 3 days") == true)
     }
 
-    @Test func `a grace that the catalogue has not is a problem, the right one is none`()
+    @Test func `a grace that the catalogue lacks is a problem, and a matching one is not`()
         async throws
     {
         let answer = try await survey(fails: true)
@@ -91,7 +92,7 @@ import TideoverStorage
         #expect(judge(answer, grace: "P3D", in: .sandbox).last?.hasPrefix("warning: ") == true)
     }
 
-    @Test func `where nothing failed, nothing can be said`() async throws {
+    @Test func `without a failure the check reports that it cannot decide`() async throws {
         let told = judge(try await survey(fails: false), grace: "P16D")
         #expect(told.count == 2)
         #expect(told.last?.hasPrefix("ok: no payment") == true)
@@ -142,7 +143,7 @@ import TideoverStorage
         [.condition(Condition(status: .retry, notice: .failedToRenew, renewalDate: end))]
     }
 
-    @Test func `the newest failure tells how the setting is now, and offers do not`() {
+    @Test func `the newest failure shows the present setting, and failures after offers do not`() {
         let may: Instant = "2026-05-01T10:00:00Z"
         let june: Instant = "2026-06-01T10:00:00Z"
         let july: Instant = "2026-07-01T10:00:00Z"
@@ -218,7 +219,7 @@ import TideoverStorage
             ),
         ] as [(JSONValue, String?, Environment, String)]
     )
-    func `a setting that is told is compared with the catalogue`(
+    func `a setting that the store returns is compared with the catalogue`(
         attributes: JSONValue,
         grace: String?,
         environment: Environment,
@@ -230,7 +231,7 @@ import TideoverStorage
         #expect(told.first?.hasPrefix(words) == true, "\(told)")
     }
 
-    @Test func `a week's subscription has six days at most`() async throws {
+    @Test func `a weekly subscription has a grace of at most six days`() async throws {
         let empty = try #require(Self.nothing)
         let told = Finding.grace(
             of: Self.app(grace: "P6D", period: "P1W"),
@@ -244,7 +245,7 @@ import TideoverStorage
     @Test(arguments: [
         (403, "may not read it"), (401, "does not know"), (503, "503"), (429, "later"),
     ])
-    func `a key that may not read the setting leaves it to the failures`(
+    func `a key without permission for the setting leaves the check to the failures`(
         status: Int,
         words: String
     ) async throws {
@@ -256,7 +257,7 @@ import TideoverStorage
         #expect(reason.contains(words), "\(reason)")
     }
 
-    @Test func `products that the catalogue lacks are told`() async throws {
+    @Test func `products that the catalogue lacks are reported`() async throws {
         let answer = try await survey(fails: false)
         func finding(_ app: Configuration.App) -> Finding? {
             Finding.catalogue(of: app, in: .simulated, answer)

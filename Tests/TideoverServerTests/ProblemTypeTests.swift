@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// What the server says about a type of problem, docs/problems.md and the sources agree.
+/// The server, docs/problems.md and the sources describe the same problem types.
 @Suite struct ProblemTypeTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -43,7 +43,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `the page has one row and one anchor for each type, in the server's words`() throws {
+    @Test func `the page has one row and one anchor for each type with the server's text`() throws {
         let rows = try Self.page().filter { $0.hasPrefix("| <a id=") }
         let expected = ProblemType.all.map { type in
             "| <a id=\"\(type.code)\"></a>`\(type.code)` | \(type.status) "
@@ -53,7 +53,7 @@ import TideoverServer
         #expect(rows.count == expected.count)
     }
 
-    @Test func `every problem that the sources name has its type, status and title`() throws {
+    @Test func `every problem in the sources has its type, status and title`() throws {
         let literal = /Problem\(\s*"([a-z0-9-]+)",\s*status: (\d+),\s*title: "([^"]*)"/
         let found = try Self.sources().flatMap { source in
             source.matches(of: literal).map { match in
@@ -68,10 +68,10 @@ import TideoverServer
         }
     }
 
-    @Test func `every reason to refuse signed data is on the page`() throws {
+    @Test func `the page lists every reason to reject signed data`() throws {
         let page = try Self.page().filter { $0.hasPrefix("| <a id=") || $0.hasPrefix("- `") }
         let names = Set(page.flatMap { $0.matches(of: /`([a-z0-9-]+)`/).map { String($0.1) } })
-        // Of documents that no route takes.
+        // No route accepts these documents.
         let internalOnly: Set = ["document-type", "signing-key"]
         for path in [
             "TideoverSignatures/RefusalWords.swift", "TideoverAppStore/Reading/Words.swift",
@@ -90,7 +90,7 @@ import TideoverServer
     }
 
     @Test(arguments: ProblemType.all)
-    func `no type is without a problem`(type: ProblemType) throws {
+    func `every problem type is used`(type: ProblemType) throws {
         let literal = "\"\(type.code)\""
         #expect(try Self.sources().contains { $0.contains(literal) })
     }

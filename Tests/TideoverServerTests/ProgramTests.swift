@@ -25,7 +25,7 @@ final class ProgramTests {
           appStore: { bundleId: "com.example.cards" } }] }
         """
 
-    @Test func `the demo plays its story and every expectation holds`() throws {
+    @Test func `the demo plays its story, and every expectation passes`() throws {
         let said = try Executable.run(["demo", "--no-serve", "--json"])
         #expect(said.code == 0, "\(said.messages)")
         let story = try JSONDocument(Array(said.results.utf8), limits: .local).root
@@ -60,7 +60,7 @@ final class ProgramTests {
         #expect(try String(contentsOf: page, encoding: .utf8).contains("<svg viewBox="))
     }
 
-    @Test func `a picture that cannot be written is told before the year is played`() throws {
+    @Test func `a file that cannot be written is reported before the year is played`() throws {
         let page = "\(folder.path)/none/year.html"
         let said = try Executable.run(["demo", "--no-serve", "--html", page])
         #expect(said.code == 73)
@@ -68,14 +68,14 @@ final class ProgramTests {
         #expect(said.messages.contains("cannot write \(page): "))
     }
 
-    @Test func `the demo tells its story moment by moment, and not as JSON at once`() throws {
+    @Test func `the demo prints its story step by step, and rejects JSON with it`() throws {
         let said = try Executable.run(["demo", "--no-serve", "--story"])
         #expect(said.code == 0, "\(said.messages)")
         #expect(said.results.contains("The renewal fails: access goes on in grace"))
         #expect(try Executable.run(["demo", "--story", "--json"]).code == 2)
     }
 
-    @Test func `told to stop, the server says so first, and serves on while it drains`()
+    @Test func `a stopping server is not ready first and still serves while it drains`()
         async throws
     {
         let text = Self.configuration.replacing(
@@ -96,14 +96,14 @@ final class ProgramTests {
         ["keys", "add", "--kind", "root", "--config", "x"], ["keys", "ad"],
         ["keys", "add", "--kind", "admin", "--app", "cards", "--config", "x"],
     ])
-    func `a command line that cannot be meant is usage, and says so`(arguments: [String]) throws {
+    func `an invalid command line is a usage error with a message`(arguments: [String]) throws {
         let said = try Executable.run(arguments)
         #expect(said.code == 2)
         #expect(said.results.isEmpty)
         #expect(said.messages.hasPrefix("tideover: "))
     }
 
-    @Test func `the version comes with the commit it was built from, where that is known`() throws {
+    @Test func `the version contains the commit of the build, if known`() throws {
         let said = try Executable.run(["--version"])
         #expect(said.code == 0)
         #expect(said.results.wholeMatch(of: /tideover \d+\.\d+\.\d+( \([0-9a-f]{12}\))?\n/) != nil)
@@ -123,7 +123,7 @@ final class ProgramTests {
         #expect(said.messages.contains("tideover.json:2:"))
     }
 
-    @Test func `config shows what counts, and of secrets only the names of their files`() throws {
+    @Test func `config shows the settings in effect and only the file names of secrets`() throws {
         let secret = try file("pst-very-secret", name: "whsec.txt")
         let hook = #"{ url: "https://example.com/T0/in-the-path?key=k", secretFile: "whsec.txt" }"#
         let text = Self.configuration.replacing("{ storage", with: "{ webhooks: [\(hook)], storage")
@@ -158,7 +158,7 @@ final class ProgramTests {
         #expect(FileManager.default.fileExists(atPath: secret))
     }
 
-    @Test func `config refuses what serve would refuse`() throws {
+    @Test func `config rejects every configuration that serve rejects`() throws {
         let path = try file(
             Self.configuration.replacing("sandbox", with: "sandpit"),
             name: "t.json"
@@ -170,7 +170,7 @@ final class ProgramTests {
     }
 
     @Test(arguments: ["--bundle", "--root", "--environment", "--app-apple-id"])
-    func `what inspect would ignore beside a configuration is refused`(option: String) throws {
+    func `inspect rejects options that a configuration makes useless`(option: String) throws {
         let path = try file(Self.configuration, name: "tideover.json")
         let value = option == "--environment" ? "sandbox" : "1"
         let said = try Executable.run([
@@ -187,7 +187,7 @@ final class ProgramTests {
         ("ewoJAbc", "neither a notification"),
         (#"{"object": "list", "items": []}"#, "RevenueCat API v2 response. Export with API v1"),
     ])
-    func `what is no signed data is refused for what it is`(text: String, words: String) throws {
+    func `inspect rejects unsigned data and names what it is`(text: String, words: String) throws {
         let said = try Executable.run([
             "inspect", file(text), "--bundle", "com.example.cards", "--environment", "sandbox",
             "--json",
@@ -199,7 +199,7 @@ final class ProgramTests {
         #expect(root["detail"]?.string?.contains(words) == true)
     }
 
-    @Test func `several files are inspected in order, an object a line`() throws {
+    @Test func `several files are inspected in order, one object a line`() throws {
         let texts = ["", "hello", "ewoJAbc"]
         let paths = try texts.enumerated().map { try file($1, name: "\($0).txt") }
         let said = try Executable.run(

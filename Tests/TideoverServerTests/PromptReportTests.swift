@@ -38,7 +38,8 @@ import TideoverServer
         return JSONValue(try JSONDocument(response.body).root)["prompt"]
     }
 
-    @Test func `a prompt that was shown waits for the interval, and explain says so`() async throws
+    @Test func `a shown prompt waits for the interval, and the explanation reports it`()
+        async throws
     {
         let server = try await server(Policy.Prompts(interval: .hours(2)))
         #expect(try await prompt(server) == "soft")
@@ -54,7 +55,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a report that is repeated counts once, and can add the response`() async throws {
+    @Test func `a repeated report counts once and can add the response`() async throws {
         let server = try await server(Policy.Prompts(perDay: 2))
         for response in [nil, nil, "dismissed", "opened"] as [String?] {
             var body: JSONObject = ["id": "p1", "kind": "soft"]
@@ -81,21 +82,21 @@ import TideoverServer
             ([1], "bad-prompt-report"),
         ] as [(JSONValue, String)]
     )
-    func `a report that cannot be read is refused`(body: JSONValue, problem: String) async throws {
+    func `a malformed report is rejected`(body: JSONValue, problem: String) async throws {
         let server = try await server(Policy.Prompts(interval: .hours(2)))
         #expect(slug(try await report(server, body)) == problem)
         #expect(try await prompt(server) == "soft")
         await server.close()
     }
 
-    @Test func `nothing is stored for a customer without an answer`() async throws {
+    @Test func `a report for an unknown customer is rejected`() async throws {
         let server = try await server(Policy.Prompts(interval: .hours(2)))
         let refused = try await report(server, ["id": "p", "kind": "soft"], customer: "u_9")
         #expect(slug(refused) == "bad-prompt-report")
         await server.close()
     }
 
-    @Test func `who is erased leaves no prompt`() async throws {
+    @Test func `an erased customer leaves no prompt`() async throws {
         let server = try await server(Policy.Prompts(interval: .hours(2)))
         _ = try await report(server, ["id": "p", "kind": "soft"])
         let response = try await server.send("DELETE", "\(Self.path)?environment=sandbox")

@@ -24,7 +24,7 @@ import TideoverServer
         (customer + "/explain?environment=sandbox&asknownat=x", "Did you mean `asKnownAt`?"),
         ("/v1/keys?app=cards", "The route takes none."),
     ])
-    func `a parameter that means nothing is refused with what was probably meant`(
+    func `an unknown parameter is rejected with a suggestion`(
         target: String,
         detail: String
     ) async throws {
@@ -34,7 +34,7 @@ import TideoverServer
         #expect(answer.detail == detail)
     }
 
-    @Test func `a parameter that is said twice is refused`() async throws {
+    @Test func `a repeated parameter is rejected`() async throws {
         let answer = try await problem(
             Self.customer + "?environment=sandbox&environment=production"
         )
@@ -42,7 +42,9 @@ import TideoverServer
         #expect(answer.name == "repeated-parameter")
     }
 
-    @Test func `who may not ask is told that first`() async throws {
+    @Test func `an unauthorised request is rejected before its parameters are checked`()
+        async throws
+    {
         let server = try TestServer()
         let credentials: Headers = ["Authorization": "Bearer none"]
         let response = try await server.get(Self.customer + "?zzz=1", headers: credentials)
@@ -50,7 +52,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `stores and probes add what they like`() async throws {
+    @Test func `routes for stores and probes accept unknown parameters`() async throws {
         let server = try TestServer()
         #expect(try await server.get("/healthz?cache=7").status == 200)
         let posted = try await server.send(

@@ -10,7 +10,7 @@ import TideoverStorage
 @Suite struct ReadinessStateTests {
     private let second = ReadinessState.freshness
 
-    @Test func `a finding holds for a second`() {
+    @Test func `a result is valid for a second`() {
         var state = ReadinessState()
         #expect([state.asked(at: 0)] == [.check])
         state.checked(isReady: true, at: 10)
@@ -22,7 +22,7 @@ import TideoverStorage
         #expect([state.asked(at: 12 + second)] == [.answer(isReady: false)])
     }
 
-    @Test func `one checks, the others are told what was last found`() {
+    @Test func `one request checks, and the others get the last result`() {
         var state = ReadinessState()
         #expect([state.asked(at: 0), state.asked(at: 1)] == [.check, .answer(isReady: false)])
         state.checked(isReady: true, at: 2)
@@ -32,7 +32,7 @@ import TideoverStorage
         )
     }
 
-    @Test func `a check that does not end is a failure, and its end is still heard`() {
+    @Test func `a check that does not end is a failure, and its late result counts`() {
         var state = ReadinessState()
         state.checked(isReady: true, at: 0)
         let late = second + ReadinessState.patience
@@ -46,7 +46,7 @@ import TideoverStorage
 }
 
 @Suite struct ReadinessTests {
-    @Test func `a server whose storage works is ready, and no app's counts show the asking`()
+    @Test func `a server with a working storage is ready, and the check changes no counts`()
         async throws
     {
         let server = try TestServer()
@@ -57,7 +57,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a server whose storage is closed is alive but not ready`() async throws {
+    @Test func `a server with a closed storage is alive but not ready`() async throws {
         let server = try TestServer()
         await server.storage.close()
         let answer = try await server.get("/readyz")
@@ -71,9 +71,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a server that is about to stop says so, and still answers everything else`()
-        async throws
-    {
+    @Test func `a stopping server is not ready and still serves all other requests`() async throws {
         let server = try TestServer()
         #expect(try await server.get("/readyz").status == 200)
         server.service.beginDraining()
@@ -86,7 +84,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `asking often writes once a second`() async throws {
+    @Test func `frequent checks write once a second`() async throws {
         let disk = Disk()
         let server = try TestServer(instruments: disk.instruments, faults: disk.faults)
         for _ in 0..<20 { #expect(try await server.get("/readyz").status == 200) }
@@ -97,7 +95,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a disk that takes no writes is seen, and so is its recovery`() async throws {
+    @Test func `a full disk and its recovery are detected`() async throws {
         let disk = Disk()
         let server = try TestServer(instruments: disk.instruments, faults: disk.faults)
         #expect(try await server.get("/readyz").status == 200)
@@ -115,9 +113,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a commit that fails is seen at once, and ready again is who can write`()
-        async throws
-    {
+    @Test func `a failed commit ends readiness at once, until a write succeeds`() async throws {
         let disk = Disk()
         let server = try TestServer(instruments: disk.instruments, faults: disk.faults)
         #expect(try await server.get("/readyz").status == 200)
@@ -134,7 +130,7 @@ import TideoverStorage
 }
 
 @Suite(.timeLimit(.minutes(20))) struct WriteAheadLogAlarmTests {
-    @Test func `a large log is worth a warning at the bound and at each doubling`() {
+    @Test func `a large log causes a warning at the limit and at each doubling`() {
         var alarm = WriteAheadLogAlarm()
         let bound = WriteAheadLogAlarm.boundBytes
         let sizes = [0, bound - 1, bound, bound, bound * 2 - 1, bound * 2, bound * 3, 0, bound]
@@ -144,7 +140,7 @@ import TideoverStorage
         )
     }
 
-    @Test func `a server warns of it in the log`() async throws {
+    @Test func `a server logs the warning`() async throws {
         let instruments = Instruments(writeAheadLogBytes: { WriteAheadLogAlarm.boundBytes })
         let server = try TestServer(instruments: instruments)
         let running = Task { await server.service.run(every: .milliseconds(1)) }

@@ -7,7 +7,7 @@ import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
 
-/// The attributes of a receipt, signed as they are.
+/// The attributes of a receipt, signed without validation.
 struct ReceiptContentTests {
     /// The attributes by number, encoded as on Apple's page.
     struct Content {
@@ -76,7 +76,7 @@ struct ReceiptContentTests {
         return try read(content.bytes)
     }
 
-    @Test func `every attribute is read for what it says`() throws {
+    @Test func `every attribute is decoded`() throws {
         let reading = try read { content in
             content.purchases = [Content.purchase]
             content.set(21, Content.date("4001-01-01T00:00:00Z"))
@@ -118,7 +118,7 @@ struct ReceiptContentTests {
             (7, .unrecognised("7")),
         ] as [(Int64, Term.Plan)]
     )
-    func `the kind of a product is a number`(number: Int64, plan: Term.Plan) throws {
+    func `the kind of a product is decoded from a number`(number: Int64, plan: Term.Plan) throws {
         let reading = try read { content in
             content.purchases = [
                 Content.purchase.map { $0.type == 1707 ? (1707, Content.number(number)) : $0 }
@@ -128,7 +128,7 @@ struct ReceiptContentTests {
         #expect(reading.unrecognised.count == (number == 7 ? 1 : 0))
     }
 
-    @Test func `a cancelled purchase of which nothing follows is refunded`() throws {
+    @Test func `a cancelled purchase without a successor is refunded`() throws {
         let reading = try read { content in
             content.purchases = [
                 Content.purchase.map {
@@ -143,13 +143,13 @@ struct ReceiptContentTests {
         )
     }
 
-    @Test func `a receipt without purchases states nothing`() throws {
+    @Test func `a receipt without purchases states no facts`() throws {
         let reading = try read { _ in }
         #expect(reading.allFacts.isEmpty)
         #expect(reading.notes.contains(.noPurchases))
     }
 
-    @Test func `the same transaction twice counts once, as it stands first`() throws {
+    @Test func `a repeated transaction counts once, with its first content`() throws {
         let other = Content.purchase.map { $0.type == 1702 ? (1702, Content.text("other")) : $0 }
         let reading = try read { $0.purchases = [Content.purchase, other] }
         #expect(reading.terms.map(\.productId) == ["cards.lifetime"])
@@ -224,13 +224,13 @@ struct ReceiptContentTests {
     ]
 
     @Test(arguments: damages)
-    func `a signed receipt that says something wrong is refused by its reason`(damage: Damage)
+    func `a signed receipt with invalid content is rejected with its reason`(damage: Damage)
         throws
     {
         #expect(throws: damage.refusal) { try read(damage.change) }
     }
 
-    @Test func `content that is no set, or cut anywhere, is refused`() throws {
+    @Test func `content that is not a set or is truncated is rejected`() throws {
         var content = Content()
         content.purchases = [Content.purchase]
         #expect(throws: Refused.malformedReceipt(.unexpectedTag(0x30))) {
@@ -246,7 +246,7 @@ struct ReceiptContentTests {
     }
 
     @Test(arguments: ["MII", "MIIA!", "MIIAbc==x"])
-    func `what is not base64 is no receipt`(text: String) throws {
+    func `text that is not base64 is not a receipt`(text: String) throws {
         let trust = try ReceiptStore(at: "2026-01-01").trust()
         #expect(throws: Refused.notBase64) {
             try trust.readReceipt(Array(text.utf8), at: "2026-05-01")

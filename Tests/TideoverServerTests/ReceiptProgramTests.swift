@@ -16,7 +16,7 @@ struct ReceiptConfigurationTests: ConfigurationSuite {
         """
     }
 
-    @Test func `the roots of receipts come from files`() throws {
+    @Test func `the configuration reads the roots of receipts from files`() throws {
         let root = try ReceiptStore.authority.get().root
         let other = try ReceiptStore.stranger.get().root
         let stores = """
@@ -33,7 +33,7 @@ struct ReceiptConfigurationTests: ConfigurationSuite {
         #expect(none.app("cards")?.appStore?.receiptRoot == nil)
     }
 
-    @Test func `a root of receipts has a key of RSA`() throws {
+    @Test func `a root of receipts needs an RSA key`() throws {
         let stores = #"appStore: { bundleId: "a.b", receiptRoot: "root.der" }"#
         let files = ["etc/root.der": try Self.certificate()]
         #expect(
@@ -71,9 +71,7 @@ final class ReceiptProgramTests {
         return (said.code, JSONValue(try JSONDocument(Array(said.results.utf8)).root))
     }
 
-    @Test func `inspect tells what a receipt and an answer would change, and that is the same`()
-        throws
-    {
+    @Test func `inspect prints the same changes for a receipt and for an answer`() throws {
         let store = try ReceiptStore.nine()
         let inputs: [(String, [UInt8])] = [
             ("receipt.der", try store.container(.der)), ("receipt.ber", try store.container(.ber)),
@@ -98,7 +96,7 @@ final class ReceiptProgramTests {
         #expect(facts.allSatisfy { $0 == facts[0] })
     }
 
-    @Test func `inspect refuses a receipt by a root that nobody named`() throws {
+    @Test func `inspect rejects a receipt under an unknown root`() throws {
         let store = try ReceiptStore.nine()
         let (code, root) = try inspect(
             file(store.container(), "receipt.der"),

@@ -56,7 +56,7 @@ import TideoverStorage
 
     // MARK: Facts
 
-    @Test func `a receipt grants what it tells of, and is kept to the byte`() async throws {
+    @Test func `a receipt grants its purchases and is stored byte by byte`() async throws {
         let server = try server()
         let text = Self.base64(try Self.nine())
         let (status, answer) = try await Device(server: server).present([
@@ -91,7 +91,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a receipt, the answer about it and a purchase object around it are one piece`()
+    @Test func `a receipt, its answer and a purchase object with it are one evidence`()
         async throws
     {
         let server = try server()
@@ -118,9 +118,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `of an answer only the receipt in it is believed, and only that is kept`()
-        async throws
-    {
+    @Test func `only the receipt of an answer is trusted and stored`() async throws {
         let server = try server()
         let text = String(decoding: try Self.answer().encoded(), as: UTF8.self)
             .replacing("\"expires_date_ms\":\"17", with: "\"expires_date_ms\":\"97")
@@ -153,7 +151,7 @@ import TideoverStorage
         return .string(base64(try ReceiptStore.authority.get().signed(content.bytes)))
     }
 
-    @Test func `every purchase in a receipt is claimed by itself`() async throws {
+    @Test func `each purchase in a receipt is claimed separately`() async throws {
         let server = try server()
         let first = Device(server: server, customer: "u_1")
         let second = Device(server: server, customer: "u_2")
@@ -178,7 +176,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a receipt after a transaction takes nothing from it`() async throws {
+    @Test func `a receipt after a transaction does not change the answer`() async throws {
         typealias Content = ReceiptContentTests.Content
         let server = try server()
         let device = Device(server: server)
@@ -211,7 +209,7 @@ import TideoverStorage
 
     // MARK: Rejections
 
-    @Test func `what is no receipt of the app is refused by itself`() async throws {
+    @Test func `an invalid receipt is rejected, and the others are accepted`() async throws {
         let server = try server()
         let stranger = try ReceiptStore.stranger.get()
         let nine = try ReceiptStore.nine(environment: .sandbox)
@@ -243,7 +241,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `another app's receipt is refused`() async throws {
+    @Test func `a receipt of another app is rejected`() async throws {
         let server = try server(bundleId: "com.example.other")
         let receipt = JSONValue.string(Self.base64(try Self.nine()))
         let answer = try await Device(server: server).present(["receipts": [receipt]]).answer
@@ -251,7 +249,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `without a root of receipts each is refused, and nobody is blamed for it`()
+    @Test func `without a root receipts are rejected and do not use the sender's budget`()
         async throws
     {
         let server = try server(receipts: false)

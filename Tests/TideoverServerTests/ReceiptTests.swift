@@ -25,7 +25,7 @@ struct ReceiptTests {
         #expect(Set(answer.allFacts.compactMap(\.asReceiptsTell)) == Set(receipt.allFacts))
     }
 
-    @Test func `an answer that somebody hands in states what the receipt in it does`() throws {
+    @Test func `an answer from a client states the facts of its receipt`() throws {
         let store = try ReceiptStore.nine()
         let receipt = try store.read(store.container())
         let answer = try store.read(store.answer())
@@ -35,7 +35,7 @@ struct ReceiptTests {
         #expect(answer.dedupeKey == receipt.dedupeKey)
     }
 
-    @Test func `what an answer says beyond the receipt in it is not believed`() throws {
+    @Test func `content of an answer outside its receipt is ignored`() throws {
         let store = try ReceiptStore.nine()
         let text = String(decoding: try store.answer(), as: UTF8.self)
         let forged = text.replacing("\"expires_date_ms\":\"17", with: "\"expires_date_ms\":\"97")
@@ -47,7 +47,7 @@ struct ReceiptTests {
         #expect(throws: Refused.unsignedAnswer) { try store.read(bare) }
     }
 
-    @Test func `the forms of a receipt read alike, in binary and in base64`() throws {
+    @Test func `all forms of a receipt decode alike, in binary and in base64`() throws {
         let store = try ReceiptStore.nine()
         let der = try store.read(store.container(.der))
         let ber = try store.read(store.container(.ber))
@@ -65,9 +65,7 @@ struct ReceiptTests {
         )
     }
 
-    @Test func `each purchase is a term of its own, and a cancelled one is refunded or replaced`()
-        throws
-    {
+    @Test func `each purchase is a term, and a cancelled one is refunded or replaced`() throws {
         let store = try ReceiptStore.nine()
         let reading = try store.read(store.container())
         let terms = reading.terms
@@ -105,7 +103,7 @@ struct ReceiptTests {
         #expect(Set(reading.allFacts.map(\.rank)) == [.store])
     }
 
-    @Test func `with a receipt alone, each day of the life is as the store held it`() throws {
+    @Test func `a receipt alone gives the state of the store for each day`() throws {
         let store = try ReceiptStore.nine()
         let catalogue = Catalogue(products: [
             ReceiptStore.monthly: Product(entitlements: ["premium"], period: Period(months: 1)),
@@ -128,7 +126,7 @@ struct ReceiptTests {
         #expect(days == 212)
     }
 
-    @Test func `an answer tells what becomes of the subscription`() throws {
+    @Test func `an answer states the future of the subscription`() throws {
         var store = try ReceiptStore(at: "2026-01-01")
         func outlook(_ store: ReceiptStore) throws -> Outlook {
             let reader = AppStoreReader(app: try store.trust().identity)
@@ -170,7 +168,7 @@ struct ReceiptTests {
 
     // MARK: Trust
 
-    @Test func `the root that verified decides the environment, and the receipt must agree`() throws
+    @Test func `the verifying root decides the environment, and the receipt must match it`() throws
     {
         let production = try ReceiptStore.nine()
         let sandbox = try ReceiptStore.nine(environment: .sandbox)
@@ -194,7 +192,7 @@ struct ReceiptTests {
         #expect(simulated.notes.contains(.claimsEnvironment("Production", instead: .simulated)))
     }
 
-    @Test func `a receipt for another app, or by another root, is refused`() throws {
+    @Test func `a receipt for another app or under another root is rejected`() throws {
         let store = try ReceiptStore.nine()
         let container = try store.container()
         #expect(
@@ -224,9 +222,7 @@ struct ReceiptTests {
         }
     }
 
-    @Test func `certificates must have been valid when the receipt was made, not when it is read`()
-        throws
-    {
+    @Test func `certificates must be valid at the creation of the receipt`() throws {
         let store = try ReceiptStore.nine()
         let content = try store.receipt().content()
         func read(notBefore: Instant, notAfter: Instant) throws -> AppStoreReading {
@@ -246,7 +242,7 @@ struct ReceiptTests {
         }
     }
 
-    @Test func `what the two roots of receipts vouch for`() throws {
+    @Test func `each root of receipts has its environments`() throws {
         let root = try TrustAnchor(
             name: "receipts",
             der: ReceiptStore.authority.get().root,
@@ -272,7 +268,7 @@ struct ReceiptTests {
     @Test(arguments: [
         21000, 21002, 21003, 21004, 21005, 21006, 21007, 21008, 21009, 21010, 21150, 9,
     ])
-    func `an answer with a status other than 0 is refused with it`(status: Int64) throws {
+    func `an answer with a status other than 0 is rejected with the status`(status: Int64) throws {
         let store = try ReceiptStore.nine()
         let body = Array(#"{"status": \#(status), "environment": "Sandbox"}"#.utf8)
         #expect(throws: Refused.receiptStatus(status)) { try store.read(body) }
@@ -281,7 +277,7 @@ struct ReceiptTests {
         #expect(refusal.sentence.contains("\(status)"))
     }
 
-    @Test func `numbers and flags are read as texts and as what they are`() throws {
+    @Test func `numbers and flags decode from text and from their own types`() throws {
         let text = """
             {"status": 0, "environment": "Sandbox",
              "receipt": {"bundle_id": "com.example.cards", "request_date_ms": 1775001600000},
@@ -331,9 +327,7 @@ struct ReceiptTests {
         #expect(reading.environment == .sandbox)
     }
 
-    @Test func `a family member's purchase and one of a kind not told are known for what they are`()
-        throws
-    {
+    @Test func `shared purchases and purchases without a kind are recognised`() throws {
         let purchase = """
             "original_transaction_id": "1", "product_id": "a", "purchase_date_ms": "1774915200000"
             """

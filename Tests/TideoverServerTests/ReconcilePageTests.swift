@@ -19,7 +19,7 @@ import TideoverStorage
             .compactMap(\.self).joined(separator: " ")
     }
 
-    @Test func `what a family shares may come with its renewal info, in one request or two`()
+    @Test func `a family shared purchase accepts its renewal info in one request or two`()
         async throws
     {
         for isTogether in [true, false] {
@@ -51,7 +51,7 @@ import TideoverStorage
 
     // MARK: Pages
 
-    @Test func `what is more than a page is refused with how to page, and nothing is looked at`()
+    @Test func `more items than a page are rejected unread with instructions to page`()
         async throws
     {
         let server = try TestServer()
@@ -77,9 +77,7 @@ import TideoverStorage
     }
 
     @Test
-    func `of a page half of which is refused the other half counts, and again changes nothing`()
-        async throws
-    {
+    func `valid items of a page count, and a repeated page changes nothing`() async throws {
         let server = try TestServer()
         let device = Device(server: server)
         let forged = try server.store.sign(Device.transaction(99), defect: .unknownRoot)
@@ -100,7 +98,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `pages in any order come to the same`() async throws {
+    @Test func `pages in any order give the same answer`() async throws {
         var answers: [JSONValue?] = []
         for isReversed in [false, true] {
             let server = try TestServer()
@@ -129,7 +127,7 @@ import TideoverStorage
     ]
 
     @Test(arguments: shortages)
-    func `a disk that is full midway is told with what is kept, and all of it may come again`(
+    func `a disk that fills up midway is reported with the stored items for a retry`(
         _ room: Int,
         _ expected: [String]
     ) async throws {
@@ -174,8 +172,7 @@ import TideoverStorage
 
     // MARK: Certainty
 
-    @Test func `a device with nothing makes sure of never, in its environment alone`() async throws
-    {
+    @Test func `a device without purchases confirms never in its environment only`() async throws {
         let server = try TestServer()
         let device = Device(server: server)
         #expect(never(try await server.answer("u_42")) == "never unknown")
@@ -194,7 +191,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `where something was refused nobody is sure of never`() async throws {
+    @Test func `a rejected item leaves never unconfirmed`() async throws {
         let server = try TestServer()
         let device = Device(server: server)
         for item in ["x", .string(try server.store.sign(Message.renewal()))] as [JSONValue] {
@@ -207,7 +204,9 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `who presents what is another's is never for certain`() async throws {
+    @Test func `a customer who presents another customer's purchase is confirmed as never`()
+        async throws
+    {
         let server = try TestServer()
         let evidence = JSONValue.array(try signed(1..<2, server))
         _ = try await Device(server: server).present(["transactions": evidence])
@@ -218,7 +217,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `an explanation says since when a device was heard`() async throws {
+    @Test func `an explanation contains the first reconcile of a device`() async throws {
         let server = try TestServer()
         let target = "/v1/apps/cards/customers/u_42/explain?environment=sandbox"
         func why(_ query: String = "") async throws -> JSONValue {

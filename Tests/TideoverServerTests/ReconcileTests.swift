@@ -66,7 +66,7 @@ import TideoverServer
 
     // MARK: Evidence
 
-    @Test func `a purchase that nobody holds is the customer's who presents it`() async throws {
+    @Test func `an unclaimed purchase belongs to the customer who presents it`() async throws {
         let server = try TestServer()
         #expect(try await server.premium("u_42") == "never unknown none")
         let answer = try await present(server, "u_42", transaction())
@@ -77,7 +77,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `evidence presented again changes nothing`() async throws {
+    @Test func `repeated evidence changes nothing`() async throws {
         let server = try TestServer()
         let first = try await present(server, "u_42", transaction())
         let again = try await present(server, "u_42", transaction())
@@ -100,7 +100,7 @@ import TideoverServer
             ),
         ]
     )
-    func `a misspelt member is refused, and nothing is stored`(
+    func `a misspelt member is rejected, and nothing is stored`(
         body: String,
         found: String,
         detail: String
@@ -120,8 +120,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a purchase object may have any members, but must have what is signed`() async throws
-    {
+    @Test func `a purchase object can have any members but needs the signed data`() async throws {
         let server = try TestServer()
         let signed = try server.store.sign(transaction())
         let (status, answer) = try await reconcile(
@@ -149,7 +148,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `what is not believed is refused by itself, and the rest goes on`() async throws {
+    @Test func `an invalid item is rejected, and the others are accepted`() async throws {
         let server = try TestServer()
         let good = try server.store.sign(transaction())
         let forged = try server.store.sign(transaction("2"), defect: .unknownRoot)
@@ -243,7 +242,7 @@ import TideoverServer
     )
 
     @Test(arguments: misdirected)
-    func `what is evidence of another kind is refused with what to send instead`(
+    func `evidence of another kind is rejected with the correct member`(
         evidence: JSONObject,
         item: String,
         words: String
@@ -256,7 +255,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a response of RevenueCat's API v2 is no evidence`() async throws {
+    @Test func `a response of RevenueCat's API v2 is rejected`() async throws {
         let server = try TestServer()
         let (status, answer) = try await reconcile(
             server,
@@ -268,7 +267,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a purchase object is believed for the document signed in it alone`() async throws {
+    @Test func `only the signed document of a purchase object is trusted`() async throws {
         let server = try TestServer()
         server.set(Self.lapse)
         let signed = try server.store.sign(transaction())
@@ -290,7 +289,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a renewal info needs a purchase of its own`() async throws {
+    @Test func `a renewal info needs its purchase`() async throws {
         let server = try TestServer()
         let renewal = JSONValue.string(try server.store.sign(Message.renewal()))
         let alone = try await reconcile(server, "u_42", ["renewalInfos": [renewal]]).answer
@@ -316,7 +315,7 @@ import TideoverServer
         (#"{"nothing": "yes"}"#, 400, "bad-reconcile-request"),
         (#"{"nothing": true, "receipts": ["x"]}"#, 400, "bad-reconcile-request"),
     ])
-    func `a body that is no evidence is refused`(
+    func `a body without evidence is rejected`(
         _ body: String,
         _ status: Int,
         _ slug: String
@@ -333,7 +332,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `one request carries 32 pieces and no more`() async throws {
+    @Test func `one request contains at most 32 items`() async throws {
         let server = try TestServer()
         for (count, expected) in [(32, 200), (33, 413)] {
             let all = [JSONValue](repeating: "x", count: count)
@@ -345,7 +344,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `pieces are counted before any is made`() async throws {
+    @Test func `items are counted before any is decoded`() async throws {
         // As many as fit into a body.
         let list = Array((#"{"transactions": [0"# + String(repeating: ",0", count: 131_000)).utf8)
         let body = list + Array(#"]}"#.utf8)
@@ -372,7 +371,7 @@ import TideoverServer
         #"{"transactions": [], "renewalInfos": [], "purchases": [], "receipts": []}"#,
         #"{"device": {"deviceTime": "2026-05-01T10:00:05Z", "entitlements": {}}}"#,
     ])
-    func `a request that presents nothing shows nothing`(body: String) async throws {
+    func `a request without evidence confirms nothing`(body: String) async throws {
         let server = try TestServer()
         let target = "/v1/apps/cards/customers/u_42/reconcile?environment=sandbox"
         let response = try await server.send("POST", target, body: Array(body.utf8))
@@ -381,7 +380,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a device that says it has nothing is believed for its environment`() async throws {
+    @Test func `a device without purchases is trusted for its environment`() async throws {
         let server = try TestServer()
         let target = "/v1/apps/cards/customers/u_42/reconcile?environment=sandbox"
         let body = Array(#"{"nothing": true, "transactions": []}"#.utf8)
@@ -391,7 +390,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `evidence of one environment shows nothing of another`() async throws {
+    @Test func `evidence of one environment confirms nothing in another`() async throws {
         let server = try TestServer()
         let signed = JSONValue.string(try server.store.sign(transaction(token: TestServer.anna)))
         let target = "/v1/apps/cards/customers/u_42/reconcile?environment=simulated"
@@ -402,7 +401,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `what is dated in our future is asked for again, and nothing is stored`()
+    @Test func `evidence dated in the future is rejected for a retry, and nothing is stored`()
         async throws
     {
         let server = try TestServer()
@@ -417,7 +416,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a device's key opens it, and no key does not`() async throws {
+    @Test func `a public key authorises the request, and a missing key does not`() async throws {
         let server = try TestServer()
         let target = "/v1/apps/cards/customers/u_42/reconcile"
         #expect(try await server.ask("POST", target, body: Array("{}".utf8)).status == 401)
@@ -427,7 +426,7 @@ import TideoverServer
 
     // MARK: Ownership
 
-    @Test func `of two customers who present one purchase, the first holds it`() async throws {
+    @Test func `the first of two customers who present a purchase owns it`() async throws {
         let server = try TestServer()
         #expect(items(try await present(server, "u_1", transaction())) == ["accepted claimed"])
         let second = try await present(server, "u_2", transaction())
@@ -437,7 +436,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `of many who claim one purchase at once, one holds it`() async throws {
+    @Test func `one of many concurrent claims of a purchase succeeds`() async throws {
         let server = try TestServer()
         let rulings = try await withThrowingTaskGroup(of: [String].self) { group in
             for n in 0..<12 {
@@ -450,7 +449,9 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `the store's signed token outweighs whoever presents the purchase`() async throws {
+    @Test func `the store's signed token overrules the customer who presents the purchase`()
+        async throws
+    {
         for policy in [
             Policy.Transfer.claim, .keep, .transferIfInactive, .transfer(coolDown: .zero),
         ] {
@@ -463,7 +464,9 @@ import TideoverServer
         }
     }
 
-    @Test func `a token is the customer's in any case, and of zeros it is nobody's`() async throws {
+    @Test func `a token matches its customer in any case, and a zero token matches none`()
+        async throws
+    {
         let server = try TestServer()
         let upper = TestServer.anna.uppercased()
         let own = try await present(server, upper, transaction(token: TestServer.anna))
@@ -474,7 +477,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a purchase moves where policy lets it, and not again within the cool-down`()
+    @Test func `a purchase moves where policy allows it, but not within the cool-down`()
         async throws
     {
         let server = try TestServer(policy: Policy(transfer: .transfer(coolDown: .days(30))))
@@ -494,7 +497,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a former owner's past is what it was`() async throws {
+    @Test func `a former owner keeps the past answers`() async throws {
         let server = try TestServer(policy: Policy(transfer: .transfer(coolDown: .days(30))))
         let bought = server.now
         _ = try await present(server, "u_1", transaction())
@@ -515,7 +518,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a purchase moves from whom it serves no more`() async throws {
+    @Test func `a purchase moves when it gives its owner no access`() async throws {
         let server = try TestServer(policy: Policy(transfer: .transferIfInactive))
         _ = try await present(server, "u_1", transaction())
         let early = try await present(server, "u_2", transaction())
@@ -525,7 +528,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `where purchases are kept, no later token moves one`() async throws {
+    @Test func `under the keep policy a later token moves no purchase`() async throws {
         for (policy, owner) in [(Policy.Transfer.keep, "u_1"), (.claim, TestServer.anna)] {
             let server = try TestServer(policy: Policy(transfer: policy))
             _ = try await present(server, "u_1", transaction())

@@ -22,7 +22,7 @@ import TideoverServer
     }
 
     @Test(arguments: [1, 7, 60, 10_000])
-    func `a minute's worth may come at once, then as many as fill up again`(perMinute: Int) throws {
+    func `the budget of a minute can be used at once and then refills`(perMinute: Int) throws {
         var ledger = RefusalLedger(perMinute: perMinute)
         let sender = try sender("192.0.2.1")
         for _ in 0..<perMinute {
@@ -45,14 +45,14 @@ import TideoverServer
         #expect(ledger.wait(of: sender, at: rested) != nil)
     }
 
-    @Test func `more than was left is paid back later`() throws {
+    @Test func `an overdraft of the budget is paid back later`() throws {
         var ledger = RefusalLedger(perMinute: 60)
         let sender = try sender("192.0.2.1")
         for _ in 0..<70 { ledger.charge(sender, at: 0) }
         #expect(ledger.wait(of: sender, at: 0) == 11 * Self.second)
     }
 
-    @Test func `each sender has a bucket of his own`() throws {
+    @Test func `each sender has its own bucket`() throws {
         var ledger = RefusalLedger(perMinute: 1)
         ledger.charge(try sender("2001:db8:0:1::1"), at: 0)
         ledger.charge(try sender("192.0.2.1"), at: 0)
@@ -66,7 +66,7 @@ import TideoverServer
         #expect(ledger.count == 2)
     }
 
-    @Test func `a hundred thousand addresses take a bounded place`() throws {
+    @Test func `a hundred thousand addresses use bounded memory`() throws {
         var ledger = RefusalLedger(perMinute: 1)
         let stubborn = try sender("192.0.2.1")
         let silent = try sender("192.0.2.2")
@@ -87,7 +87,7 @@ import TideoverServer
         }
     }
 
-    @Test func `who only asks is not remembered`() throws {
+    @Test func `a sender without a rejection is not stored`() throws {
         var ledger = RefusalLedger(perMinute: 1)
         for number in 0..<1_000 { _ = ledger.wait(of: try sender(number: number), at: 0) }
         #expect(ledger.count == 0)
@@ -140,9 +140,7 @@ import TideoverServer
         return 20
     }
 
-    @Test func `after a minute's worth a sender is put off before anything is verified`()
-        async throws
-    {
+    @Test func `a sender over its budget is rejected before any verification`() async throws {
         let server = try server()
         let untrusted = try Message.purchase("n-bad").body(server.store, defect: .unknownRoot)
         for _ in 0..<3 {
@@ -175,7 +173,7 @@ import TideoverServer
         try await server.samples().first { $0.contains("public_key_operations_total") }
     }
 
-    @Test func `even a true notification waits while its sender is put off, and others do not`()
+    @Test func `a sender over its budget also waits with valid data, and others do not`()
         async throws
     {
         let server = try server()
@@ -209,9 +207,7 @@ import TideoverServer
     }
 
     @Test(.timeLimit(.minutes(20)))
-    func `however many forgeries wait, one under a known chain from the same address is accepted`()
-        async throws
-    {
+    func `many waiting forgeries do not block a notification under a known chain`() async throws {
         let server = try server()
         let first = try Message.purchase("n-1").body(server.store)
         #expect(try await post(first, from: "192.0.2.2", to: server).status == 200)
@@ -231,7 +227,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `refused notifications leave the budget of reconciles untouched`() async throws {
+    @Test func `rejected notifications leave the budget of reconciles unchanged`() async throws {
         let server = try server()
         #expect(try await lookedAt(from: "192.0.2.1", by: server) == 3)
         func reconcile(_ transaction: String) async throws -> Int {
@@ -265,9 +261,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `what is accepted never counts, and neither does what our clock or disk refuses`()
-        async throws
-    {
+    @Test func `accepted data and failures of the server do not use the budget`() async throws {
         let disk = Disk()
         let server = try TestServer(
             instruments: Instruments(uptime: { [uptime] in uptime.nanoseconds }),
@@ -318,7 +312,7 @@ import TideoverServer
         ("10.0.0.1", nil), ("10.0.0.1", "not an address"), ("10.0.0.1", "10.0.0.2"),
         ("10.0.0.1", "127.0.0.1"),
     ])
-    func `an address that stands for many is not put off`(peer: String?, forwarded: String?)
+    func `an address that many clients share has no limit`(peer: String?, forwarded: String?)
         async throws
     {
         let server = try server()
@@ -327,15 +321,14 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `without a limit nobody is put off`() async throws {
+    @Test func `without a limit no sender is rejected`() async throws {
         let server = try server(ClientLimits(refusalsPerMinute: 0))
         #expect(try await lookedAt(from: "192.0.2.1", by: server) == 20)
         await server.close()
     }
 
     @Test(.timeLimit(.minutes(20)))
-    func `what waits while others of its sender are refused is not looked at either`() async throws
-    {
+    func `waiting requests of a sender over its budget are rejected unverified`() async throws {
         let server = try TestServer(
             instruments: Instruments(uptime: { [uptime] in uptime.nanoseconds }),
             verifications: WorkLimits(running: 1, waiting: 20),

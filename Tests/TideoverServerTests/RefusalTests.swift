@@ -119,7 +119,7 @@ import TideoverStorage
     ]
 
     @Test(arguments: cases)
-    func `it is refused with a type of its own and nothing is stored but a count`(
+    func `each rejection has its own type and stores only a count`(
         refusal: Case
     ) async throws {
         let server = try TestServer()
@@ -137,9 +137,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a signer that has expired counts while the store may still be sending`()
-        async throws
-    {
+    @Test func `an expired signer is accepted while the store can still retry`() async throws {
         let server = try TestServer()
         func post(_ id: String, _ defect: TestStore.Defect = .shortLived) async throws -> String {
             let body = try Message.purchase(id).body(
@@ -163,9 +161,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `an expired signer says nothing against a notification that is not so old`()
-        async throws
-    {
+    @Test func `an expired signer is accepted for a recent notification`() async throws {
         let server = try TestServer()
         server.set(Message.start + .days(7) + .hours(1))
         let late = Message.purchase("n-1", signed: Message.start + .days(2))
@@ -174,7 +170,9 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `what was refused for our clock is taken when the store repeats it`() async throws {
+    @Test func `a notification rejected for the clock is accepted when the store repeats it`()
+        async throws
+    {
         let server = try TestServer()
         server.set(Message.start - .hours(1))
         #expect(try await server.post(.purchase()).status == 503)
@@ -184,9 +182,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a flood of forged notifications is counted and not logged line by line`()
-        async throws
-    {
+    @Test func `many forged notifications are counted and not logged one by one`() async throws {
         let server = try TestServer()
         for _ in 0..<200 { _ = try await server.post(Array("{}".utf8)) }
         #expect(try await server.counts() == ["refusal missing-member 200"])
@@ -213,7 +209,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a key reaches neither log nor metrics, nor any answer but the one that makes it`()
+    @Test func `a key appears only in the response that creates it, never in log or metrics`()
         async throws
     {
         let server = try TestServer()
@@ -264,7 +260,7 @@ import TideoverStorage
         }
     }
 
-    @Test func `a customer's id and what a client made up never reach the metrics`() async throws {
+    @Test func `a customer's id and text of a client never reach the metrics`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())
         for refusal in Self.cases { _ = try await server.post(refusal.body(server.store)) }
@@ -316,7 +312,7 @@ import TideoverStorage
         .appending(path: "docs/problems.md")
 
     @Test(arguments: RefusalTests.cases)
-    func `every refusal stands on the page with its status`(refusal: RefusalTests.Case) throws {
+    func `the page lists every rejection with its status`(refusal: RefusalTests.Case) throws {
         let lines = try String(contentsOf: Self.page, encoding: .utf8).split(separator: "\n")
         #expect(
             lines.contains {

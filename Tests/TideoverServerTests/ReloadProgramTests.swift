@@ -70,8 +70,7 @@ final class ReloadProgramTests {
         #expect(try await status("cards") == 200)
     }
 
-    @Test func `a configuration that cannot be used leaves the former one in effect`() async throws
-    {
+    @Test func `an invalid configuration leaves the former one in effect`() async throws {
         try configure(apps: ["cards"])
         let running = try ServingExecutable(path)
         let key = String(try run("keys", "add", "--kind", "secret").results.dropLast())
@@ -92,14 +91,14 @@ final class ReloadProgramTests {
         #expect(running.stop().contains("\"configuration not reloaded\""))
     }
 
-    @Test func `without a server nothing is reloaded`() throws {
+    @Test func `a reload without a server fails`() throws {
         try configure(apps: ["cards"])
         let said = try run("reload")
         #expect(said.code == 69)
         #expect(said.messages.contains("no server of"))
     }
 
-    @Test func `the audit names the socket by which a command came`() async throws {
+    @Test func `the audit names the socket of a command`() async throws {
         try configure(apps: ["cards"])
         let running = try ServingExecutable(path)
         defer { running.destroy() }

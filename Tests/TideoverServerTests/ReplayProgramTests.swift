@@ -60,7 +60,7 @@ final class ReplayProgramTests {
         try Executable.run(["replay", "--app", "cards", "--config", path] + more)
     }
 
-    @Test func `a running server reads by itself, and the command waits for it`() async throws {
+    @Test func `a running server replays, and the command waits for it`() async throws {
         let path = try await configuration()
         let running = try ServingExecutable(path)
         let server = "\(running.url)"
@@ -79,7 +79,7 @@ final class ReplayProgramTests {
         #expect(running.stop().contains("replay completed"))
     }
 
-    @Test func `while nobody has the database the command reads by itself`() async throws {
+    @Test func `the command replays when no server uses the database`() async throws {
         let path = try await configuration()
         let applied = try replay(path, "--apply")
         #expect(applied.code == 0, "\(applied.messages)")

@@ -113,7 +113,7 @@ import TideoverStorage
         )
     }
 
-    @Test func `by the same rules nothing changes, of what was asked for too`() async throws {
+    @Test func `the same rules change nothing, also in responses of the store`() async throws {
         let rehearsed = try RehearsedStore()
         let backEnd = try await lived(rehearsed, TestTime())
         let report = try await replay(backEnd)
@@ -124,7 +124,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `what is read that was not is told of, then added, and answers as it should`()
+    @Test func `newly readable evidence is reported, then added, and corrects the answer`()
         async throws
     {
         let rehearsed = try RehearsedStore()
@@ -147,9 +147,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `an answer by the rules of another version is named with its customer and cause`()
-        async throws
-    {
+    @Test func `an answer by other rules is reported with its customer and cause`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime()
         let backEnd = try await lived(rehearsed, time)
@@ -189,7 +187,7 @@ import TideoverStorage
         }
     }
 
-    @Test func `a server reads on when the request that wanted it is answered`() async throws {
+    @Test func `a server continues the replay after the response`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime()
         let backEnd = try await lived(rehearsed, time)
@@ -244,9 +242,7 @@ import TideoverStorage
     }
 
     @Test
-    func `a server that is killed while it adds goes on behind the last page when it is back`()
-        async throws
-    {
+    func `a server killed during a replay resumes after the last page`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime()
         let backEnd = try await crowded(rehearsed, time)
@@ -324,9 +320,7 @@ import TideoverStorage
         await crashing.storage.close()
     }
 
-    @Test func `a replay that crashed the server twice at one place waits for a request`()
-        async throws
-    {
+    @Test func `a replay that crashed twice at one page waits for a request`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime()
         let backEnd = try await lived(rehearsed, time)
@@ -374,7 +368,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `a stored fact that no evidence states is told of, and stays`() async throws {
+    @Test func `a stored fact without evidence is reported and remains`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime()
         let backEnd = try await lived(rehearsed, time)

@@ -59,7 +59,8 @@ struct ReportProgramTests {
         table.split(separator: "\n").map { $0.split(separator: " ") }
     }
 
-    @Test func `drift is a line for all, and one for each direction and cause`() async throws {
+    @Test func `the drift report has a total and a row for each direction and cause`() async throws
+    {
         let server = try await told()
         let (table, messages) = try run(server, "report", "drift")
         let rows = lines(table)
@@ -83,7 +84,7 @@ struct ReportProgramTests {
         await server.close()
     }
 
-    @Test func `lockouts are a line for each judge`() async throws {
+    @Test func `the lockout report has a row for each judge`() async throws {
         let server = try await told()
         let (table, _) = try run(server, "report", "lockouts")
         #expect(table.contains("an expiry check's"))
@@ -100,7 +101,7 @@ struct ReportProgramTests {
         await server.close()
     }
 
-    @Test func `explain tells a customer's drift and lockouts in words`() async throws {
+    @Test func `explain describes the drift and the lockouts of a customer`() async throws {
         let server = try await told()
         let (text, _) = try run(
             server,
@@ -125,7 +126,7 @@ struct ReportProgramTests {
         await server.close()
     }
 
-    @Test func `two forms at once are a usage error`() throws {
+    @Test func `two output formats at once are a usage error`() throws {
         for name in ["drift", "lockouts"] {
             let said = try Executable.run(["report", name, "--config", "x", "--json", "--csv"])
             #expect(said.code == 2)

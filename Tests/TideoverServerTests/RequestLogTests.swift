@@ -47,7 +47,7 @@ import TideoverServer
                 + #""key":"configured","status":404,"durationMs":2.0}"#
         ),
     ])
-    func `a request is one line`(method: String, target: String, line: String) async throws {
+    func `a request adds one log line`(method: String, target: String, line: String) async throws {
         let server = try TestServer(instruments: Self.instruments())
         let response = try await server.send(method, target)
         #expect(response.headers["X-Request-Id"] == "r1")
@@ -56,7 +56,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `every route says its id, and the log knows it`() async throws {
+    @Test func `every response contains the request id of the log`() async throws {
         for route in Service.routes {
             // A new server for each, because only the first rejections for one reason are logged.
             let server = try TestServer()
@@ -82,7 +82,7 @@ import TideoverServer
     ]
 
     @Test(arguments: senders)
-    func `a request's line names the sender's network, and never the address`(
+    func `a request line contains the sender's network and never the address`(
         peer: String?,
         forwarded: String?,
         network: String?
@@ -98,7 +98,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a request's line names the key that opened it, and never the key`() async throws {
+    @Test func `a request line contains the id of its key and never the key`() async throws {
         let server = try TestServer()
         let body = Array(#"{"kind": "secret", "apps": ["cards"], "name": "back end"}"#.utf8)
         let made = try JSONDocument(try await server.send("POST", "/v1/keys", body: body).body).root
@@ -118,7 +118,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `what happened to a notification is told under the request's id`() async throws {
+    @Test func `the result of a notification is logged with the request id`() async throws {
         let server = try TestServer(instruments: Self.instruments())
         _ = try await server.post(.purchase())
         let forged = try Message.purchase("n-2").body(server.store, defect: .unknownRoot)
@@ -137,7 +137,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `a failure of the storage is told under the request's id`() async throws {
+    @Test func `a failure of the storage is logged with the request id`() async throws {
         let server = try TestServer(instruments: Self.instruments())
         await server.storage.close()
         let target = "/v1/apps/cards/customers/\(TestServer.anna)?environment=sandbox"

@@ -45,7 +45,8 @@ struct RevenueCatImportTests {
         return JSONValue(try JSONDocument(response.body).root)
     }
 
-    @Test func `each line has its verdict, and a bad one keeps no other out`() async throws {
+    @Test func `each line has its verdict, and a bad line does not block the others`() async throws
+    {
         let server = try server()
         let good = Self.lines(2)
         let told = try await post(
@@ -68,7 +69,7 @@ struct RevenueCatImportTests {
         await server.close()
     }
 
-    @Test func `what was imported before changes nothing`() async throws {
+    @Test func `a repeated import changes nothing`() async throws {
         let server = try server()
         let lines = Self.lines(40)
         #expect(try await post(server, lines)["known"] == 0)
@@ -81,7 +82,7 @@ struct RevenueCatImportTests {
         await server.close()
     }
 
-    @Test func `a dry run only tells`() async throws {
+    @Test func `a dry run only reports`() async throws {
         let server = try server()
         let lines = Self.lines(2)
         _ = try await post(server, [lines[0]])
@@ -95,7 +96,7 @@ struct RevenueCatImportTests {
         await server.close()
     }
 
-    @Test func `how far a file has come is told until its end`() async throws {
+    @Test func `the progress of a file is reported until its end`() async throws {
         let server = try server()
         func place() async throws -> (String?, Int64?) {
             let response = try await server.get("/v1/apps/cards/imports/revenuecat")
@@ -113,7 +114,7 @@ struct RevenueCatImportTests {
     @Test(arguments: [
         "?linesBefore=-1", "?linesBefore=x", "?mark=short", "?dryRun=maybe", "?mraks=1",
     ])
-    func `a request that is not understood brings nothing in`(query: String) async throws {
+    func `a malformed request imports nothing`(query: String) async throws {
         let server = try server()
         let response = try await server.send(
             "POST",
@@ -125,7 +126,7 @@ struct RevenueCatImportTests {
         await server.close()
     }
 
-    @Test func `one purchase of two customers is whose line came first`() async throws {
+    @Test func `a purchase of two customers belongs to the first line`() async throws {
         let server = try server()
         let lines = (0..<8).map { TestRevenueCat.answer("customer-\($0)") }
         _ = try await post(server, lines)
@@ -136,7 +137,7 @@ struct RevenueCatImportTests {
         await server.close()
     }
 
-    @Test func `imported and told by the App Store, a purchase counts once`() async throws {
+    @Test func `a purchase from an import and from the App Store counts once`() async throws {
         let server = try server()
         #expect(try await server.post(.purchase()).status == 200)
         let renewed = TestRevenueCat.answer(TestServer.anna)
@@ -147,7 +148,7 @@ struct RevenueCatImportTests {
         await server.close()
     }
 
-    @Test func `a replay reads what was imported as it was read first`() async throws {
+    @Test func `a replay of the import adds no facts`() async throws {
         let server = try server()
         _ = try await post(server, Self.lines(3))
         let replayed = await server.service.replayNow(

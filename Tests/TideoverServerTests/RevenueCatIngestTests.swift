@@ -27,7 +27,7 @@ struct RevenueCatIngestTests {
 
     // MARK: Authentication
 
-    @Test func `what is not known to be RevenueCat's leaves nothing behind`() async throws {
+    @Test func `a request that is not from RevenueCat stores nothing`() async throws {
         let server = try server()
         let event = TestRevenueCat.event("INITIAL_PURCHASE", id: "E-1")
         let twice: Headers = [
@@ -63,14 +63,14 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    @Test func `an app that RevenueCat does not know has no such route`() async throws {
+    @Test func `an app without RevenueCat has no webhook route`() async throws {
         let server = try TestServer()
         let word = try await server.hear(TestRevenueCat.event("TEST", id: "E-1"))
         #expect(word == "404 revenuecat-not-configured")
         await server.close()
     }
 
-    @Test func `where webhooks are signed the signature must hold`() async throws {
+    @Test func `signed webhooks need a valid signature`() async throws {
         let server = try TestServer(
             revenueCat: TestRevenueCat().trust(signatureSecret: "rc-signing-secret"),
             environments: Self.world
@@ -103,7 +103,7 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    @Test func `an event dated in our future comes again`() async throws {
+    @Test func `an event dated in the future is rejected for a retry`() async throws {
         let server = try server()
         let event = TestRevenueCat.event("RENEWAL", id: "E-1", at: "2026-05-02T00:00:00Z")
         #expect(try await server.hear(event) == "503 signed-in-the-future")
@@ -115,7 +115,7 @@ struct RevenueCatIngestTests {
 
     // MARK: Events
 
-    @Test func `an event delivered again changes nothing`() async throws {
+    @Test func `a repeated event changes nothing`() async throws {
         let server = try server()
         let event = TestRevenueCat.event("INITIAL_PURCHASE", id: "E-1")
         #expect(try await server.hear(event) == "200 committed")
@@ -128,7 +128,7 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    @Test func `every type is kept, and one that is not known is counted`() async throws {
+    @Test func `every type is stored, and an unknown one is counted`() async throws {
         let server = try server()
         let types = RevenueCatEvent.EventType.allCases.map(\.rawValue) + ["MOON_LANDING"]
         for type in types {
@@ -148,7 +148,7 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    @Test func `a test and an unknown type state nothing`() async throws {
+    @Test func `a test and an unknown type state no facts`() async throws {
         let server = try server()
         for type in ["TEST", "MOON_LANDING"] {
             #expect(
@@ -160,7 +160,7 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    @Test func `an incomplete event is kept, counted and states nothing`() async throws {
+    @Test func `an incomplete event is stored and counted and states no facts`() async throws {
         let server = try server()
         for (id, environment) in [("1", JSONValue.null), ("2", "MOON")] {
             let event = TestRevenueCat.event("RENEWAL", id: id, ["environment": environment])
@@ -184,7 +184,7 @@ struct RevenueCatIngestTests {
         ).count
     }
 
-    @Test func `what concerns no purchase and names no environment is kept once`() async throws {
+    @Test func `an event without purchase and environment is stored once`() async throws {
         let server = try server()
         let aliases: JSONValue = ["$RCAnonymousID:c1", .string(TestServer.anna)]
         for (type, more) in [
@@ -203,9 +203,7 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    @Test func `a temporary grant serves its customer until the real purchase is known`()
-        async throws
-    {
+    @Test func `a temporary grant gives access until the real purchase is known`() async throws {
         let server = try server()
         let until = TestRevenueCat.start + .hours(20)
         let grant: JSONObject = [
@@ -234,7 +232,7 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    @Test func `the sandbox and production stand apart`() async throws {
+    @Test func `sandbox and production are separate`() async throws {
         let server = try server()
         let event = TestRevenueCat.event("INITIAL_PURCHASE", id: "1", ["environment": "PRODUCTION"])
         _ = try await server.hear(event)
@@ -244,7 +242,7 @@ struct RevenueCatIngestTests {
     }
 
     @Test(arguments: ["STRIPE", "AMAZON", "PADDLE"])
-    func `what no store of ours keeps has its place`(_ store: String) async throws {
+    func `a purchase of another store has its own lineage`(_ store: String) async throws {
         let server = try server()
         _ = try await server.hear(
             TestRevenueCat.event("INITIAL_PURCHASE", id: "1", ["store": .string(store)])
@@ -299,9 +297,7 @@ struct RevenueCatIngestTests {
         }
     }
 
-    @Test func `a life told in any order gives one answer, and grace ends when it ends`()
-        async throws
-    {
+    @Test func `events in any order give one answer with the end of grace`() async throws {
         let server = try server()
         server.set("2026-07-05T00:00:00Z")
         for (number, order) in Self.orders(of: 4).enumerated() {
@@ -332,7 +328,7 @@ struct RevenueCatIngestTests {
     }
 
     @Test(arguments: [true, false])
-    func `a purchase of Google Play counts once, whoever tells of it first`(
+    func `a purchase of Google Play counts once in either order of its sources`(
         relayFirst: Bool
     ) async throws {
         let play = TestPlay()
@@ -359,7 +355,7 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    @Test func `what a store tells without a name is claimed for whom RevenueCat named`()
+    @Test func `a purchase without an account belongs to the customer that RevenueCat names`()
         async throws
     {
         let play = TestPlay()
@@ -380,7 +376,8 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    @Test func `what another's device presents first is whose RevenueCat said it is`() async throws
+    @Test func `RevenueCat's customer owns a purchase that another device presents first`()
+        async throws
     {
         let play = TestPlay()
         var unnamed = TestPlay.subscription("ACTIVE", until: Self.end.rfc3339)
@@ -400,7 +397,7 @@ struct RevenueCatIngestTests {
     }
 
     @Test(arguments: [true, false])
-    func `where the store names somebody else the purchase is theirs alone`(
+    func `the customer that the store names owns the purchase alone`(
         relayFirst: Bool
     ) async throws {
         let play = TestPlay()
@@ -421,7 +418,7 @@ struct RevenueCatIngestTests {
     }
 
     @Test(arguments: [true, false])
-    func `a purchase of the App Store counts once, and a relay overrules nothing`(
+    func `a purchase of the App Store counts once, and RevenueCat does not overrule it`(
         relayFirst: Bool
     ) async throws {
         let server = try server()
@@ -445,7 +442,9 @@ struct RevenueCatIngestTests {
     // MARK: Customers
 
     @Test(arguments: [[0, 1], [1, 0]])
-    func `an id that RevenueCat made up is whose it says`(_ order: [Int]) async throws {
+    func `an anonymous id of RevenueCat belongs to the customer it names`(_ order: [Int])
+        async throws
+    {
         let server = try server()
         let made = "$RCAnonymousID:0a1b"
         let events = [
@@ -472,7 +471,7 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    @Test func `two ids that the app gave are not joined by a relay`() async throws {
+    @Test func `RevenueCat does not join two ids of the app`() async throws {
         let server = try server()
         let aliases: JSONValue = [.string(TestServer.anna), .string(TestServer.ben)]
         _ = try await server.hear(
@@ -490,7 +489,7 @@ struct RevenueCatIngestTests {
         ],
         [false, true]
     )
-    func `policy rules on what RevenueCat transfers, also before it tells what was bought`(
+    func `policy decides about transfers of RevenueCat, also before their purchase`(
         _ expected: (policy: Policy.Transfer, former: String, new: String),
         transferFirst: Bool
     ) async throws {
@@ -513,7 +512,7 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    @Test func `what is bought after a transfer stays with the buyer`() async throws {
+    @Test func `a purchase after a transfer stays with its buyer`() async throws {
         let policy = Policy(transfer: .transfer(coolDown: .zero))
         let server = try server(policy: policy)
         let start = TestRevenueCat.start
@@ -530,7 +529,7 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    @Test func `what went on and on goes to the last, and a late word takes nothing back`()
+    @Test func `repeated transfers lead to the last customer, and a late event changes nothing`()
         async throws
     {
         let server = try server(policy: Policy(transfer: .transfer(coolDown: .zero)))
@@ -553,7 +552,9 @@ struct RevenueCatIngestTests {
 
     // MARK: Queries
 
-    @Test func `RevenueCat is asked about whom it told of, and its answer is kept`() async throws {
+    @Test func `the customer of an event is requested from RevenueCat, and the answer is stored`()
+        async throws
+    {
         let revenueCat = TestRevenueCat()
         revenueCat.answer(TestServer.anna, Response(body: TestRevenueCat.answer()))
         let server = try server(revenueCat, asks: true)
@@ -568,7 +569,7 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    @Test func `a question that brings no answer takes nothing back`() async throws {
+    @Test func `a failed request to RevenueCat changes nothing`() async throws {
         let server = try server(asks: true)
         let event = TestRevenueCat.event("INITIAL_PURCHASE", id: "1")
         #expect(try await server.hear(event) == "200 committed")

@@ -68,7 +68,7 @@ final class RevenueCatProgramTests {
         return (JSONValue(root), said.code, said.messages)
     }
 
-    @Test func `an import that was killed goes on, and nothing counts twice`() throws {
+    @Test func `a killed import resumes without duplicates`() throws {
         let configuration = try configuration()
         let file = try file(600)
         let arguments = arguments(file, configuration)
@@ -97,9 +97,7 @@ final class RevenueCatProgramTests {
         #expect(third["told"]?.array?.first?["line"] == 1)
     }
 
-    @Test func `a dry run tells, a running server takes the lines, and the answers are compared`()
-        throws
-    {
+    @Test func `the command runs dry, imports through a server and compares the answers`() throws {
         let configuration = try configuration()
         let file = try file(3)
         let arguments = arguments(file, configuration)

@@ -45,7 +45,7 @@ import TideoverStorage
         (.review, true, "sandbox active", "tester"), (.review, false, "sandbox active", "review"),
         (.deny, true, "production never", "denied"), (.deny, false, "production never", "denied"),
     ])
-    func `policy says whom it serves, and explain says why`(
+    func `policy decides who gets sandbox access, and the explanation has the reason`(
         _ policy: Policy.Sandbox,
         _ isTester: Bool,
         _ answer: String,
@@ -59,17 +59,13 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `who asks for the sandbox is told of the sandbox, and of nothing else`()
-        async throws
-    {
+    @Test func `a read of the sandbox returns only the sandbox`() async throws {
         let server = try await bought(.deny)
         #expect(try await server.premium() == "active paid access")
         await server.close()
     }
 
-    @Test func `production answers where it gives access, though the sandbox does too`()
-        async throws
-    {
+    @Test func `production with access takes precedence over the sandbox`() async throws {
         let server = try await bought(.review, testers: [TestServer.anna])
         let path = "/v1/apps/cards/customers/\(TestServer.anna)/grants"
         let grant = Array(#"{"entitlement": "premium", "days": 7, "why": "x"}"#.utf8)
@@ -83,7 +79,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `who is known in production reviews nothing`() async throws {
+    @Test func `a customer known in production is not a reviewer`() async throws {
         let server = try await bought(.review)
         let path = "/v1/apps/cards/customers/\(TestServer.anna)/grants"
         let grant = Array(#"{"entitlement": "premium", "days": 7, "why": "x"}"#.utf8)
@@ -94,9 +90,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `the two environments are told apart by their tags, and counted apart`()
-        async throws
-    {
+    @Test func `the two environments have different ETags and separate counts`() async throws {
         let server = try await bought(.review)
         let path = "/v1/apps/cards/customers/\(TestServer.anna)"
         let borrowed = try await server.get(path)
@@ -110,7 +104,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `nothing of the sandbox is stored for production, nor told`() async throws {
+    @Test func `a sandbox answer adds no production row and no production event`() async throws {
         let server = try await bought(.review, testers: [TestServer.anna])
         #expect(try await asked(server) == "sandbox active")
         let customer = try #require(CustomerID(TestServer.anna))

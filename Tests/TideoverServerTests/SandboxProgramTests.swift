@@ -34,11 +34,7 @@ final class SandboxProgramTests {
         return file.path
     }
 
-    @Test
-    func
-        `a scenario that comes out as it says passes, and what a naive check gets wrong is counted`()
-        throws
-    {
+    @Test func `a correct scenario passes, and the mistakes of a naive check are counted`() throws {
         let said = try Executable.run(["sandbox", "run", try file("a.json5", expecting: "grace")])
         #expect(said.code == 0, "\(said.messages)")
         #expect(said.results.contains("1 of 1 scenarios passed."))
@@ -48,9 +44,7 @@ final class SandboxProgramTests {
     }
 
     @Test
-    func `what did not come out is told with its line, and nothing else is kept from playing`()
-        throws
-    {
+    func `a failed expectation is reported with its line, and the other files play`() throws {
         let report = folder.appending(path: "report.xml")
         let said = try Executable.run([
             "sandbox", "run", try file("a.json5", expecting: "hold"),
@@ -68,7 +62,7 @@ final class SandboxProgramTests {
         #expect(xml.contains("premium.state is &quot;grace&quot;, expected hold"))
     }
 
-    @Test func `a file that is no scenario is told with line and column`() throws {
+    @Test func `a file that is not a scenario is reported with line and column`() throws {
         let path = try file("a.json5", expecting: "grace", more: #"{ doo: "cancel" }"#)
         let said = try Executable.run(["sandbox", "run", path])
         #expect(said.code == 65)
@@ -79,7 +73,7 @@ final class SandboxProgramTests {
     }
 
     /// `ScenarioTests` plays all of them in process, and CI plays all with the release build.
-    @Test func `rehearsals of the project pass by the command too`() throws {
+    @Test func `scenarios of the project also pass with the command`() throws {
         let files = ScenarioTests.files.enumerated().filter { $0.offset.isMultiple(of: 12) }
             .map { ScenarioTests.folder.appending(path: $0.element).path }
         let said = try Executable.run(["sandbox", "run"] + files)
@@ -87,7 +81,7 @@ final class SandboxProgramTests {
         #expect(said.results.contains("\(files.count) of \(files.count) scenarios passed."))
     }
 
-    @Test func `the story is there for people and for programs`() throws {
+    @Test func `the story is available as text and as JSON`() throws {
         let path = try file("a.json5", expecting: "grace")
         let told = try Executable.run(["sandbox", "run", path, "--story"])
         #expect(told.results.contains("2 of 2 expectations held."))
@@ -99,7 +93,7 @@ final class SandboxProgramTests {
         #expect(story?["moments"]?.count ?? 0 > 4)
     }
 
-    @Test func `stores that are told to end are kept, and go on from there`() throws {
+    @Test func `stopped stores are saved and continue from there`() throws {
         let path = try file("a.json5", expecting: "grace")
         let state = folder.appending(path: "state.json")
         let words = [

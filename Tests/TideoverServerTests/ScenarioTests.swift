@@ -13,12 +13,12 @@ import TideoverSandbox
         return (all ?? []).filter { $0.hasSuffix(".json5") }.sorted()
     }()
 
-    @Test func `there are scenarios`() {
+    @Test func `the folder contains scenarios`() {
         #expect(!Self.files.isEmpty)
     }
 
     @Test(arguments: files)
-    func `a scenario comes out as it says, and we never differ from the store's own truth`(
+    func `a scenario passes, and the answers match the state of the store`(
         file: String
     ) async throws {
         let bytes = Array(try Data(contentsOf: Self.folder.appending(path: file)))

@@ -28,7 +28,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `the customer's id is found whatever the case of the UUID`() async throws {
+    @Test func `a customer's id matches in any case of its UUID`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase(customer: TestServer.anna.uppercased()))
         #expect(try await server.premium(TestServer.anna) == "active paid access")
@@ -36,7 +36,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `grace keeps access, retry holds it, refund ends it, reversal brings it back`()
+    @Test func `grace keeps access, retry and refund end it, a reversal restores it`()
         async throws
     {
         let server = try TestServer()
@@ -122,7 +122,7 @@ import TideoverStorage
         #expect(try await server.post(message).status == 200)
     }
 
-    @Test func `a failure without grace holds at once`() async throws {
+    @Test func `a failed payment without grace causes a hold at once`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())
         try await fail(server, grace: nil)
@@ -130,7 +130,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `time alone moves the answer, and its version with it`() async throws {
+    @Test func `time alone changes the answer and its version`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())
         server.set(Message.end + .hours(1))
@@ -149,9 +149,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `while nothing can be written the answer is still of now, and nobody keeps it`()
-        async throws
-    {
+    @Test func `on a full disk the answer is current and not cacheable`() async throws {
         let isFull = Locked(false)
         let server = try TestServer(
             faults: SQLiteFaults { _ throws(StorageError) in
@@ -173,7 +171,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a duplicate is answered and changes nothing`() async throws {
+    @Test func `a duplicate is accepted and changes nothing`() async throws {
         let server = try TestServer()
         let body = try Message.purchase().body(server.store)
         #expect(try await server.post(body).status == 200)
@@ -186,7 +184,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `notifications heard in any order end in the same answer`() async throws {
+    @Test func `notifications in any order give the same answer`() async throws {
         var bodies: [Message] = [.purchase()]
         var renewal = Message("n-2", signed: Message.end)
         renewal.type = "DID_RENEW"
@@ -210,7 +208,7 @@ import TideoverStorage
         #expect(answers[0]?["premium"]?["accessUntil"]?.string == "2026-07-01T10:00:00.000Z")
     }
 
-    @Test func `an unknown notification type is kept and counted and changes nothing`()
+    @Test func `an unknown notification type is stored and counted and changes nothing`()
         async throws
     {
         let server = try TestServer()
@@ -223,7 +221,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `an unknown product is kept and counted, and heals with the catalogue`()
+    @Test func `an unknown product is stored and counted and works after a catalogue change`()
         async throws
     {
         let server = try TestServer()
@@ -246,7 +244,7 @@ import TideoverStorage
         await healed.close()
     }
 
-    @Test func `a slow clock does not hide what was just verified`() async throws {
+    @Test func `a slow clock does not hide a new purchase`() async throws {
         let server = try TestServer()
         server.set(Message.start - .minutes(2))
         #expect(try await server.post(.purchase()).status == 200)
@@ -294,7 +292,7 @@ import TideoverStorage
         ("GET", "/v1/apps/cards/customers/", 404, "not-found"),
         ("GET", "/", 404, "not-found"),
     ])
-    func `a question that cannot be answered says why`(
+    func `an invalid request is rejected with the reason`(
         method: String,
         target: String,
         status: Int,
@@ -310,7 +308,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `health answers`() async throws {
+    @Test func `the health route responds`() async throws {
         let server = try TestServer()
         let health = try await server.get("/healthz")
         #expect(health.status == 200)
@@ -318,7 +316,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `storage that fails is answered 503, and nothing of it is said`() async throws {
+    @Test func `a failed storage gives a 503 response without details`() async throws {
         let server = try TestServer()
         await server.storage.close()
         let response = try await server.post(.purchase())
@@ -328,7 +326,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `what was received is rebuilt to the byte`() async throws {
+    @Test func `a received message is restored byte by byte`() async throws {
         let server = try TestServer()
         let body = try Message.purchase().body(server.store)
         _ = try await server.post(body)

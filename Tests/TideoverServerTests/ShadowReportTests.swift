@@ -48,7 +48,7 @@ struct ShadowReportTests {
         return message
     }
 
-    @Test func `the same answer is no difference`() async throws {
+    @Test func `an equal answer is not a difference`() async throws {
         let server = try server(at: "2026-05-11T00:00:00Z")
         #expect(try await server.post(.purchase()).status == 200)
         try await take(server, TestRevenueCat.answer())
@@ -86,7 +86,7 @@ struct ShadowReportTests {
         await server.close()
     }
 
-    @Test func `an old answer denies nothing past what it said itself`() async throws {
+    @Test func `an old answer is compared only within its own validity`() async throws {
         let server = try server(at: "2026-06-05T10:00:00Z")
         #expect(try await server.post(.purchase()).status == 200)
         #expect(try await server.post(failed()).status == 200)
@@ -96,7 +96,8 @@ struct ShadowReportTests {
         await server.close()
     }
 
-    @Test func `access that only RevenueCat gives is told with our rule`() async throws {
+    @Test func `access that only RevenueCat gives is reported with the server's rule`() async throws
+    {
         let server = try server(at: "2026-06-05T10:00:00Z")
         #expect(try await server.post(.purchase()).status == 200)
         var expired = Message.purchase("n-2", signed: TestRevenueCat.end + .seconds(1))
@@ -117,7 +118,7 @@ struct ShadowReportTests {
         await server.close()
     }
 
-    @Test func `pages hold every customer once`() async throws {
+    @Test func `the pages contain every customer once`() async throws {
         let server = try server(at: "2026-05-11T00:00:00Z")
         let names = ["a", "a:b", "a b", "b", "c", "ä"]
         for name in names {
@@ -143,7 +144,7 @@ struct ShadowReportTests {
         await server.close()
     }
 
-    @Test func `what cannot be compared is refused`() async throws {
+    @Test func `a report without data to compare is rejected`() async throws {
         let server = try server(at: "2026-05-11T00:00:00Z")
         #expect(try await server.get("/v1/apps/cards/customers/u/shadow").status == 404)
         #expect(try await server.get("/v1/reports/shadow").status == 400)

@@ -7,7 +7,7 @@ import TideoverSandbox
 import TideoverServer
 import TideoverStorage
 
-/// The alarm for missing notifications: the store owed one, and none arrived.
+/// The alarm for missing notifications: one is due, and none arrives.
 @Suite struct SilenceTests {
     /// Creates a month's purchase of Anna's with a received notification.
     private func bought() async throws -> (RehearsedStore, TestTime, RehearsedBackEnd) {
@@ -55,9 +55,7 @@ import TideoverStorage
     /// The end of the purchased month.
     private static let due = RehearsedStore.start + Period(months: 1)
 
-    @Test
-    func
-        `a renewal falls due and nothing arrives: it is raised once, and cleared when something does`()
+    @Test func `a due renewal without a notification raises one alarm until one arrives`()
         async throws
     {
         let (rehearsed, time, backEnd) = try await bought()
@@ -94,7 +92,7 @@ import TideoverStorage
         return "tideover_silences_total{\(labels)} \(count)"
     }
 
-    @Test func `a silence has the store asked once, which heals what went astray and is told`()
+    @Test func `a silence causes one request to the store, which heals and reports the loss`()
         async throws
     {
         let (rehearsed, time, backEnd) = try await bought()
@@ -126,7 +124,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `what the store had told already is nothing new`() async throws {
+    @Test func `a request without new facts is reported as nothing`() async throws {
         let (rehearsed, time, backEnd) = try await bought()
         try await pass(to: Self.due + .hours(5), rehearsed, time) { _ in 500 }
         _ = try await backEnd.backfill()
@@ -137,7 +135,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `a store that does not answer leaves the question open, and is not pestered`()
+    @Test func `an unreachable store leaves the result unknown, and the requests are bounded`()
         async throws
     {
         let (rehearsed, time, backEnd) = try await bought()
@@ -153,7 +151,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `a server that ends while it asks does not ask for the same silence again`()
+    @Test func `a restarted server does not repeat the request for the same silence`()
         async throws
     {
         let (rehearsed, time, backEnd) = try await bought()
@@ -174,7 +172,7 @@ import TideoverStorage
         await next.close()
     }
 
-    @Test func `while nothing is due, silence is no alarm`() async throws {
+    @Test func `a silence without due notifications raises no alarm`() async throws {
         let (_, time, backEnd) = try await bought()
         time.clock.now = Self.due - .hours(20)
         await watch(backEnd, time, until: Self.due - .hours(1))
@@ -182,7 +180,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `who has cancelled is owed no renewal`() async throws {
+    @Test func `a cancelled subscription causes no due renewal`() async throws {
         let (rehearsed, time, backEnd) = try await bought()
         try await rehearsed.store.perform(.cancel(product: nil), by: "anna")
         try await pass(to: RehearsedStore.start + .days(2), rehearsed, time) { body in
@@ -194,7 +192,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `what asking has healed is still a silence`() async throws {
+    @Test func `a silence that a backfill healed still raises an alarm`() async throws {
         let (rehearsed, time, backEnd) = try await bought()
         try await pass(to: Self.due + .hours(5), rehearsed, time) { _ in 500 }
         #expect(try await backEnd.backfill()?["status"]?.string == "completed")
@@ -203,9 +201,7 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test
-    func
-        `a silence raised before a restart is not raised again, and the time between does not count`()
+    @Test func `an alarm from before a restart is not repeated, and the downtime does not count`()
         async throws
     {
         let (rehearsed, time, backEnd) = try await bought()
@@ -233,7 +229,7 @@ import TideoverStorage
         await next.close()
     }
 
-    @Test func `metrics tell how long it has been silent`() async throws {
+    @Test func `the metrics contain the duration of the silence`() async throws {
         let server = try TestServer()
         let start = server.now
         #expect(try await server.post(.purchase()).status == 200)
@@ -245,7 +241,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `a test notification that arrived is told by its id, a refused one is none`()
+    @Test func `an accepted test notification is listed with its id, a rejected one is not`()
         async throws
     {
         let server = try TestServer()
@@ -316,7 +312,7 @@ import TideoverStorage
         )
     }
 
-    @Test func `only what was to renew, and is not known to have, is owed`() {
+    @Test func `only a term that renews and has no known successor is due`() {
         let refund = Assertion.revocation(
             Revocation(term: TermKey("t:1"), date: Self.start + .days(3), cause: .refund)
         )

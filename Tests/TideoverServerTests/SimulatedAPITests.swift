@@ -83,7 +83,7 @@ import TideoverSignatures
 
     // MARK: Queries
 
-    @Test func `a status is the purchase as it stands`() async throws {
+    @Test func `a status is the present state of the purchase`() async throws {
         let world = try await World()
         let answer = try await world.api.subscriptionStatuses(of: world.transaction)
         let facts = try world.facts(world.api.reader.read(answer.content, check: world.check))
@@ -101,7 +101,7 @@ import TideoverSignatures
         #expect(none.content.data.flatMap(\.lastTransactions).isEmpty)
     }
 
-    @Test func `everybody's renewal is moved by one order, of which the store tells in the end`()
+    @Test func `one request extends all renewals, and the store reports its completion`()
         async throws
     {
         let world = try await World()
@@ -135,7 +135,7 @@ import TideoverSignatures
         #expect(ends == ["2026-06-01T10:00:00Z", "2026-06-08T10:00:00Z"])
     }
 
-    @Test func `histories are walked page by page, and tell every period once`() async throws {
+    @Test func `histories are read page by page and contain every period once`() async throws {
         let world = try await World()
         try await world.pass(until: Self.start + .days(800))
         let api = world.api
@@ -156,9 +156,7 @@ import TideoverSignatures
         #expect(try item.reading.get().transaction?.transactionId == terms[3])
     }
 
-    @Test func `what was not delivered stands in the history, and what was does not`()
-        async throws
-    {
+    @Test func `the failure history contains only undelivered notifications`() async throws {
         let world = try await World()
         try await world.pass(until: Self.start + .days(40))
         try await world.pass(until: Self.start + .days(70), answering: 503)
@@ -178,7 +176,7 @@ import TideoverSignatures
         #expect(all.notificationHistory.count == 3)
     }
 
-    @Test func `a refund is found by its history, also later by its revision`() async throws {
+    @Test func `the refund history contains a refund, also after a revision`() async throws {
         let world = try await World()
         let before = try await world.api.refundHistory(of: world.transaction).content
         #expect(before.signedTransactions.isEmpty)
@@ -192,7 +190,7 @@ import TideoverSignatures
         #expect(facts.contains { if case .revocation = $0.assertion { true } else { false } })
     }
 
-    @Test func `a test notification is asked for, sent and seen`() async throws {
+    @Test func `a test notification is requested, sent and received`() async throws {
         let world = try await World()
         let token = try await world.api.requestTestNotification().content.testNotificationToken
         let early = await refused { try await world.api.testNotificationStatus(token) }
@@ -204,7 +202,7 @@ import TideoverSignatures
         #expect(item.sendAttempts.map(\.sendAttemptResult?.known) == [.success])
     }
 
-    @Test func `orders of a back end are carried out`() async throws {
+    @Test func `the simulated store performs requests of a back end`() async throws {
         let world = try await World()
         let id = world.transaction
         _ = try await world.api.finish(id)
@@ -232,9 +230,7 @@ import TideoverSignatures
 
     // MARK: Failures
 
-    @Test func `a key that the store does not know is told from a clock that is wrong`()
-        async throws
-    {
+    @Test func `an unknown key and a wrong clock are distinguished`() async throws {
         let stranger = try await World(signer: .generate())
         let unknown = try #require(
             await failed { try await stranger.api.subscriptionStatuses(of: "1") }
@@ -262,7 +258,7 @@ import TideoverSignatures
     ]
 
     @Test(arguments: faults)
-    func `each fault of the store is told by its kind`(
+    func `each fault of the store is reported with its kind`(
         fault: AppStoreFault,
         code: String,
         isRetryable: Bool
@@ -283,7 +279,7 @@ import TideoverSignatures
 
     /// The client knows every error number of the store, and treats it as documented.
     @Test(arguments: AppStoreAPIError.allCases)
-    func `every error of the store is known to the client`(error: AppStoreAPIError) async throws {
+    func `the client knows every error of the store`(error: AppStoreAPIError) async throws {
         let world = try await World()
         await world.store.add(AppStoreFaultRule(.refused(error)))
         let failed = try #require(

@@ -27,14 +27,14 @@ final class StartProgramTests {
         try ServingExecutable(folder.appending(path: "tideover.json").path).stop()
     }
 
-    @Test func `a sound database is checked, and the log says how long it took`() throws {
+    @Test func `an intact database is checked, and the log contains the duration`() throws {
         let messages = try messages()
         #expect(
             messages.contains(#""level":"info","event":"database checked","detail":"0 MiB in "#)
         )
     }
 
-    @Test func `a damaged one is an error in the log, is read and not written to`() async throws {
+    @Test func `a damaged database is logged as an error, readable and not written`() async throws {
         let database = folder.appending(path: "x.db")
         let storage = try SQLiteStorage(path: database.path)
         // More than the schema's first pages can contain, so the last page belongs to them.

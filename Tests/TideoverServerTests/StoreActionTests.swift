@@ -153,7 +153,7 @@ func slug(_ answer: JSONValue) -> String? {
         await world.backEnd.close()
     }
 
-    @Test func `an extension of unknown outcome is not sent twice, one that was not sent is`()
+    @Test func `an extension with an unknown outcome is not sent twice, an unsent one is`()
         async throws
     {
         let world = try await World()
@@ -184,9 +184,7 @@ func slug(_ answer: JSONValue) -> String? {
         await world.backEnd.close()
     }
 
-    @Test func `all subscriptions are extended by one request, whose progress can be asked`()
-        async throws
-    {
+    @Test func `one request extends all subscriptions and reports its progress`() async throws {
         let world = try await World()
         let before = try await world.end()
         try await world.time.sleep(.seconds(10))
@@ -213,7 +211,7 @@ func slug(_ answer: JSONValue) -> String? {
         await world.backEnd.close()
     }
 
-    @Test func `an account token that is set moves the purchase to its customer`() async throws {
+    @Test func `a new account token moves the purchase to its customer`() async throws {
         let world = try await World()
         let set = try await world.sender.act(
             world.transaction,
@@ -236,7 +234,7 @@ func slug(_ answer: JSONValue) -> String? {
     ]
 
     @Test(arguments: slips)
-    func `a slip changes nothing`(
+    func `an invalid request changes nothing`(
         action: String,
         purchase: String,
         members: JSONObject,
@@ -282,7 +280,7 @@ func slug(_ answer: JSONValue) -> String? {
         await world.backEnd.close()
     }
 
-    @Test func `without the customers' consent nothing is answered`() async throws {
+    @Test func `without the customers' consent no answer is sent`() async throws {
         let world = try await World()
         try await world.ask()
         #expect(await world.backEnd.service.meetDueDeadlines())
@@ -304,7 +302,7 @@ func slug(_ answer: JSONValue) -> String? {
         await world.backEnd.close()
     }
 
-    @Test func `an answer is tried again, raises an alarm before the window closes, and is missed`()
+    @Test func `an answer is retried, raises an alarm before its deadline, and then is missed`()
         async throws
     {
         let world = try await World(Self.consent)
@@ -490,7 +488,7 @@ func slug(_ answer: JSONValue) -> String? {
         await world.server.close()
     }
 
-    @Test func `a refund is of an order, and ends access where it revokes`() async throws {
+    @Test func `a refund needs an order and ends access where it revokes`() async throws {
         let world = try await World()
         let order = try #require(await world.store.newestOrder(of: world.token))
         let unnamed = try await world.sender.act(world.token, "refund")
@@ -503,7 +501,7 @@ func slug(_ answer: JSONValue) -> String? {
         await world.server.close()
     }
 
-    @Test func `money is given back with an admin key only`() async throws {
+    @Test func `a refund needs an admin key`() async throws {
         let world = try await World()
         let path = "/v1/keys"
         let made = try await world.server.send(

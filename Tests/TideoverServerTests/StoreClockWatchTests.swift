@@ -50,7 +50,7 @@ import TideoverCore
         await backEnd.close()
     }
 
-    @Test func `ten minutes have one line, and every response is counted`() async throws {
+    @Test func `ten minutes have one log line, and every response is counted`() async throws {
         let (backEnd, google) = try backEnd()
         google.date("Fri, 01 May 2026 11:00:00 GMT")
         for type in [Int64(4), 2, 3] { #expect(try await backEnd.push(type, "token-1") == 200) }

@@ -25,7 +25,7 @@ import TideoverServer
         return rehearsed
     }
 
-    @Test func `a run ends after four questions that were too many, within minutes`() async throws {
+    @Test func `a run ends after four rate limited requests within minutes`() async throws {
         let time = TestTime(movesClock: true)
         let rehearsed = try await silentStore(time)
         await rehearsed.store.add(AppStoreFaultRule(.rateLimited(for: 60_000), times: nil))
@@ -39,9 +39,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `by schedule the App Store is asked ever less often, and then goes on`()
-        async throws
-    {
+    @Test func `scheduled runs back off from the App Store and then continue`() async throws {
         let time = TestTime(movesClock: true)
         let rehearsed = try await silentStore(time)
         await rehearsed.store.add(AppStoreFaultRule(.rateLimited(for: 60_000), times: nil))
@@ -65,8 +63,8 @@ import TideoverServer
     private static let tokens = (1...20).map { "token-\($0)" }
     private static let end: Instant = "2026-06-01T10:00:00Z"
 
-    /// Creates twenty subscriptions whose renewal meets a store that throttles for two hours,
-    /// repeatedly.
+    /// Creates twenty subscriptions. At their renewal the store repeatedly throttles for two
+    /// hours.
     private func busyPlay() async throws -> PlayBackEnd {
         let end = Self.end
         let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
@@ -86,7 +84,7 @@ import TideoverServer
         return backEnd
     }
 
-    @Test func `Google Play is asked once for each length of time that it names`() async throws {
+    @Test func `Google Play gets one request for each delay that it requires`() async throws {
         let backEnd = try await busyPlay()
         let known = backEnd.google.calls.count
         // Seven hours: at the first renewal, and after each two hours.
@@ -103,7 +101,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `a run does not sit out hours, and says when it can go on`() async throws {
+    @Test func `a run does not wait for hours and reports when it can continue`() async throws {
         let backEnd = try await busyPlay()
         backEnd.time.clock.now = Self.end + .days(1)
         let begun = backEnd.time.clock.now
@@ -120,9 +118,7 @@ import TideoverServer
         await backEnd.close()
     }
 
-    @Test func `who looks up an order is told at once that the store cannot be asked`()
-        async throws
-    {
+    @Test func `a lookup of an order fails at once during a rate limit`() async throws {
         let backEnd = try await busyPlay()
         try await backEnd.live(until: Self.end + .minutes(1))
         let begun = backEnd.time.clock.now
@@ -163,9 +159,7 @@ import TideoverServer
         )
     }
 
-    @Test func `what could not be asked for is asked for when the store can be asked again`()
-        async throws
-    {
+    @Test func `delayed requests are sent after the rate limit`() async throws {
         let report = try await Rehearsal.played(try scenario()) { $1 }
         #expect(report.failures.map(\.at) == [])
         #expect(report.passed)

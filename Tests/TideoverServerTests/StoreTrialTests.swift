@@ -119,7 +119,7 @@ import TideoverSignatures
         (.other, "does not report why", "Try again"),
         (.success, "another server", "App Store Connect"),
     ])
-    func `what the store says of its attempt becomes what to change`(
+    func `each result of the store's attempt has its advice`(
         result: AppStorePost.SendResult,
         detail: String,
         advice: String
@@ -133,7 +133,7 @@ import TideoverSignatures
         #expect(finding.advice?.contains(advice) == true, "\(finding.advice ?? "")")
     }
 
-    @Test func `every result of an attempt has its words`() {
+    @Test func `every result of an attempt has its own text`() {
         let details = SentNotification.Result.allCases.map { result in
             Finding.words(Stated<SentNotification.Result>(result.rawValue)).detail
         }
@@ -142,14 +142,14 @@ import TideoverSignatures
         #expect(unknown.detail.contains("SOLAR_FLARE"))
     }
 
-    @Test func `what arrived and yet failed for the store is a problem`() async throws {
+    @Test func `a notification that arrives but fails for the store is a problem`() async throws {
         let world = try World()
         let findings = try await world.findings(try world.trial(post: .deliveredYet(.timedOut)))
         #expect(verdicts(findings).last == "test-notification problem")
         #expect(findings.last?.detail.contains("arrived 2.0 s") == true)
     }
 
-    @Test func `a store that sends nothing is waited for so long and no longer`() async throws {
+    @Test func `the trial waits a bounded time for a store that sends nothing`() async throws {
         let world = try World()
         let begun = world.time.uptime
         let findings = try await world.findings(try world.trial(post: .stands))
@@ -160,7 +160,7 @@ import TideoverSignatures
         #expect(world.time.uptime - begun == 60_000_000_000)
     }
 
-    @Test func `a server that does not tell is no reason to blame the store`() async throws {
+    @Test func `an unreachable server is not reported as a problem of the store`() async throws {
         struct Deaf: Error, CustomStringConvertible { let description = "it is deaf" }
         let world = try World()
         let trial = try world.trial()
@@ -174,7 +174,7 @@ import TideoverSignatures
     private struct Unreachable: Error {}
 
     @Test(arguments: [nil, 500, 503] as [Int?])
-    func `a store that is down is told, and nothing is waited for`(status: Int?) async throws {
+    func `a store that is down is reported without a wait`(status: Int?) async throws {
         let world = try World()
         let access = world.rehearsed.access { _ in
             if status == nil { throw Unreachable() }
@@ -194,7 +194,7 @@ import TideoverSignatures
     @Test(arguments: [
         (Milliseconds.hours(2), "ahead of"), (Milliseconds(-Milliseconds.hours(2).count), "behind"),
     ])
-    func `a clock that is wrong is told apart from a key that is`(
+    func `a wrong clock and a wrong key are distinguished`(
         ahead: Milliseconds,
         side: String
     ) async throws {
@@ -204,7 +204,7 @@ import TideoverSignatures
         for finding in findings { #expect(finding.detail.contains("7200 s \(side)")) }
     }
 
-    @Test func `a wrong key is told, with where to look`() async throws {
+    @Test func `a wrong key is reported with advice`() async throws {
         let world = try World()
         let stranger = P256PrivateKey.generate()
         let access = StoreAccess(
@@ -222,7 +222,7 @@ import TideoverSignatures
         #expect(findings.first?.advice?.contains("issuerId") == true)
     }
 
-    @Test func `an app without a URL for notifications is told to have one`() async throws {
+    @Test func `an app without a URL for notifications is a problem`() async throws {
         let world = try World()
         await world.rehearsed.store.setHasNotificationURL(false)
         let findings = try await world.findings(try world.trial())
@@ -231,7 +231,7 @@ import TideoverSignatures
         )
     }
 
-    @Test func `what the store signs for another app is not believed`() async throws {
+    @Test func `data that the store signs for another app is rejected`() async throws {
         let world = try World()
         let other = App(
             id: "cards",
@@ -258,7 +258,7 @@ import TideoverSignatures
         #expect(bundle.detail.contains("com.example.other"))
     }
 
-    @Test func `without a server the key is tried, and no test is asked for`() async throws {
+    @Test func `without a server the trial checks the key and requests no test`() async throws {
         let world = try World()
         let findings = Finding.store(try await world.trial().knock())
         #expect(verdicts(findings) == ["store-key ok", "store-clock ok", "test-notification ok"])
@@ -284,7 +284,7 @@ import TideoverSignatures
             ("https://a.example?x=1", .problem, "query"),
         ] as [(String?, Finding.Verdict, String)]
     )
-    func `the URL to register is one that the App Store delivers to`(
+    func `the URL to register is acceptable to the App Store`(
         url: String?,
         verdict: Finding.Verdict,
         words: String
@@ -305,7 +305,7 @@ import TideoverSignatures
         #expect(Finding.notificationURL(of: rehearsal, under: url) == nil)
     }
 
-    @Test func `a silence is shown as it stands`() throws {
+    @Test func `a silence is shown with its present state`() throws {
         func finding(_ last: JSONValue, _ alarm: JSONValue) throws -> Finding? {
             let answer: JSONValue = [
                 "app": "cards", "environment": "production", "since": "2026-05-01T10:00:00.000Z",

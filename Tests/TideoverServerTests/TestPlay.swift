@@ -46,7 +46,7 @@ final class TestPlay: Sendable {
         answers.withLock { $0[token] = answer }
     }
 
-    /// Does the same for a one-time purchase, whose token is also queried as a subscription.
+    /// Sets the response about a one-time purchase. Its token is also queried as a subscription.
     func answerProduct(_ token: String, _ object: JSONObject) {
         let body = JSONValue.object(object).encoded()
         answer("productsv2/tokens/\(token)") { Response(body: body) }

@@ -64,7 +64,7 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `ten thousand guessed keys open nothing`() async throws {
+    @Test func `ten thousand guessed keys are rejected`() async throws {
         let server = try TestServer()
         let target = "/v1/apps/cards/customers/u_42?environment=sandbox"
         for guess in 0..<10_000 {
@@ -89,7 +89,7 @@ import TideoverStorage
         "'; DROP TABLE fact; --", #"" OR "1"="1"#, "x'); DELETE FROM customer; --", "%", "a_b",
         "Robert\u{2019}); SELECT 1", "\\'; --", "?1", "@app", "$1", ":app",
     ])
-    func `a text that looks like a statement is a text`(text: String) async throws {
+    func `text that looks like an SQL statement stays text`(text: String) async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())
         let before = try await server.answer()
@@ -114,7 +114,7 @@ import TideoverStorage
 
     // MARK: Disclosure
 
-    @Test func `an unknown customer is answered as one without purchases is`() async throws {
+    @Test func `an unknown customer gets the same answer as one without purchases`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())
         let signed = JSONValue.string(try server.store.sign(Message.transaction()))
@@ -145,7 +145,7 @@ import TideoverStorage
         "/.git/config",
         "/tideover.json", "/v1/apps/cards/customers/x%00/explain",
     ])
-    func `a path that leads elsewhere leads nowhere`(path: String) async throws {
+    func `a path outside the routes is rejected`(path: String) async throws {
         // An invalid request target is rejected before it gets here.
         guard
             let request = Request(method: "GET", target: path, headers: TestServer.credentials)

@@ -30,7 +30,7 @@ import TideoverServer
         return root["entitlements"]?["premium"]
     }
 
-    @Test func `a device that presented nothing makes a new customer eligible, with words`()
+    @Test func `a device without purchases makes a new customer eligible, with a text`()
         async throws
     {
         let server = try TestServer(catalogue: Catalogue(products: ["cards.pro": Self.ours]))
@@ -50,7 +50,7 @@ import TideoverServer
         ("&store=appStore", "appStore", "eligible"), ("&store=appStore", "googlePlay", "unknown"),
         ("&store=googlePlay", "googlePlay", "eligible"), ("", "appStore", "unknown"),
     ])
-    func `a device that names its store makes its customer eligible there`(
+    func `a request that names its store makes its customer eligible there`(
         device: String,
         asked: String,
         eligibility: String
@@ -69,7 +69,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `the offer names a product of the store asked about`() async throws {
+    @Test func `the offer contains a product of the requested store`() async throws {
         let server = try TestServer(
             catalogue: Catalogue(
                 products: ["cards.pro": Self.ours, "cards.play:monthly": Self.googles]
