@@ -52,7 +52,7 @@ public final class BackgroundWriter: Sendable {
         var isIdle: Bool { queue.isEmpty && !isWriting }
     }
 
-    private let state: Monitor<State>
+    private let state: ConditionLock<State>
 
     /// Creates a writer to a sink. `notice` returns the line for a number of dropped lines.
     ///
@@ -62,7 +62,7 @@ public final class BackgroundWriter: Sendable {
         capacity: Int = 1 << 20,
         notice: @escaping @Sendable (Int) -> [UInt8]
     ) throws {
-        let state = Monitor(State(queue: LineQueue(capacity: capacity)))
+        let state = ConditionLock(State(queue: LineQueue(capacity: capacity)))
         self.state = state
         let code = startThread { Self.run(state, sink, notice) }
         guard code == 0 else { throw ThreadNotStarted(code: code) }
@@ -90,7 +90,7 @@ public final class BackgroundWriter: Sendable {
     // MARK: - The thread
 
     private static func run(
-        _ state: Monitor<State>,
+        _ state: ConditionLock<State>,
         _ sink: Sink,
         _ notice: (Int) -> [UInt8]
     ) {
@@ -102,7 +102,7 @@ public final class BackgroundWriter: Sendable {
     }
 
     /// Waits for lines. Returns nil once the writer has ended and everything is written.
-    private static func nextBatch(_ state: Monitor<State>) -> LineQueue.Batch? {
+    private static func nextBatch(_ state: ConditionLock<State>) -> LineQueue.Batch? {
         while true {
             let next = state.wait(upTo: 60_000) { state -> LineQueue.Batch?? in
                 if !state.queue.isEmpty {

@@ -9,7 +9,7 @@ public import TideoverHTTP
 /// are proxies of the environment unless requested. A request over a reused connection that proves
 /// to be closed is sent again over a new one, so a request may arrive twice.
 public final class HTTPClient: Sendable {
-    private let mailbox: Mailbox
+    private let requestQueue: RequestQueue
     private let proxy: ProxyUse
 
     /// Creates a client with a thread, which ends with the client.
@@ -35,10 +35,10 @@ public final class HTTPClient: Sendable {
             keptFor: limits.keptFor
         )
         self.proxy = proxy
-        mailbox = try CourierThread.start(manner, limits)
+        requestQueue = try CurlLoopThread.start(manner, limits)
     }
 
-    deinit { mailbox.close() }
+    deinit { requestQueue.close() }
 
     /// Sends a request to a destination's own URL; the request's path and query are ignored.
     ///
@@ -50,7 +50,7 @@ public final class HTTPClient: Sendable {
     ) async throws(HTTPClientError) -> Response {
         precondition(destination.limits.arePositive, "limits of an exchange are positive")
         guard proxy == .none || destination.addresses == .any else { throw .unguardable }
-        let order = Order(
+        let pendingRequest = PendingRequest(
             request: try OutgoingRequest(request, to: destination.url),
             socket: destination.socket,
             addresses: destination.addresses,
@@ -58,9 +58,9 @@ public final class HTTPClient: Sendable {
             deadline: .now + destination.limits.total
         )
         return try await withTaskCancellationHandler {
-            await withCheckedContinuation { mailbox.put(order, $0) }
+            await withCheckedContinuation { requestQueue.put(pendingRequest, $0) }
         } onCancel: {
-            mailbox.cancel(order)
+            requestQueue.cancel(pendingRequest)
         }.get()
     }
 

@@ -10,7 +10,7 @@ public struct SystemRoots: Hashable, Sendable {
 
     /// Reads the locations from this process's libcurl; nil if it has no memory.
     public init?() {
-        guard CourierThread.prepared == CURLE_OK, let easy = curl_easy_init() else { return nil }
+        guard CurlLoopThread.prepared == CURLE_OK, let easy = curl_easy_init() else { return nil }
         defer { curl_easy_cleanup(easy) }
         file = tideover_curl_text(easy, CURLINFO_CAINFO).map { String(cString: $0) }
         folder = tideover_curl_text(easy, CURLINFO_CAPATH).map { String(cString: $0) }

@@ -9,9 +9,9 @@ struct Manner: Sendable {
     let keptFor: Duration
 }
 
-/// One exchange in libcurl; it lives on the courier's thread.
+/// One exchange in libcurl; it lives on the loop's thread.
 final class Transfer {
-    let commission: Commission
+    let pendingResponse: PendingResponse
     let easy: UnsafeMutableRawPointer
     private var lines: UnsafeMutablePointer<curl_slist>?
     private var reader: AnswerReader
@@ -23,14 +23,14 @@ final class Transfer {
     /// Whether the request is about to be sent, or was sent.
     private var isConnected = false
 
-    private var order: Order { commission.order }
+    private var pendingRequest: PendingRequest { pendingResponse.pendingRequest }
 
     /// Fails if libcurl has no memory, or does not support an option.
-    init?(_ commission: Commission, _ manner: Manner, at now: ContinuousClock.Instant) {
+    init?(_ pendingResponse: PendingResponse, _ manner: Manner, at now: ContinuousClock.Instant) {
         guard let easy = curl_easy_init() else { return nil }
-        self.commission = commission
+        self.pendingResponse = pendingResponse
         self.easy = easy
-        reader = AnswerReader(commission.order.limits)
+        reader = AnswerReader(pendingResponse.pendingRequest.limits)
         guard
             setManner(manner), setLimits(at: now), setRequest(), setReceivers()
         else { return nil }
@@ -63,19 +63,19 @@ final class Transfer {
     }
 
     private func setLimits(at now: ContinuousClock.Instant) -> Bool {
-        let left = max(1, now.duration(to: order.deadline).milliseconds)
+        let left = max(1, now.duration(to: pendingRequest.deadline).milliseconds)
         return set(CURLOPT_TIMEOUT_MS, left)
-            && set(CURLOPT_CONNECTTIMEOUT_MS, min(left, order.limits.connect.milliseconds))
+            && set(CURLOPT_CONNECTTIMEOUT_MS, min(left, pendingRequest.limits.connect.milliseconds))
     }
 
     private func setRequest() -> Bool {
-        let request = order.request
+        let request = pendingRequest.request
         for line in request.lines {
             guard let longer = curl_slist_append(lines, line) else { return false }
             lines = longer
         }
         return set(CURLOPT_URL, request.url.text) && setBody(request)
-            && (order.socket.map { set(CURLOPT_UNIX_SOCKET_PATH, $0) } ?? true)
+            && (pendingRequest.socket.map { set(CURLOPT_UNIX_SOCKET_PATH, $0) } ?? true)
             && set(CURLOPT_CUSTOMREQUEST, request.method)
             && (request.method != "HEAD" || set(CURLOPT_NOBODY, 1))
             && tideover_curl_set_pointer(easy, CURLOPT_HTTPHEADER, lines) == CURLE_OK
@@ -110,9 +110,9 @@ final class Transfer {
     /// Whether a connection to an address may be made or used; nil for an address that is not IP.
     fileprivate func admits(_ address: IPAddress?) -> Bool {
         isResolved = true
-        if order.addresses == .any { return true }
+        if pendingRequest.addresses == .any { return true }
         guard let address else { return false }
-        guard let use = order.addresses.objection(to: address) else { return true }
+        guard let use = pendingRequest.addresses.objection(to: address) else { return true }
         refusal = (address, use)
         return false
     }
@@ -148,14 +148,14 @@ final class Transfer {
         switch fault {
         case .malformed: .malformedAnswer
         case .headTooLarge: .headTooLarge
-        case .bodyTooLarge: .bodyTooLarge(limit: order.limits.bodyBytes)
+        case .bodyTooLarge: .bodyTooLarge(limit: pendingRequest.limits.bodyBytes)
         }
     }
 
     private func error(_ code: CURLcode) -> HTTPClientError {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-            .cannotResolve(host: order.request.url.host)
+            .cannotResolve(host: pendingRequest.request.url.host)
         case CURLE_COULDNT_CONNECT:
             .cannotConnect(code: Int32(tideover_curl_long(easy, CURLINFO_OS_ERRNO)))
         case CURLE_OPERATION_TIMEDOUT: .timedOut(phase)

@@ -5,7 +5,7 @@ import TideoverLocks
 
 /// One connection and its current exchange.
 ///
-/// The I/O thread, the thread that finishes a handler, and the keeper all use it. Their shared
+/// The I/O thread, the thread that finishes a handler, and the reaper all use it. Their shared
 /// state is protected by one lock. The socket may be used under that lock while the connection is
 /// open: the engine closes it only after `closed()` has returned.
 final class Connection: Sendable {
@@ -277,7 +277,7 @@ extension Connection {
     }
 }
 
-// MARK: - The keeper
+// MARK: - The reaper
 
 extension Connection {
     /// Applies the time limits to the connection. Returns false after it has closed.

@@ -1,7 +1,7 @@
 import CTideoverMicrohttpd
 import Glibc
 
-/// A server's running libmicrohttpd daemon, used only by the keeper.
+/// A server's running libmicrohttpd daemon, used only by the reaper.
 ///
 /// Its callbacks receive the `ServerCore` as their context and attach a `Connection` to each
 /// connection of the engine.

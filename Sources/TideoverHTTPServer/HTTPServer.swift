@@ -36,13 +36,13 @@ public final class HTTPServer: Sendable {
         signal(SIGPIPE, SIG_IGN)
         var limits = limits
         limits.connections = OpenFiles.makeRoom(forConnections: limits.connections)
-        let alarm = try Alarm()
+        let waker = try Waker()
         core = ServerCore(
             limits: limits,
-            alarm: alarm,
+            waker: waker,
             handler: Self.total(handler, report: report)
         )
-        order = StopOrder(alarm: alarm)
+        order = StopOrder(waker: waker)
         guard (0...65_535).contains(port) else { throw .notAPort(port) }
         guard let place = ListenAddress(host: address, port: port) else {
             throw .notAnAddress(address)
@@ -52,8 +52,8 @@ public final class HTTPServer: Sendable {
         guard let engine = Engine(core) else {
             throw .engineFailed
         }
-        let keeper = Keeper(core: core, listener: listener, engine: engine, order: order)
-        try KeeperThread.start(keeper)
+        let reaper = ConnectionReaper(core: core, listener: listener, engine: engine, order: order)
+        try ConnectionReaperThread.start(reaper)
     }
 
     deinit { order.give(deadline: .now) }

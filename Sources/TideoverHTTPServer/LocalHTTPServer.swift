@@ -23,18 +23,18 @@ public final class LocalHTTPServer: Sendable {
         signal(SIGPIPE, SIG_IGN)
         var limits = HTTPServerLimits()
         limits.connections = 32
-        let alarm = try Alarm()
+        let waker = try Waker()
         let core = ServerCore(
             limits: limits,
-            alarm: alarm,
+            waker: waker,
             handler: HTTPServer.total(handler, report: report)
         )
-        order = StopOrder(alarm: alarm)
+        order = StopOrder(waker: waker)
         self.path = path
         let listener = try Listener(socket: path)
         guard let engine = Engine(core) else { throw .engineFailed }
-        let keeper = Keeper(core: core, listener: listener, engine: engine, order: order)
-        try KeeperThread.start(keeper)
+        let reaper = ConnectionReaper(core: core, listener: listener, engine: engine, order: order)
+        try ConnectionReaperThread.start(reaper)
     }
 
     deinit { order.give(deadline: .now) }

@@ -4,15 +4,15 @@ import Synchronization
 import TideoverHTTP
 import TideoverLocks
 
-/// The shared state of a server's threads: the I/O thread, the keeper, and those that finish
+/// The shared state of a server's threads: the I/O thread, the reaper, and those that finish
 /// handlers.
 final class ServerCore: Sendable {
     let limits: HTTPServerLimits
     /// The handler, with every error converted into a response.
     let handler: @Sendable (Request) async -> Response
     let counters = Counters()
-    /// Wakes the keeper.
-    let alarm: Alarm
+    /// Wakes the reaper.
+    let waker: Waker
 
     private let connections = Locked(OpenConnections())
     /// Sockets with a response that must reach the client before they are closed.
@@ -23,11 +23,11 @@ final class ServerCore: Sendable {
 
     init(
         limits: HTTPServerLimits,
-        alarm: Alarm,
+        waker: Waker,
         handler: @escaping @Sendable (Request) async -> Response
     ) {
         self.limits = limits
-        self.alarm = alarm
+        self.waker = waker
         self.handler = handler
     }
 
@@ -97,7 +97,7 @@ final class ServerCore: Sendable {
             connections.remove(connection)
                 && connections.bySocket.count + 1 >= limits.connections
         }
-        if wasFull { alarm.ring() }
+        if wasFull { waker.ring() }
     }
 
     /// Removes all connections, after the engine has stopped.
@@ -111,7 +111,7 @@ final class ServerCore: Sendable {
             if copy >= 0 { sockets.append(copy) }
             return copy >= 0
         }
-        if isNew { alarm.ring() }
+        if isNew { waker.ring() }
     }
 
     /// Returns the sockets to linger on since the last call; the caller must close them.

@@ -69,7 +69,7 @@ public struct Rehearsal: Sendable {
             log: { _ in },
             adminKey: adminKey,
             // Requests to the stores are spaced in the rehearsal's own time.
-            instruments: Instruments(uptime: { clock.now.millisecondsSince1970 * 1_000_000 }),
+            probes: Probes(uptime: { clock.now.millisecondsSince1970 * 1_000_000 }),
             access: [scenario.app.id: [access]],
             // The clock of a rehearsal does not advance during a wait. A request that a store's
             // limit delays is retried once the limit has passed.

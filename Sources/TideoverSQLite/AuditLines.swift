@@ -26,54 +26,62 @@ final class AuditLines {
 
     /// Writes an entry, unless its name exists. Further refused claims to one purchase share a
     /// counted entry.
-    func write(_ entry: AuditEntry?, _ intake: Intake) throws(StorageError) {
+    func write(_ entry: AuditEntry?, _ commitRequest: CommitRequest) throws(StorageError) {
         guard let entry else { return }
-        guard let refusals = entry.refusals, try isNews(entry, intake) else {
-            return try insert(entry, intake)
+        guard let refusals = entry.refusals, try isNews(entry, commitRequest) else {
+            return try insert(entry, commitRequest)
         }
         let known = try namedBetween.first(
-            .text(intake.app),
-            .text(intake.environment.rawValue),
+            .text(commitRequest.app),
+            .text(commitRequest.environment.rawValue),
             .text(refusals.after),
             .text(refusals.before),
             .integer(Int64(AuditEntry.mostRefusals))
         ) { Int($0.integer(0)) }
-        guard let known, known >= AuditEntry.mostRefusals else { return try insert(entry, intake) }
-        if try !countOne(more: entry.counted, intake) { try insert(entry.counted, intake) }
+        guard let known, known >= AuditEntry.mostRefusals else {
+            return try insert(entry, commitRequest)
+        }
+        if try !countOne(more: entry.counted, commitRequest) {
+            try insert(entry.counted, commitRequest)
+        }
     }
 
-    private func isNews(_ entry: AuditEntry, _ intake: Intake) throws(StorageError) -> Bool {
+    private func isNews(_ entry: AuditEntry, _ commitRequest: CommitRequest) throws(StorageError)
+        -> Bool
+    {
         guard let name = entry.name else { return true }
-        return try find(name, intake) == nil
+        return try find(name, commitRequest) == nil
     }
 
     private func find(
         _ name: String,
-        _ intake: Intake
+        _ commitRequest: CommitRequest
     ) throws(StorageError) -> (id: String, form: [UInt8])? {
         try named.first(
-            .text(intake.app),
-            .text(intake.environment.rawValue),
+            .text(commitRequest.app),
+            .text(commitRequest.environment.rawValue),
             .text(name)
         ) { ($0.text(0), $0.bytes(1)) }
     }
 
     /// Increments the counter of an entry; false if there is none.
-    private func countOne(more entry: AuditEntry, _ intake: Intake) throws(StorageError) -> Bool {
-        guard let name = entry.name, let found = try find(name, intake) else { return false }
+    private func countOne(more entry: AuditEntry, _ commitRequest: CommitRequest)
+        throws(StorageError) -> Bool
+    {
+        guard let name = entry.name, let found = try find(name, commitRequest) else { return false }
         var line = try AuditEntry.read(stored: found.form, place: place)
         line.count += 1
-        try change.run(.text(intake.app), .text(found.id), .utf8(line.storedForm))
+        try change.run(.text(commitRequest.app), .text(found.id), .utf8(line.storedForm))
         return true
     }
 
-    private func insert(_ entry: AuditEntry, _ intake: Intake) throws(StorageError) {
-        let former = try latest.first(.text(intake.app)) { EventID($0.text(0)) }
-        let id = EventID.next(after: former ?? nil, at: intake.now, random: random())
+    private func insert(_ entry: AuditEntry, _ commitRequest: CommitRequest) throws(StorageError) {
+        let former = try latest.first(.text(commitRequest.app)) { EventID($0.text(0)) }
+        let id = EventID.next(after: former ?? nil, at: commitRequest.now, random: random())
         try insert.run(
-            .text(intake.app),
+            .text(commitRequest.app),
             .text(id.description),
-            .text(intake.environment.rawValue),
+            .text(commitRequest.environment.rawValue),
             .text(entry.customer?.text ?? SQL.noCustomer),
             entry.other.map { .text($0.text) } ?? .null,
             entry.name.map { .text($0) } ?? .null,

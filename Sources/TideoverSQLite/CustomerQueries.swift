@@ -150,7 +150,7 @@ final class CustomerQueries {
             in: DerivationInput(
                 outline: outline(of: key, now: now, isWhole: isWhole),
                 occasion: Occasion(now: now, reconciledAt: nil, leastVersion: 0),
-                news: [:],
+                newFacts: [:],
                 isWhole: isWhole
             )
         )
@@ -179,25 +179,25 @@ final class CustomerQueries {
     func lineages(in input: DerivationInput) throws(StorageError) -> CustomerLineages {
         let outline = input.outline
         let (key, answer) = (outline.key, outline.answer)
-        var holdings: [Holding] = []
+        var lineageRecords: [LineageRecord] = []
         for lineage in outline.lineages {
-            if let holding = input.news[lineage] {
-                holdings.append(holding)
+            if let lineageRecord = input.newFacts[lineage] {
+                lineageRecords.append(lineageRecord)
             } else {
-                holdings.append(try holding(lineage, app: key.app, key.environment))
+                lineageRecords.append(try lineageRecord(lineage, app: key.app, key.environment))
             }
         }
         // A customer who was never derived has no events and no drift.
         let derived = answer?.key ?? key
-        let told = answer == nil ? [] : try told(of: derived)
+        let deliveredEvents = answer == nil ? [] : try deliveredEvents(of: derived)
         let openDrift = answer == nil ? [] : try openDrift(of: derived)
         return CustomerLineages(
             key: key,
             aliases: outline.identity.aliases,
             answer: answer,
-            holdings: holdings,
+            lineageRecords: lineageRecords,
             leftOut: outline.leftOut,
-            told: told,
+            deliveredEvents: deliveredEvents,
             openDrift: openDrift,
             prompts: try prompts(of: outline, input.occasion),
             leastVersion: input.occasion.leastVersion,
@@ -365,7 +365,7 @@ final class CustomerQueries {
         return Set(owned).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    private func told(of key: CustomerKey) throws(StorageError) -> [String] {
+    private func deliveredEvents(of key: CustomerKey) throws(StorageError) -> [String] {
         try told.all(
             .text(key.app),
             .text(key.environment.rawValue),
@@ -384,38 +384,38 @@ final class CustomerQueries {
         }
     }
 
-    private func holding(
+    private func lineageRecord(
         _ lineage: String,
         app: String,
         _ environment: Environment
-    ) throws(StorageError) -> Holding {
+    ) throws(StorageError) -> LineageRecord {
         let owners = try owners(of: lineage, app: app, environment)
         guard let owner = owners.first else { throw unreadable("a lineage has lost its owners") }
         let facts = try facts(of: lineage, app: app, environment)
-        return Holding(lineage: owner.lineage, facts: facts, owners: owners)
+        return LineageRecord(lineage: owner.lineage, facts: facts, owners: owners)
     }
 
     /// Returns a lineage that has stored facts, with or without an owner.
-    func storedHolding(
+    func storedLineageRecord(
         _ key: String,
         app: String,
         _ environment: Environment
-    ) throws(StorageError) -> Holding {
+    ) throws(StorageError) -> LineageRecord {
         let facts = try facts(of: key, app: app, environment)
         guard let lineage = facts.first?.lineage else {
             throw unreadable("a lineage lost its facts")
         }
         let owners = try owners(of: key, app: app, environment)
-        return Holding(lineage: lineage, facts: facts, owners: owners)
+        return LineageRecord(lineage: lineage, facts: facts, owners: owners)
     }
 
     /// Returns a lineage that may have no stored data.
-    func storedHolding(
+    func storedLineageRecord(
         _ lineage: Lineage,
         app: String,
         _ environment: Environment
-    ) throws(StorageError) -> Holding {
-        Holding(
+    ) throws(StorageError) -> LineageRecord {
+        LineageRecord(
             lineage: lineage,
             facts: try facts(of: lineage.key, app: app, environment),
             owners: try owners(of: lineage.key, app: app, environment)

@@ -13,7 +13,7 @@ final class LargeCommits: Sendable {
     typealias Derive = @Sendable (CustomerLineages) -> Derivation
 
     private struct Job: Sendable {
-        let batch: [IntakeRows]
+        let batch: [CommitRequestRows]
         let derive: Derive
         let finish: @Sendable (Result<[CommitOutcome], StorageError>) -> Void
     }
@@ -32,7 +32,7 @@ final class LargeCommits: Sendable {
     /// transaction.
     private static let mostMarks = 256
 
-    private let state = Monitor(State())
+    private let state = ConditionLock(State())
     private let writer: Writer
     private let path: String
     private let options: SQLiteOptions
@@ -44,7 +44,7 @@ final class LargeCommits: Sendable {
     }
 
     func commit(
-        _ batch: [IntakeRows],
+        _ batch: [CommitRequestRows],
         derive: @escaping Derive
     ) async throws(StorageError) -> [CommitOutcome] {
         let result = await withCheckedContinuation { caller in
@@ -154,8 +154,8 @@ final class LargeCommits: Sendable {
     }
 
     private func attempt(_ job: Job, _ plan: DerivationPlan) throws(StorageError) -> CommitAttempt {
-        try writer.writeAndWait { ledger throws(StorageError) in
-            try ledger.commit(job.batch, plan, derive: job.derive)
+        try writer.writeAndWait { writeSession throws(StorageError) in
+            try writeSession.commit(job.batch, plan, derive: job.derive)
         }
     }
 
@@ -205,7 +205,7 @@ final class LargeCommits: Sendable {
                 under: derivation.fingerprint
             )
             let unmarked = derivation.settled.filter {
-                input.news[$0.lineage.key] != nil || !marked.contains($0.lineage.key)
+                input.newFacts[$0.lineage.key] != nil || !marked.contains($0.lineage.key)
             }
             return Array(unmarked.prefix(LargeCommits.mostMarks))
         }

@@ -27,7 +27,7 @@ struct DerivationInput: Sendable {
     let outline: CustomerOutline
     let occasion: Occasion
     /// The lineages that the commit changes, in their new state, by key.
-    let news: [String: Holding]
+    let newFacts: [String: LineageRecord]
     /// Whether settled lineages are included.
     let isWhole: Bool
 }

@@ -105,14 +105,14 @@ final class Remover {
         let identity = try customers.identity(of: erasure.customer)
         let ids = Set(identity.all)
         let own = erasure.customer
-        let holdings = try customers.lineages(of: own, now: .distantPast).holdings
-        let exclusive = holdings.filter { $0.owners.allSatisfy { ids.contains($0.customer) } }
+        let lineageRecords = try customers.lineages(of: own, now: .distantPast).lineageRecords
+        let exclusive = lineageRecords.filter { $0.owners.allSatisfy { ids.contains($0.customer) } }
         let named = Set(exclusive.flatMap(\.facts).map(\.evidence))
         guard named.isSubset(of: erasure.known) else { return nil }
         var erased = Erased()
         erased.purchases = exclusive.count
-        erased.shared = holdings.count - exclusive.count
-        for holding in exclusive { try erase(holding, own, &erased) }
+        erased.shared = lineageRecords.count - exclusive.count
+        for lineageRecord in exclusive { try erase(lineageRecord, own, &erased) }
         for evidence in erasure.exclusive where named.contains(evidence) {
             erased.evidence += try eraseEvidence.run(
                 .text(own.app),
@@ -122,7 +122,7 @@ final class Remover {
         }
         let lines = AuditRule(
             ids: ids,
-            held: Set(holdings.map(\.lineage.key)),
+            held: Set(lineageRecords.map(\.lineage.key)),
             gone: Set(exclusive.map(\.lineage.key)),
             pseudonym: erasure.pseudonym
         )
@@ -135,18 +135,18 @@ final class Remover {
     }
 
     private func erase(
-        _ holding: Holding,
+        _ lineageRecord: LineageRecord,
         _ own: CustomerKey,
         _ erased: inout Erased
     ) throws(StorageError) {
         let app = SQLValue.text(own.app)
         let environment = SQLValue.text(own.environment.rawValue)
-        let lineage = SQLValue.text(holding.lineage.key)
+        let lineage = SQLValue.text(lineageRecord.lineage.key)
         erased.evidence += try eraseIdle.run(app, environment, lineage)
         erased.facts += try eraseFacts.run(app, environment, lineage)
         try eraseOwners.run(app, environment, lineage)
         try deleteUnclaimed.run(app, environment, lineage)
-        for name in Set(holding.facts.flatMap(\.names)) {
+        for name in Set(lineageRecord.facts.flatMap(\.names)) {
             try eraseName.run(app, environment, lineage, .text(name.kind), .text(name.text))
         }
     }

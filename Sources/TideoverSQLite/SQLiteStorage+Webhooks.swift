@@ -3,8 +3,8 @@ public import TideoverStorage
 
 extension SQLiteStorage {
     public func webhooks(app: String) throws(StorageError) -> [WebhookRecord] {
-        try readers.read { reader throws(StorageError) in
-            try reader.webhookQueries.webhooks(app: app)
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.webhookQueries.webhooks(app: app)
         }
     }
 
@@ -13,8 +13,8 @@ extension SQLiteStorage {
         now: Instant,
         limit: Int
     ) throws(StorageError) -> WebhookQueue {
-        try readers.read { reader throws(StorageError) in
-            try reader.webhookQueries.queue(of: key, now: now, limit: limit)
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.webhookQueries.queue(of: key, now: now, limit: limit)
         }
     }
 
@@ -23,14 +23,14 @@ extension SQLiteStorage {
         before: Int64?,
         limit: Int
     ) throws(StorageError) -> [WebhookAttempt] {
-        try readers.read { reader throws(StorageError) in
-            try reader.webhookQueries.attempts(of: key, before: before, limit: limit)
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.webhookQueries.attempts(of: key, before: before, limit: limit)
         }
     }
 
     public func put(_ webhook: WebhookRecord) async throws(StorageError) {
-        try await openWriter().write { ledger throws(StorageError) in
-            try ledger.webhooks.put(webhook)
+        try await openWriter().write { writeSession throws(StorageError) in
+            try writeSession.webhooks.put(webhook)
         }
     }
 
@@ -39,14 +39,14 @@ extension SQLiteStorage {
         now: Instant,
         until: Instant
     ) async throws(StorageError) -> Int64? {
-        try await openWriter().write { ledger throws(StorageError) in
-            try ledger.webhooks.claim(key, now: now, until: until)
+        try await openWriter().write { writeSession throws(StorageError) in
+            try writeSession.webhooks.claim(key, now: now, until: until)
         }
     }
 
     public func settle(_ settlement: WebhookSettlement) async throws(StorageError) -> Bool {
-        try await openWriter().write { ledger throws(StorageError) in
-            try ledger.webhooks.settle(settlement)
+        try await openWriter().write { writeSession throws(StorageError) in
+            try writeSession.webhooks.settle(settlement)
         }
     }
 
@@ -55,8 +55,8 @@ extension SQLiteStorage {
         to key: WebhookKey,
         at now: Instant
     ) async throws(StorageError) {
-        try await openWriter().write { ledger throws(StorageError) in
-            try ledger.webhooks.queue(events, to: key, at: now)
+        try await openWriter().write { writeSession throws(StorageError) in
+            try writeSession.webhooks.queue(events, to: key, at: now)
         }
     }
 
@@ -65,8 +65,8 @@ extension SQLiteStorage {
         disabled reason: String?,
         at now: Instant
     ) async throws(StorageError) -> Bool {
-        try await openWriter().write { ledger throws(StorageError) in
-            try ledger.webhooks.set(key, disabled: reason, at: now)
+        try await openWriter().write { writeSession throws(StorageError) in
+            try writeSession.webhooks.set(key, disabled: reason, at: now)
         }
     }
 }

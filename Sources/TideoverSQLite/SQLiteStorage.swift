@@ -14,7 +14,7 @@ public final class SQLiteStorage: Storage {
     private let writer: Writer?
     private let largeCommits: LargeCommits?
     private let options: SQLiteOptions
-    let readers: ReaderPool
+    let readSessions: ReadSessionPool
     /// Nil if there is a writer, which then owns the lock.
     private let lock: LockFile?
 
@@ -36,21 +36,21 @@ public final class SQLiteStorage: Storage {
     ) throws(StorageError) {
         let path = try DatabaseFile.resolve(path)
         let lock = try LockFile(database: path)
-        let ledger = try Self.ledger(path: path, options)
+        let writeSession = try Self.writeSession(path: path, options)
         CopyReport.removeAll(of: path)
-        let readers = try ReaderPool(
+        let readSessions = try ReadSessionPool(
             path: path,
             count: options.readerCount,
             busyTimeout: options.readerPatience
         )
         self.path = path
-        self.readers = readers
+        self.readSessions = readSessions
         self.lock = nil
         self.options = options
         let writer = try Writer(
-            ledger: ledger,
+            writeSession: writeSession,
             lock: lock,
-            readers: readers,
+            readSessions: readSessions,
             options: options,
             faults: faults
         )
@@ -71,7 +71,7 @@ public final class SQLiteStorage: Storage {
         try Migration.requireCurrent(
             try Connection(path: path, access: access, busyTimeout: options.readerPatience)
         )
-        readers = try ReaderPool(
+        readSessions = try ReadSessionPool(
             path: path,
             access: access,
             count: options.readerCount,
@@ -95,10 +95,10 @@ public final class SQLiteStorage: Storage {
         return writer
     }
 
-    private static func ledger(
+    private static func writeSession(
         path: String,
         _ options: SQLiteOptions
-    ) throws(StorageError) -> sending Ledger {
+    ) throws(StorageError) -> sending WriteSession {
         let connection = try Connection(
             path: path,
             access: .readWrite,
@@ -108,30 +108,30 @@ public final class SQLiteStorage: Storage {
         if let bytes = options.maximumByteCount {
             try connection.set("max_page_count", to: max(1, bytes / 4_096))
         }
-        return try Ledger(connection, random: options.random)
+        return try WriteSession(connection, random: options.random)
     }
 
     // MARK: Writing
 
     public func commit(
-        _ intakes: [Intake],
+        _ commitRequests: [CommitRequest],
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> [CommitOutcome] {
-        guard let first = intakes.first else { return [] }
-        var batch: [IntakeRows] = []
-        for intake in intakes {
-            guard intake.app == first.app, intake.environment == first.environment,
-                intake.now == first.now
+        guard let first = commitRequests.first else { return [] }
+        var batch: [CommitRequestRows] = []
+        for commitRequest in commitRequests {
+            guard commitRequest.app == first.app, commitRequest.environment == first.environment,
+                commitRequest.now == first.now
             else {
                 let detail = "the intakes of one commit differ in app, environment or instant"
                 throw StorageError(.refused, place: path, detail: detail)
             }
-            batch.append(try IntakeRows(intake, place: path))
+            batch.append(try CommitRequestRows(commitRequest, place: path))
         }
         let rows = batch
         let plan = DerivationPlan(mostInside: options.mostLineagesInside)
-        let attempt = try await openWriter().write { ledger throws(StorageError) in
-            try ledger.commit(rows, plan, derive: derive)
+        let attempt = try await openWriter().write { writeSession throws(StorageError) in
+            try writeSession.commit(rows, plan, derive: derive)
         }
         if case .ended(let outcomes) = attempt { return outcomes }
         guard let largeCommits else { preconditionFailure("a writer has a thread for it") }
@@ -139,19 +139,21 @@ public final class SQLiteStorage: Storage {
     }
 
     public func claimDue(_ order: DueOrder) async throws(StorageError) -> [DueClaim] {
-        try await openWriter().write { ledger throws(StorageError) in try ledger.claimDue(order) }
+        try await openWriter().write { writeSession throws(StorageError) in
+            try writeSession.claimDue(order)
+        }
     }
 
     public func add(_ counts: [Tally: Int64], app: String) async throws(StorageError) {
         guard !counts.isEmpty else { return }
-        try await openWriter().write { ledger throws(StorageError) in
-            try ledger.add(counts, app: app)
+        try await openWriter().write { writeSession throws(StorageError) in
+            try writeSession.add(counts, app: app)
         }
     }
 
     public func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError) {
-        try await openWriter().write { ledger throws(StorageError) in
-            try ledger.keep(form, as: key)
+        try await openWriter().write { writeSession throws(StorageError) in
+            try writeSession.keep(form, as: key)
         }
     }
 
@@ -162,26 +164,35 @@ public final class SQLiteStorage: Storage {
         now: Instant
     ) async throws(StorageError) -> [Restored] {
         let rows = records.map(RestoredRow.init)
-        return try await openWriter().write { ledger throws(StorageError) in
-            try ledger.restore(rows, Restoration(app: app, environment: environment, now: now))
+        return try await openWriter().write { writeSession throws(StorageError) in
+            try writeSession.restore(
+                rows,
+                Restoration(app: app, environment: environment, now: now)
+            )
         }
     }
 
     public func prune(_ order: PruneOrder) async throws(StorageError) -> Pruned {
-        try await openWriter().write { ledger throws(StorageError) in try ledger.prune(order) }
+        try await openWriter().write { writeSession throws(StorageError) in
+            try writeSession.prune(order)
+        }
     }
 
     public func erase(_ erasure: Erasure) async throws(StorageError) -> Erased? {
-        try await openWriter().write { ledger throws(StorageError) in try ledger.erase(erasure) }
+        try await openWriter().write { writeSession throws(StorageError) in
+            try writeSession.erase(erasure)
+        }
     }
 
     public func add(_ key: KeyRecord) async throws(StorageError) {
-        try await openWriter().write { ledger throws(StorageError) in try ledger.add(key) }
+        try await openWriter().write { writeSession throws(StorageError) in
+            try writeSession.add(key)
+        }
     }
 
     public func revokeKey(_ id: String, at now: Instant) async throws(StorageError) -> KeyRecord? {
-        try await openWriter().write { ledger throws(StorageError) in
-            try ledger.revokeKey(id, at: now)
+        try await openWriter().write { writeSession throws(StorageError) in
+            try writeSession.revokeKey(id, at: now)
         }
     }
 
@@ -190,13 +201,13 @@ public final class SQLiteStorage: Storage {
         app: String,
         environment: Environment
     ) async throws(StorageError) -> Bool {
-        try await openWriter().write { ledger throws(StorageError) in
-            try ledger.record(version, app: app, environment: environment)
+        try await openWriter().write { writeSession throws(StorageError) in
+            try writeSession.record(version, app: app, environment: environment)
         }
     }
 
     public func close() async {
-        guard let writer else { return readers.close(patience: 0) }
+        guard let writer else { return readSessions.close(patience: 0) }
         await largeCommits?.close()
         await writer.close()
     }
@@ -204,7 +215,9 @@ public final class SQLiteStorage: Storage {
     // MARK: Reading
 
     public func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {
-        try readers.read { reader throws(StorageError) in try reader.row(of: customer) }
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.row(of: customer)
+        }
     }
 
     public func due(
@@ -213,8 +226,8 @@ public final class SQLiteStorage: Storage {
         now: Instant,
         limit: Int
     ) throws(StorageError) -> DueReading {
-        try readers.read { reader throws(StorageError) in
-            try reader.due(app: app, environment: environment, now: now, limit: limit)
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.due(app: app, environment: environment, now: now, limit: limit)
         }
     }
 
@@ -222,13 +235,15 @@ public final class SQLiteStorage: Storage {
         of customer: CustomerKey,
         now: Instant
     ) throws(StorageError) -> CustomerLineages? {
-        try readers.read { reader throws(StorageError) in
-            try reader.lineages(of: customer, now: now)
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.lineages(of: customer, now: now)
         }
     }
 
     public func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence? {
-        try readers.read { reader throws(StorageError) in try reader.evidence(id, app: app) }
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.evidence(id, app: app)
+        }
     }
 
     public func outbox(
@@ -236,8 +251,8 @@ public final class SQLiteStorage: Storage {
         after: EventID?,
         limit: Int
     ) throws(StorageError) -> [OutboxEvent] {
-        try readers.read { reader throws(StorageError) in
-            try reader.outbox(app: app, after: after, limit: limit)
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.outbox(app: app, after: after, limit: limit)
         }
     }
 
@@ -247,8 +262,8 @@ public final class SQLiteStorage: Storage {
         after: EvidenceID?,
         limit: Int
     ) throws(StorageError) -> [Evidence] {
-        try readers.read { reader throws(StorageError) in
-            try reader.evidence(app: app, environment: environment, after: after, limit: limit)
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.evidence(app: app, environment: environment, after: after, limit: limit)
         }
     }
 
@@ -259,8 +274,8 @@ public final class SQLiteStorage: Storage {
         after: String?,
         limit: Int
     ) throws(StorageError) -> [Evidence] {
-        try readers.read { reader throws(StorageError) in
-            try reader.evidence(
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.evidence(
                 app: app,
                 environment: environment,
                 keyed: prefix,
@@ -275,29 +290,32 @@ public final class SQLiteStorage: Storage {
         environment: Environment,
         after: String?,
         limit: Int
-    ) throws(StorageError) -> [Holding] {
-        try readers.read { reader throws(StorageError) in
-            try reader.lineages(app: app, environment: environment, after: after, limit: limit)
+    ) throws(StorageError) -> [LineageRecord] {
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.lineages(app: app, environment: environment, after: after, limit: limit)
         }
     }
 
-    public func holding(_ lineage: Lineage, app: String) throws(StorageError) -> Holding {
-        try readers.read { reader throws(StorageError) in try reader.holding(lineage, app: app) }
+    public func lineageRecord(_ lineage: Lineage, app: String) throws(StorageError) -> LineageRecord
+    {
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.lineageRecord(lineage, app: app)
+        }
     }
 
-    public func holdings(
+    public func lineageRecords(
         named name: PurchaseName,
         app: String,
         limit: Int
-    ) throws(StorageError) -> [Holding] {
-        try readers.read { reader throws(StorageError) in
-            try reader.holdings(named: name, app: app, limit: limit)
+    ) throws(StorageError) -> [LineageRecord] {
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.lineageRecords(named: name, app: app, limit: limit)
         }
     }
 
     public func drift(of customer: CustomerKey, limit: Int) throws(StorageError) -> [Drift] {
-        try readers.read { reader throws(StorageError) in
-            try reader.drift(of: customer, limit: limit)
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.drift(of: customer, limit: limit)
         }
     }
 
@@ -307,13 +325,15 @@ public final class SQLiteStorage: Storage {
         after: Drift?,
         limit: Int
     ) throws(StorageError) -> [Drift] {
-        try readers.read { reader throws(StorageError) in
-            try reader.drift(app: app, environment: environment, after: after, limit: limit)
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.drift(app: app, environment: environment, after: after, limit: limit)
         }
     }
 
     public func identity(of customer: CustomerKey) throws(StorageError) -> CustomerIdentity {
-        try readers.read { reader throws(StorageError) in try reader.identity(of: customer) }
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.identity(of: customer)
+        }
     }
 
     public func audit(
@@ -322,8 +342,8 @@ public final class SQLiteStorage: Storage {
         after: EventID?,
         limit: Int
     ) throws(StorageError) -> [AuditRecord] {
-        try readers.read { reader throws(StorageError) in
-            try reader.audit(app: app, customer: customer, after: after, limit: limit)
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.audit(app: app, customer: customer, after: after, limit: limit)
         }
     }
 
@@ -332,9 +352,14 @@ public final class SQLiteStorage: Storage {
         environment: Environment,
         after: String?,
         limit: Int
-    ) throws(StorageError) -> [Holding] {
-        try readers.read { reader throws(StorageError) in
-            try reader.unclaimed(app: app, environment: environment, after: after, limit: limit)
+    ) throws(StorageError) -> [LineageRecord] {
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.unclaimed(
+                app: app,
+                environment: environment,
+                after: after,
+                limit: limit
+            )
         }
     }
 
@@ -345,8 +370,8 @@ public final class SQLiteStorage: Storage {
         after: String?,
         limit: Int
     ) throws(StorageError) -> [ListedCustomer] {
-        try readers.read { reader throws(StorageError) in
-            try reader.customers(
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.customers(
                 app: app,
                 environment: environment,
                 prefix: prefix,
@@ -361,8 +386,8 @@ public final class SQLiteStorage: Storage {
         environment: Environment,
         limit: Int
     ) throws(StorageError) -> Int {
-        try readers.read { reader throws(StorageError) in
-            try reader.unclaimedCount(app: app, environment: environment, limit: limit)
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.unclaimedCount(app: app, environment: environment, limit: limit)
         }
     }
 
@@ -372,29 +397,30 @@ public final class SQLiteStorage: Storage {
         from place: RecordPlace,
         limit: Int
     ) throws(StorageError) -> RecordPage {
-        try readers.read { reader throws(StorageError) in
-            try reader.records(app: app, environment: environment, from: place, limit: limit)
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.records(app: app, environment: environment, from: place, limit: limit)
         }
     }
 
     public func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
-        try readers.read { reader throws(StorageError) in try reader.bookmark(key) }
+        try readSessions.read { readSession throws(StorageError) in try readSession.bookmark(key) }
     }
 
     public func counts(app: String) throws(StorageError) -> [Tally: Int64] {
-        try readers.read { reader throws(StorageError) in try reader.counts(app: app) }
+        try readSessions.read { readSession throws(StorageError) in try readSession.counts(app: app)
+        }
     }
 
     public func keys() throws(StorageError) -> [KeyRecord] {
-        try readers.read { reader throws(StorageError) in try reader.keys() }
+        try readSessions.read { readSession throws(StorageError) in try readSession.keys() }
     }
 
     public func policyVersions(
         app: String,
         environment: Environment
     ) throws(StorageError) -> [PolicyVersion] {
-        try readers.read { reader throws(StorageError) in
-            try reader.policyVersions(app: app, environment: environment)
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.policyVersions(app: app, environment: environment)
         }
     }
 
@@ -439,13 +465,15 @@ public final class SQLiteStorage: Storage {
     /// Returns the problems that the engine finds in the file; empty if it is sound. Reads the
     /// whole file.
     public func problems() throws(StorageError) -> [String] {
-        try readers.read { reader throws(StorageError) in try reader.problems() }
+        try readSessions.read { readSession throws(StorageError) in try readSession.problems() }
     }
 
     /// Returns the first problem of the file's structure; empty if there is none. Reads the whole
     /// file, but does not compare indexes with their tables.
     public func quickProblems() throws(StorageError) -> [String] {
-        try readers.read { reader throws(StorageError) in try reader.problems(SQL.quickCheck) }
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.problems(SQL.quickCheck)
+        }
     }
 
     /// The size of the file and of its write-ahead log, in bytes.

@@ -6,7 +6,7 @@ import TideoverStorage
 struct WriterJob: Sendable {
     /// Does the work. It returns a function that reports success to the caller, which is called
     /// once the work is durable.
-    let run: @Sendable (Ledger) throws(StorageError) -> @Sendable () -> Void
+    let run: @Sendable (WriteSession) throws(StorageError) -> @Sendable () -> Void
     /// Reports to the caller that nothing was done.
     let fail: @Sendable (StorageError) -> Void
 }
@@ -32,26 +32,26 @@ final class Writer: Sendable {
         var waitingForClose: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let queue: Monitor<Queue>
+    private let queue: ConditionLock<Queue>
     private let place: String
     private let limit: Int
 
-    /// Starts the thread, which owns the ledger and the lock from now on.
+    /// Starts the thread, which owns the write session and the lock from now on.
     init(
-        ledger: sending Ledger,
+        writeSession: sending WriteSession,
         lock: LockFile,
-        readers: ReaderPool,
+        readSessions: ReadSessionPool,
         options: SQLiteOptions,
         faults: SQLiteFaults
     ) throws(StorageError) {
-        queue = Monitor(Queue())
-        place = ledger.connection.place
+        queue = ConditionLock(Queue())
+        place = writeSession.connection.place
         limit = options.maximumQueueLength
         let thread = WriterThread(
             queue: queue,
-            ledger: ledger,
+            writeSession: writeSession,
             lock: lock,
-            readers: readers,
+            readSessions: readSessions,
             options: options,
             faults: faults
         )
@@ -60,12 +60,12 @@ final class Writer: Sendable {
 
     /// Runs `work` in a transaction, and returns when it is on disk.
     func write<Value: Sendable>(
-        _ work: @escaping @Sendable (Ledger) throws(StorageError) -> Value
+        _ work: @escaping @Sendable (WriteSession) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         let result: Result<Value, StorageError> = await withCheckedContinuation { caller in
             let job = WriterJob(
-                run: { ledger throws(StorageError) in
-                    let value = try work(ledger)
+                run: { writeSession throws(StorageError) in
+                    let value = try work(writeSession)
                     return { caller.resume(returning: .success(value)) }
                 },
                 fail: { caller.resume(returning: .failure($0)) }
@@ -77,12 +77,12 @@ final class Writer: Sendable {
 
     /// Like `write`, for a thread that may block.
     func writeAndWait<Value: Sendable>(
-        _ work: @escaping @Sendable (Ledger) throws(StorageError) -> Value
+        _ work: @escaping @Sendable (WriteSession) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
-        let answer = Monitor<Result<Value, StorageError>?>(nil)
+        let answer = ConditionLock<Result<Value, StorageError>?>(nil)
         let job = WriterJob(
-            run: { ledger throws(StorageError) in
-                let value = try work(ledger)
+            run: { writeSession throws(StorageError) in
+                let value = try work(writeSession)
                 return { answer.update { $0 = .success(value) } }
             },
             fail: { error in answer.update { $0 = .failure(error) } }

@@ -5,10 +5,10 @@ import TideoverStorage
 /// The thread that owns the writing connection. It alone commits and checkpoints, and no thread of
 /// Swift's task pool blocks while SQLite waits for the disk.
 final class WriterThread {
-    private let queue: Monitor<Writer.Queue>
-    private var ledger: Ledger?
+    private let queue: ConditionLock<Writer.Queue>
+    private var writeSession: WriteSession?
     private var lock: LockFile?
-    private let readers: ReaderPool
+    private let readSessions: ReadSessionPool
     private let options: SQLiteOptions
     private let faults: SQLiteFaults
     private var plan = CheckpointPlan()
@@ -22,17 +22,17 @@ final class WriterThread {
     private static let readerPatience: Int64 = 5_000
 
     init(
-        queue: Monitor<Writer.Queue>,
-        ledger: Ledger,
+        queue: ConditionLock<Writer.Queue>,
+        writeSession: WriteSession,
         lock: LockFile,
-        readers: ReaderPool,
+        readSessions: ReadSessionPool,
         options: SQLiteOptions,
         faults: SQLiteFaults
     ) {
         self.queue = queue
-        self.ledger = ledger
+        self.writeSession = writeSession
         self.lock = lock
-        self.readers = readers
+        self.readSessions = readSessions
         self.options = options
         self.faults = faults
     }
@@ -42,17 +42,17 @@ final class WriterThread {
         nonisolated(unsafe) let thread = self
         let code = startThread { thread.run() }
         guard code == 0 else {
-            throw StorageError(errno: code, place: ledger?.connection.place ?? "")
+            throw StorageError(errno: code, place: writeSession?.connection.place ?? "")
         }
     }
 
     // MARK: The thread
 
     private func run() {
-        while let ledger, takeTurn(ledger) {}
+        while let writeSession, takeTurn(writeSession) {}
         // This is the last reference to the connection: it closes here, before the lock is
         // released.
-        ledger = nil
+        writeSession = nil
         lock = nil
         let waiting = queue.update { queue in
             queue.isClosed = true
@@ -63,19 +63,19 @@ final class WriterThread {
     }
 
     /// Returns false after the last turn.
-    private func takeTurn(_ ledger: Ledger) -> Bool {
+    private func takeTurn(_ writeSession: WriteSession) -> Bool {
         switch nextTurn(copy != nil ? 0 : plan.isDirty ? Self.quietMilliseconds : .max >> 32) {
         case .write(let jobs):
-            write(jobs, ledger)
-            goOnCopying(ledger)
+            write(jobs, writeSession)
+            goOnCopying(writeSession)
         case .rest:
-            if copy == nil { checkpoint(ledger, isIdle: true) }
-            goOnCopying(ledger)
+            if copy == nil { checkpoint(writeSession, isIdle: true) }
+            goOnCopying(writeSession)
         case .close:
             abandonCopy()
-            readers.close(patience: Self.readerPatience)
+            readSessions.close(patience: Self.readerPatience)
             let mayWrite = queue.update(matters: { _ in false }) { $0.prohibition == nil }
-            if failure == nil, mayWrite { checkpoint(ledger, .truncate) }
+            if failure == nil, mayWrite { checkpoint(writeSession, .truncate) }
             return false
         }
         return true
@@ -108,11 +108,11 @@ final class WriterThread {
         } == true
     }
 
-    private func write(_ jobs: [WriterJob], _ ledger: Ledger) {
+    private func write(_ jobs: [WriterJob], _ writeSession: WriteSession) {
         latestGroupCount = jobs.count
         var rest = jobs[...]
-        while !rest.isEmpty { rest = transaction(rest, ledger) }
-        checkpoint(ledger, isIdle: false)
+        while !rest.isEmpty { rest = transaction(rest, writeSession) }
+        checkpoint(writeSession, isIdle: false)
     }
 
     // MARK: One transaction
@@ -127,38 +127,39 @@ final class WriterThread {
     /// - Returns: the jobs not tried, if the engine aborted the transaction.
     private func transaction(
         _ jobs: ArraySlice<WriterJob>,
-        _ ledger: Ledger
+        _ writeSession: WriteSession
     ) -> ArraySlice<WriterJob> {
-        if let error = failure ?? error(of: { () throws(StorageError) in try ledger.begin() }) {
+        if let error = failure ?? error(of: { () throws(StorageError) in try writeSession.begin() })
+        {
             for job in jobs { job.fail(error) }
             return []
         }
         var done: [Done] = []
         for (index, job) in zip(jobs.indices, jobs) {
             do {
-                done.append(Done(job: job, tell: try ledger.inSavepoint(job.run)))
+                done.append(Done(job: job, tell: try writeSession.inSavepoint(job.run)))
             } catch {
                 job.fail(error)
-                guard !ledger.connection.isInTransaction else { continue }
+                guard !writeSession.connection.isInTransaction else { continue }
                 give(up: done, error)
                 return jobs[(index + 1)...]
             }
         }
-        end(done, ledger)
+        end(done, writeSession)
         return []
     }
 
-    private func end(_ done: [Done], _ ledger: Ledger) {
+    private func end(_ done: [Done], _ writeSession: WriteSession) {
         do {
             try faults.beforeCommit(done.count)
             try lock?.check()
-            try ledger.end()
+            try writeSession.end()
         } catch {
-            ledger.rollBack()
+            writeSession.rollBack()
             give(up: done, error)
             return
         }
-        plan.committed(pagesInLog: ledger.pagesInLog)
+        plan.committed(pagesInLog: writeSession.pagesInLog)
         for each in done { each.tell() }
     }
 
@@ -183,7 +184,7 @@ final class WriterThread {
     // MARK: A copy
 
     /// Starts a requested copy, or copies more pages of the current one.
-    private func goOnCopying(_ ledger: Ledger) {
+    private func goOnCopying(_ writeSession: WriteSession) {
         let wanted = queue.update(matters: { _ in false }) { queue -> String? in
             defer { queue.isCopyWanted = false }
             return queue.isCopyWanted ? queue.copy?.file : nil
@@ -192,8 +193,8 @@ final class WriterThread {
         do {
             if let wanted {
                 // Only one copy is kept: a client that fetches the previous one has it open by now.
-                CopyReport.removeAll(of: ledger.connection.place)
-                copy = try PageCopy(of: ledger.connection, to: wanted)
+                CopyReport.removeAll(of: writeSession.connection.place)
+                copy = try PageCopy(of: writeSession.connection, to: wanted)
             }
             guard let isComplete = try copy?.step(), let bytes = copy?.bytes else { return }
             // The copy is complete only after its connection is closed.
@@ -208,7 +209,7 @@ final class WriterThread {
         copy = nil
         // This includes a copy that was requested but never started.
         guard queue.update(matters: { _ in false }, { $0.copy?.state == .copying }) else { return }
-        let error = error ?? StorageError(.closed, place: ledger?.connection.place ?? "")
+        let error = error ?? StorageError(.closed, place: writeSession?.connection.place ?? "")
         let file = queue.update(matters: { _ in false }) { $0.copy?.file }
         if let file { unlink(file) }
         note(.failed(error), nil)
@@ -225,14 +226,14 @@ final class WriterThread {
 
     // MARK: The log
 
-    private func checkpoint(_ ledger: Ledger, isIdle: Bool) {
+    private func checkpoint(_ writeSession: WriteSession, isIdle: Bool) {
         guard failure == nil, let mode = plan.due(isIdle: isIdle) else { return }
-        checkpoint(ledger, mode)
+        checkpoint(writeSession, mode)
     }
 
-    private func checkpoint(_ ledger: Ledger, _ mode: CheckpointMode) {
+    private func checkpoint(_ writeSession: WriteSession, _ mode: CheckpointMode) {
         do {
-            plan.attempted(mode, pagesLeft: try ledger.connection.checkpoint(mode))
+            plan.attempted(mode, pagesLeft: try writeSession.connection.checkpoint(mode))
         } catch {
             // No acknowledged write is lost: it is in the log. A full disk is tried again later.
             note(error)

@@ -6,10 +6,10 @@ extension Storage {
     /// thread.
     ///
     /// - Throws: `StorageError`, or an error of `body`, which ends the walk.
-    func eachHolding(
+    func eachLineageRecord(
         app: String,
         environment: Environment,
-        _ body: (Holding) throws -> Void
+        _ body: (LineageRecord) throws -> Void
     ) throws {
         let pageLength = 100
         var last: String?
@@ -20,7 +20,7 @@ extension Storage {
                 after: last,
                 limit: pageLength
             )
-            for holding in page { try body(holding) }
+            for lineageRecord in page { try body(lineageRecord) }
             guard page.count == pageLength else { return }
             last = page.last?.lineage.key
         }

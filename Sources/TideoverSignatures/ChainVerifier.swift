@@ -14,7 +14,7 @@ public final class ChainVerifier: Sendable {
 
     private let chains: Locked<RecentlyUsed<VerifiedChain>>
     private let paths: PathVerifier
-    private let uncachedChecks = Lanes<Void>(count: 2) { () }
+    private let uncachedChecks = ObjectPool<Void>(count: 2) { () }
 
     /// Creates a verifier that caches at most `cacheCapacity` chains.
     public init(policy: ChainPolicy, anchors: [TrustAnchor], cacheCapacity: Int = 32) {

@@ -13,7 +13,7 @@ public final class SignedDataVerifier: Sendable {
 
     private let paths: PathVerifier
     private let remembered = Locked(RecentlyUsed<VerifiedPath>(capacity: 8))
-    private let uncachedChecks = Lanes<Void>(count: 2) { () }
+    private let uncachedChecks = ObjectPool<Void>(count: 2) { () }
 
     /// Creates a verifier for these anchors and certificate markers.
     public init(leafMarker: String, intermediateMarker: String, anchors: [TrustAnchor]) {

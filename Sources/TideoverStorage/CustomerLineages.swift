@@ -9,11 +9,11 @@ public struct CustomerLineages: Hashable, Sendable {
     public let answer: CustomerRow?
     /// The lineages the customer owns or ever owned, by any id, in the order of their keys.
     /// Lineages that were left out are not included.
-    public private(set) var holdings: [Holding]
-    /// The settled lineages that are not among `holdings`; nil if there are none.
+    public private(set) var lineageRecords: [LineageRecord]
+    /// The settled lineages that are not among `lineageRecords`; nil if there are none.
     public let leftOut: LeftOut?
     /// The names of the customer's events so far, in the order of their commits.
-    public let told: [String]
+    public let deliveredEvents: [String]
     /// The open differences from the state a device saw, oldest first.
     public let openDrift: [Drift]
     /// The prompts shown to the customer recently, by any id, latest first.
@@ -32,9 +32,9 @@ public struct CustomerLineages: Hashable, Sendable {
         key: CustomerKey,
         aliases: [CustomerAlias] = [],
         answer: CustomerRow?,
-        holdings: [Holding],
+        lineageRecords: [LineageRecord],
         leftOut: LeftOut? = nil,
-        told: [String] = [],
+        deliveredEvents: [String] = [],
         openDrift: [Drift] = [],
         prompts: [PromptExposure] = [],
         leastVersion: Int64 = 0,
@@ -48,20 +48,21 @@ public struct CustomerLineages: Hashable, Sendable {
         identity = CustomerIdentity(key.customer, aliases: aliases)
         self.leastVersion = leastVersion
         self.answer = answer
-        self.holdings = holdings
+        self.lineageRecords = lineageRecords
         self.leftOut = leftOut
-        self.told = told
+        self.deliveredEvents = deliveredEvents
         self.openDrift = openDrift
         self.prompts = prompts
         self.now = now
     }
 
     /// Replaces a lineage with its current state.
-    package mutating func replace(_ holding: Holding) {
-        guard let place = holdings.firstIndex(where: { $0.lineage == holding.lineage }) else {
+    package mutating func replace(_ lineageRecord: LineageRecord) {
+        guard let place = lineageRecords.firstIndex(where: { $0.lineage == lineageRecord.lineage })
+        else {
             return
         }
-        holdings[place] = holding
+        lineageRecords[place] = lineageRecord
     }
 
     /// The version of the latest answer, 0 before the first.
@@ -115,7 +116,7 @@ public struct SettledLineage: Hashable, Sendable {
 }
 
 /// One lineage with all its facts and all its owners, past and present.
-public struct Holding: Hashable, Sendable {
+public struct LineageRecord: Hashable, Sendable {
     public let lineage: Lineage
     /// The facts, in the order of their assertion.
     public let facts: [Fact]

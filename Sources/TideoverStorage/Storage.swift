@@ -10,17 +10,17 @@ public import TideoverCore
 /// every commit that has returned, never a part of one. They wait only briefly for a free reader.
 public protocol Storage: WebhookStorage {
     /// Commits evidence, facts, ownership, derived rows, drift, events and counts of several
-    /// intakes as one transaction, in order. The outcomes are in the same order.
+    /// commit requests as one transaction, in order. The outcomes are in the same order.
     ///
-    /// Evidence with a known dedupe key makes the outcome of its intake `duplicate`; the rest of
-    /// that intake is ignored.
+    /// Evidence with a known dedupe key makes the outcome of its commit request `duplicate`; the
+    /// rest of that commit request is ignored.
     ///
-    /// After the last intake, affected customers are derived again from the stored data. These are
-    /// all present and past owners of a lineage with new facts, and the intakes' `customers` and
-    /// `reconciled`. `derive` is a pure function that runs inside the transaction, on the storage's
-    /// own thread, once per customer. For a customer with many lineages a storage may call it
-    /// before the transaction, on another thread, and repeatedly. A result is stored only if its
-    /// input equals the data that the transaction finds.
+    /// After the last commit request, affected customers are derived again from the stored data.
+    /// These are all present and past owners of a lineage with new facts, and the commit requests'
+    /// `customers` and `reconciled`. `derive` is a pure function that runs inside the transaction,
+    /// on the storage's own thread, once per customer. For a customer with many lineages a storage
+    /// may call it before the transaction, on another thread, and repeatedly. A result is stored
+    /// only if its input equals the data that the transaction finds.
     ///
     /// Claims to lineages are decided in between, by the facts and owners stored at that point.
     /// Every present or past owner of a claimed lineage is derived again too.
@@ -33,10 +33,10 @@ public protocol Storage: WebhookStorage {
     /// refused claims are recorded in the audit. Events are delivered by their instants, and each
     /// customer's in the order they were derived.
     ///
-    /// - Throws: `refused` also if the intakes differ in app, environment or instant. After any
-    ///   error nothing is stored.
+    /// - Throws: `refused` also if the commit requests differ in app, environment or instant. After
+    ///   any error nothing is stored.
     func commit(
-        _ intakes: [Intake],
+        _ commitRequests: [CommitRequest],
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> [CommitOutcome]
 
@@ -110,18 +110,18 @@ public protocol Storage: WebhookStorage {
         environment: Environment,
         after: String?,
         limit: Int
-    ) throws(StorageError) -> [Holding]
+    ) throws(StorageError) -> [LineageRecord]
 
     /// Returns the stored data of one lineage; without facts and owners if there is none.
-    func holding(_ lineage: Lineage, app: String) throws(StorageError) -> Holding
+    func lineageRecord(_ lineage: Lineage, app: String) throws(StorageError) -> LineageRecord
 
     /// Returns the lineages of an app, in any environment, with a fact that has this name, at most
     /// `limit` of them.
-    func holdings(
+    func lineageRecords(
         named name: PurchaseName,
         app: String,
         limit: Int
-    ) throws(StorageError) -> [Holding]
+    ) throws(StorageError) -> [LineageRecord]
 
     /// Returns a customer's differences from the state devices saw, newest first, at most `limit`
     /// of them.
@@ -155,7 +155,7 @@ public protocol Storage: WebhookStorage {
         environment: Environment,
         after: String?,
         limit: Int
-    ) throws(StorageError) -> [Holding]
+    ) throws(StorageError) -> [LineageRecord]
 
     /// Returns the ids of customers of an app in an environment that begin with `prefix`, including
     /// aliases. They are in the order of their UTF-8 bytes, after the id `after`, at most `limit`
@@ -208,8 +208,8 @@ public protocol Storage: WebhookStorage {
     /// other customer ever owned. Derives no answers. The latest event of the app remains, under
     /// the pseudonym, because later ids are derived from it.
     ///
-    /// - Returns: the numbers of removed rows; nil, with no change, if a fact refers to evidence that
-    ///   the erasure does not list. Read the customer again and retry.
+    /// - Returns: the numbers of removed rows; nil, with no change, if a fact refers to evidence
+    ///   that the erasure does not list. Read the customer again and retry.
     func erase(_ erasure: Erasure) async throws(StorageError) -> Erased?
 
     /// Returns a bookmark as JSON text; nil if there is none.
@@ -255,12 +255,12 @@ public protocol Storage: WebhookStorage {
 }
 
 extension Storage {
-    /// Commits one intake as a separate transaction.
+    /// Commits one commit request as a separate transaction.
     public func commit(
-        _ intake: Intake,
+        _ commitRequest: CommitRequest,
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> CommitOutcome {
-        guard let outcome = try await commit([intake], derive: derive).first else {
+        guard let outcome = try await commit([commitRequest], derive: derive).first else {
             preconditionFailure("each intake has an outcome")
         }
         return outcome

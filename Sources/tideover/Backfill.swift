@@ -22,11 +22,12 @@ enum Backfill {
             ),
         ],
         parameters: [
-            AppErrand.app, ConfigurationFile.parameter, AppErrand.oneEnvironment, Errand.server,
+            AppAdminClient.app, ConfigurationFile.parameter, AppAdminClient.oneEnvironment,
+            AdminClient.server,
             json,
         ],
         notes: [
-            Errand.note,
+            AdminClient.note,
             "It continues where the last run ended, and can be interrupted at any time; "
                 + "repeated messages count once. `tideover serve` does the same at its start and "
                 + "by the schedules appStore.backfill and googlePlay.backfill.",
@@ -36,11 +37,11 @@ enum Backfill {
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        let asked = try AppErrand(arguments, output)
+        let asked = try AppAdminClient(arguments, output)
         var runs: [JSONValue] = []
         for environment in asked.environments(arguments) {
             let question = Question(app: asked.app.id, environment: environment)
-            let answers = try await asked.errand.run(backfill: question) { told in
+            let answers = try await asked.adminClient.run(backfill: question) { told in
                 output.message("tideover: \(Self.sentence(told))")
             }
             runs += answers
@@ -91,7 +92,7 @@ enum Backfill {
     }
 }
 
-extension Errand {
+extension AdminClient {
     /// Runs a backfill, on the server or in a service of the command's own. Returns the last run of
     /// each store that can be queried. Calls `telling` with each progress report.
     fileprivate func run(

@@ -43,7 +43,7 @@ enum Backup {
         guard case .sqlite(let path) = configuration.storage else {
             preconditionFailure("only SQLite is read")
         }
-        guard access(path, F_OK) == 0 else { throw Errand.noDatabase(path) }
+        guard access(path, F_OK) == 0 else { throw AdminClient.noDatabase(path) }
         let target = arguments[file]
         guard access(target, F_OK) != 0 else {
             throw CommandFailure(
@@ -56,13 +56,13 @@ enum Backup {
         do {
             let bytes: Int64
             if try isServed(path, configuration) {
-                let errand = Errand(
+                let adminClient = AdminClient(
                     configuration,
                     try ConfigurationFile.path(arguments),
                     server: nil,
                     output
                 )
-                let copied = try await copy(of: path, errand, progress)
+                let copied = try await copy(of: path, adminClient, progress)
                 bytes = try SQLiteBackup.finish(copied, as: target)
             } else {
                 bytes = try SQLiteBackup.copy(path, to: target) { progress.reached($0) }
@@ -86,17 +86,17 @@ enum Backup {
     ) throws -> Bool {
         let isReached =
             configuration.server.adminKeyFile != nil
-            || access(Errand.socket(besides: database), F_OK) == 0
+            || access(AdminClient.socket(besides: database), F_OK) == 0
         return try isReached && SQLiteBackup.isInUse(database)
     }
 
     /// Requests a copy of the database from the running server. Returns the copy's path.
     private static func copy(
         of database: String,
-        _ errand: Errand,
+        _ adminClient: AdminClient,
         _ progress: MegabyteProgress
     ) async throws -> String {
-        try await errand.converse { ask in
+        try await adminClient.converse { ask in
             var answer = try await ask(Request(method: "POST", path: "/v1/backup"))
             while answer["copy"]?["state"]?.string == "copying" {
                 try await Task.sleep(for: .milliseconds(200))

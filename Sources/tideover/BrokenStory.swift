@@ -17,7 +17,7 @@ struct BrokenStory {
         for fault in faults { output.print("  \(fault)") }
         output.print("  These steps alone fail:")
         for moment in shortest.moments { output.print("    \(moment.storyLine)") }
-        for fault in shortest.storyVerdict.faults { output.print("  \(fault)") }
+        for fault in shortest.storyOracle.faults { output.print("  \(fault)") }
     }
 
     /// The story as JSON. The moments have the format of `sandbox run --json`.
@@ -28,7 +28,7 @@ struct BrokenStory {
             "faults": .array(faults.map(\.json)),
             "shortest": [
                 "moments": .array(shortest.moments.map(\.json)),
-                "faults": .array(shortest.storyVerdict.faults.map(\.json)),
+                "faults": .array(shortest.storyOracle.faults.map(\.json)),
             ],
         ]
     }

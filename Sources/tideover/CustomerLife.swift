@@ -24,11 +24,11 @@ enum CustomerLife {
             ),
         ],
         parameters: [
-            CustomerQuestion.customer, AppErrand.app, ConfigurationFile.parameter,
-            CustomerQuestion.environment, at, CustomerQuestion.asKnownAt, Errand.server, json,
+            CustomerQuestion.customer, AppAdminClient.app, ConfigurationFile.parameter,
+            CustomerQuestion.environment, at, CustomerQuestion.asKnownAt, AdminClient.server, json,
         ],
         notes: [
-            Errand.note,
+            AdminClient.note,
             "Past instants are decided with the products and policy in effect then: the "
                 + "server records each version at its first start with it. The first recorded "
                 + "version also applies to everything before. Times are UTC.",

@@ -29,18 +29,19 @@ enum Customers {
             Example("tideover customers --search 7e3f", "ids and aliases that begin with 7e3f"),
         ],
         parameters: [
-            search, AppErrand.app, ConfigurationFile.parameter, CustomerQuestion.environment, after,
-            limit, Errand.server, json,
+            search, AppAdminClient.app, ConfigurationFile.parameter, CustomerQuestion.environment,
+            after,
+            limit, AdminClient.server, json,
         ],
-        notes: [Errand.note],
+        notes: [AdminClient.note],
         run: run
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        let asked = try AppErrand(arguments, output)
+        let asked = try AppAdminClient(arguments, output)
         let environment = try asked.environment(arguments)
         let choices = [("prefix", arguments[search]), ("after", arguments[after])]
-        let answer = try await asked.errand.run(
+        let answer = try await asked.adminClient.run(
             Request(
                 path: "/v1/apps/\(asked.app.id)/customers",
                 query: [

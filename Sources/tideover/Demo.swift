@@ -59,27 +59,27 @@ enum Demo {
         let start = ContinuousClock.now
         let report = try await rehearsal.play()
         let took = ContinuousClock.now - start
-        let chronicle = try await Chronicle(
+        let rehearsalReport = try await RehearsalReport(
             report,
             until: rehearsal.clock.now,
             took: took,
             asking: rehearsal.service.handler
         )
         if arguments[json] {
-            write(report, chronicle, output)
+            write(report, rehearsalReport, output)
         } else if arguments[story] {
             StoryPrinter(output).print(report)
         } else {
-            try await tell(chronicle, report, rehearsal, output)
+            try await tell(rehearsalReport, report, rehearsal, output)
         }
         if let path = arguments[html] {
-            try FileOutput.write(Array(ChronicleDrawing(chronicle).page.utf8), to: path)
+            try FileOutput.write(Array(RehearsalReportDrawing(rehearsalReport).page.utf8), to: path)
             output.message("tideover: the year is drawn in \(TextLayout.visible(path))")
         }
         if !arguments[noServe], !stop.hasArrived {
             let server = try rehearsal.listen(at: arguments[listen])
             if !arguments[json] {
-                ChronicleTeller(chronicle, output)
+                RehearsalReportWriter(rehearsalReport, output)
                     .tellQuestions(server.address, app: scenario.app.id)
             }
             await Serve.serve(rehearsal.service, on: server, until: stop, output)
@@ -88,26 +88,30 @@ enum Demo {
         return report.passed ? .success : .failure
     }
 
-    private static func write(_ report: ScenarioReport, _ chronicle: Chronicle, _ output: Output) {
-        var story = report.json(asOf: chronicle.until).object ?? [:]
-        story["chronicle"] = .object(chronicle.json)
+    private static func write(
+        _ report: ScenarioReport,
+        _ rehearsalReport: RehearsalReport,
+        _ output: Output
+    ) {
+        var story = report.json(asOf: rehearsalReport.until).object ?? [:]
+        story["chronicle"] = .object(rehearsalReport.json)
         output.write(JSONValue.object(story).encoded(pretty: true) + [UInt8(ascii: "\n")])
     }
 
     private static func tell(
-        _ chronicle: Chronicle,
+        _ rehearsalReport: RehearsalReport,
         _ report: ScenarioReport,
         _ rehearsal: Rehearsal,
         _ output: Output
     ) async throws {
-        let teller = ChronicleTeller(chronicle, output)
+        let teller = RehearsalReportWriter(rehearsalReport, output)
         teller.tell()
         StoryPrinter(output).printTroubles(report)
-        guard let course = chronicle.protagonist else { return }
+        guard let track = rehearsalReport.protagonist else { return }
         let (app, server) = (report.scenario.app.id, rehearsal.service.handler)
         teller.tell(
-            why: try await Chronicle.answer("explain", of: course.person, app, server),
-            of: course
+            why: try await RehearsalReport.answer("explain", of: track.person, app, server),
+            of: track
         )
     }
 }

@@ -80,7 +80,7 @@ enum Doctor {
             let path = try ConfigurationFile.path(arguments)
             let (configuration, settings) = try ConfigurationFile.loadWithSettings(path, arguments)
             let machine = await machine(configuration)
-            let visit = StoreVisit(
+            let probe = StoreProbe(
                 configuration: configuration,
                 path: path,
                 isServing: machine.isServing,
@@ -102,7 +102,7 @@ enum Doctor {
                 + Finding.allowedNetworks(settings)
                 + adminKey(configuration)
                 + machine.findings
-                + (arguments[offline] ? [] : await visit.findings())
+                + (arguments[offline] ? [] : await probe.findings())
         } catch let failure as any ReportableFailure {
             return Finding.configuration(
                 problems: failure.message.split(separator: "\n").map(String.init)

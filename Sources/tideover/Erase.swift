@@ -25,14 +25,14 @@ enum Erase {
             )
         ],
         parameters: [
-            CustomerQuestion.customer, AppErrand.app, isSure,
-            ConfigurationFile.parameter, environment, Errand.server, json,
+            CustomerQuestion.customer, AppAdminClient.app, isSure,
+            ConfigurationFile.parameter, environment, AdminClient.server, json,
         ],
         notes: [
             "This removes purchases with their evidence, answers, events and audit lines. A purchase that "
                 + "another customer owned too remains. Backups, exports and the store's own data are not "
                 + "changed, and new messages from the store are stored again. See docs/privacy.md.",
-            Errand.note,
+            AdminClient.note,
         ],
         run: run
     )
@@ -46,7 +46,7 @@ enum Erase {
                     + "`tideover backup` copies the database."
             )
         }
-        let asked = try AppErrand(arguments, output)
+        let asked = try AppAdminClient(arguments, output)
         let customer = PercentEncoding.encode(arguments[CustomerQuestion.customer].text)
         var query: [QueryItem] = []
         if let named = arguments[environment] {
@@ -58,7 +58,7 @@ enum Erase {
             path: "/v1/apps/\(asked.app.id)/customers/\(customer)",
             query: query
         )
-        let answer = try await asked.errand.run(request)
+        let answer = try await asked.adminClient.run(request)
         if arguments[json] {
             output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
             return .success

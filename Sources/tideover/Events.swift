@@ -30,23 +30,24 @@ enum Events {
             Example("tideover events --follow", "and each further one, within a second"),
         ],
         parameters: [
-            AppErrand.app, ConfigurationFile.parameter, after, limit, follow, Errand.server,
+            AppAdminClient.app, ConfigurationFile.parameter, after, limit, follow,
+            AdminClient.server,
         ],
         notes: [
             "Each line is one event of GET /v1/apps/{app}/events. Pass its id to --after to "
                 + "continue later.",
-            Errand.note,
+            AdminClient.note,
         ],
         run: run
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        let asked = try AppErrand(arguments, output)
+        let asked = try AppAdminClient(arguments, output)
         var last = arguments[after]
         var left = arguments[limit]
         while left != 0, output.results.condition == .open {
             let most = min(left ?? page, page)
-            let answer = try await asked.errand.run(
+            let answer = try await asked.adminClient.run(
                 request(asked.app.id, after: last, limit: most),
                 needsKey: asked.app.environments != [.simulated],
                 onlyReads: true

@@ -70,9 +70,9 @@ enum Explain {
             ),
         ],
         parameters: [
-            customer, purchases[0].1, purchases[1].1, purchases[2].1, AppErrand.app,
+            customer, purchases[0].1, purchases[1].1, purchases[2].1, AppAdminClient.app,
             ConfigurationFile.parameter, CustomerQuestion.environment, at,
-            CustomerQuestion.asKnownAt, evidence, Errand.server, json,
+            CustomerQuestion.asKnownAt, evidence, AdminClient.server, json,
         ],
         usage: [
             "CUSTOMER [--app ID] [--config FILE] [--environment NAME] [--at INSTANT] "
@@ -81,7 +81,7 @@ enum Explain {
                 + "[--at INSTANT] [--as-known-at INSTANT] [--evidence] [--server URL] [--json]",
         ],
         notes: [
-            Errand.note,
+            AdminClient.note,
             "Past instants are decided with the products and policy in effect then: the "
                 + "server records each version at its first start with it. The first recorded "
                 + "version also applies to everything before. The exit code does not depend on the "

@@ -30,21 +30,22 @@ enum Export {
             ),
         ],
         parameters: [
-            file, AppErrand.app, ConfigurationFile.parameter, AppErrand.oneEnvironment, answers,
-            Errand.server,
+            file, AppAdminClient.app, ConfigurationFile.parameter, AppAdminClient.oneEnvironment,
+            answers,
+            AdminClient.server,
         ],
         notes: [
             "Each line is an object with its kind; see docs/export.md. The file contains no "
                 + "API keys and no keys that sign passes. It contains signed purchases and "
                 + "customers' ids: protect it like the database.",
             "The file appears when it is complete. An existing file is never replaced.",
-            Errand.note,
+            AdminClient.note,
         ],
         run: run
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        let asked = try AppErrand(arguments, output)
+        let asked = try AppAdminClient(arguments, output)
         let question = Question(
             app: asked.app.id,
             environments: asked.environments(arguments),
@@ -53,7 +54,7 @@ enum Export {
         let target = try ExportTarget(arguments[file] ?? FileInput.standardInput, output)
         let progress = Progress("exporting lines", on: output)
         do {
-            try await asked.errand.converse { ask in
+            try await asked.adminClient.converse { ask in
                 try await write(question, to: target, progress, ask)
             }
         } catch {
@@ -87,7 +88,7 @@ enum Export {
         _ question: Question,
         to target: ExportTarget,
         _ progress: Progress,
-        _ ask: Errand.Ask
+        _ ask: AdminClient.Ask
     ) async throws {
         var isBegun = false
         for environment in question.environments {

@@ -60,21 +60,21 @@ enum GiveAccess {
             ),
         ],
         parameters: [
-            CustomerQuestion.customer, AppErrand.app, entitlement, product, days, until, why,
+            CustomerQuestion.customer, AppAdminClient.app, entitlement, product, days, until, why,
             revoke, new,
-            ConfigurationFile.parameter, CustomerQuestion.environment, Errand.server, json,
+            ConfigurationFile.parameter, CustomerQuestion.environment, AdminClient.server, json,
         ],
         notes: [
             "Purchases are not changed: the better of a purchase and a grant decides. The "
                 + "audit keeps who gave access, why and when, and `tideover explain` prints it.",
-            Errand.note,
+            AdminClient.note,
         ],
         run: run
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let (path, wish) = try wish(arguments)
-        let asked = try AppErrand(arguments, output)
+        let asked = try AppAdminClient(arguments, output)
         let customer = PercentEncoding.encode(arguments[CustomerQuestion.customer].text)
         let environment = try asked.environment(arguments)
         let request = Request(
@@ -83,7 +83,7 @@ enum GiveAccess {
             query: [QueryItem(name: "environment", value: environment.rawValue)],
             body: JSONValue.object(wish).encoded()
         )
-        let answer = try await asked.errand.converse { ask in
+        let answer = try await asked.adminClient.converse { ask in
             if !arguments.has(revoke), !arguments[new] {
                 try requireKnown(try await ask(request.listing), arguments)
             }

@@ -30,31 +30,31 @@ enum ImportLines {
             ),
         ],
         parameters: [
-            file, AppErrand.app, ConfigurationFile.parameter, dryRun, Errand.server, json,
+            file, AppAdminClient.app, ConfigurationFile.parameter, dryRun, AdminClient.server, json,
         ],
         notes: [
             "Signed data is verified again. A rejected line is printed with its number and "
                 + "the reason, and the other lines are imported; exit code 1 if a line was "
                 + "rejected.",
             "Existing data stays unchanged: run an interrupted import again.",
-            Errand.note,
+            AdminClient.note,
         ],
         run: run
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        let asked = try AppErrand(arguments, output)
+        let asked = try AppAdminClient(arguments, output)
         let lines = try LineInput(arguments[file])
         let progress = Progress("importing lines", on: output)
-        let bring = { (ask: Errand.Ask) in
+        let bring = { (ask: AdminClient.Ask) in
             try await Self.bring(lines, into: asked.app.id, progress, ask)
         }
         let told: Told
         do {
             told =
                 arguments[dryRun]
-                ? try await asked.errand.rehearse(bring)
-                : try await asked.errand.converse(makesDatabase: true, bring)
+                ? try await asked.adminClient.rehearse(bring)
+                : try await asked.adminClient.converse(makesDatabase: true, bring)
         } catch {
             progress.finish()
             throw error
@@ -79,7 +79,7 @@ enum ImportLines {
         _ lines: LineInput,
         into app: String,
         _ progress: Progress,
-        _ ask: Errand.Ask
+        _ ask: AdminClient.Ask
     ) async throws -> Told {
         var told = Told()
         let header = try lines.next() ?? []

@@ -30,7 +30,7 @@ enum ImportRevenueCat {
             ),
         ],
         parameters: [
-            file, AppErrand.app, ConfigurationFile.parameter, Errand.server, dryRun, json,
+            file, AppAdminClient.app, ConfigurationFile.parameter, AdminClient.server, dryRun, json,
         ],
         notes: [
             "A line is an answer of RevenueCat's GET /v1/subscribers/{app_user_id}, without "
@@ -38,17 +38,17 @@ enum ImportRevenueCat {
             "It can be interrupted at any time: the same command continues there, and a line "
                 + "that was imported before changes nothing. A rejected line is printed with its "
                 + "number, and the others are imported.",
-            Errand.note,
+            AdminClient.note,
             "Exit code 0 if every line was imported, 1 if one was rejected.",
         ],
         run: run
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        let asked = try AppErrand(arguments, output)
+        let asked = try AppAdminClient(arguments, output)
         let file = try LineFile(arguments[file])
         let isDryRun = arguments[dryRun]
-        let sum = try await asked.errand.converse(makesDatabase: true) { ask in
+        let sum = try await asked.adminClient.converse(makesDatabase: true) { ask in
             let work = FileImport(app: asked.app.id, file: file, isDryRun: isDryRun, ask: ask)
             return try await work.run(output, tellsLines: !arguments[json])
         }
@@ -66,7 +66,7 @@ private struct FileImport {
     let app: String
     let file: LineFile
     let isDryRun: Bool
-    let ask: Errand.Ask
+    let ask: AdminClient.Ask
 
     func run(_ output: Output, tellsLines: Bool) async throws -> ImportTotal {
         var total = ImportTotal()

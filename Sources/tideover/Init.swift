@@ -244,7 +244,7 @@ private struct NewFiles {
             "kind": .string(KeyKind.secret.rawValue), "apps": [.string(app)],
             "name": "tideover init",
         ]
-        let made = try await Errand(loaded, configuration, server: nil, output).run(
+        let made = try await AdminClient(loaded, configuration, server: nil, output).run(
             Request(method: "POST", path: "/v1/keys", body: body.encoded()),
             makesDatabase: true
         )

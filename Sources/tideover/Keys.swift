@@ -59,11 +59,11 @@ enum Keys {
                 "a key to build into an app"
             ),
         ],
-        parameters: [kind, apps, name, ConfigurationFile.parameter, Errand.server, json],
+        parameters: [kind, apps, name, ConfigurationFile.parameter, AdminClient.server, json],
         notes: [
             "Only the key is written to standard output. The server stores only its digest, "
                 + "so create another one if you lose it.",
-            Errand.note,
+            AdminClient.note,
         ]
     ) { arguments, output in
         if arguments[kind] == .admin, arguments.has(apps) {
@@ -90,10 +90,10 @@ enum Keys {
         "list",
         summary: "list all keys, revoked ones too",
         examples: [Example("tideover keys list", "the keys that the server accepts")],
-        parameters: [ConfigurationFile.parameter, Errand.server, json],
+        parameters: [ConfigurationFile.parameter, AdminClient.server, json],
         notes: [
             "The key in the file that server.adminKeyFile names is not stored, and not listed.",
-            Errand.note,
+            AdminClient.note,
         ]
     ) { arguments, output in
         let listed = try await run(Request(path: "/v1/keys"), arguments, output)
@@ -133,8 +133,8 @@ enum Keys {
                 "reject this key from now on"
             )
         ],
-        parameters: [id, ConfigurationFile.parameter, Errand.server, json],
-        notes: ["The server then rejects it like an unknown key.", Errand.note]
+        parameters: [id, ConfigurationFile.parameter, AdminClient.server, json],
+        notes: ["The server then rejects it like an unknown key.", AdminClient.note]
     ) { arguments, output in
         guard APIKey(arguments[id]) == nil else {
             throw CommandFailure(
@@ -195,8 +195,13 @@ enum Keys {
     ) async throws -> JSONNode {
         let path = try ConfigurationFile.path(arguments)
         let configuration = try ConfigurationFile.load(path, arguments, telling: output)
-        let errand = Errand(configuration, path, server: arguments[Errand.server], output)
-        return try await errand.run(request, makesDatabase: makesDatabase)
+        let adminClient = AdminClient(
+            configuration,
+            path,
+            server: arguments[AdminClient.server],
+            output
+        )
+        return try await adminClient.run(request, makesDatabase: makesDatabase)
     }
 
     private static func words(for key: JSONNode) -> String {

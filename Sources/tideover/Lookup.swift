@@ -31,13 +31,14 @@ enum Lookup {
             Example("tideover lookup --transaction 2000000123456789", "by a transaction"),
         ],
         parameters: [
-            order, transaction, token, AppErrand.app, ConfigurationFile.parameter, Errand.server,
+            order, transaction, token, AppAdminClient.app, ConfigurationFile.parameter,
+            AdminClient.server,
             json,
         ],
         notes: [
             "The store is asked about an unknown order if a key is configured. Exit code 1 "
                 + "if nothing was found.",
-            Errand.note,
+            AdminClient.note,
         ],
         run: run
     )
@@ -53,8 +54,8 @@ enum Lookup {
         if given.count > 1 {
             throw arguments.usageError(.conflict("--\(given[0].name)", "--\(given[1].name)"))
         }
-        let asked = try AppErrand(arguments, output)
-        let answer = try await asked.errand.run(
+        let asked = try AppAdminClient(arguments, output)
+        let answer = try await asked.adminClient.run(
             Request(path: "/v1/apps/\(asked.app.id)/lookup", query: [question]),
             needsKey: asked.app.environments != [.simulated],
             asksStores: question.name == "order"

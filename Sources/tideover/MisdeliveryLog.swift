@@ -10,7 +10,7 @@ struct MisdeliveryLog {
     private static let mostWays = 12
 
     /// Returns one line for each new kind among the moments.
-    mutating func lines(of moments: [Moment]) -> [String] {
+    mutating func lines(of moments: [TraceEntry]) -> [String] {
         var lines: [String] = []
         for moment in moments {
             guard let words = moment.misdelivery else { continue }

@@ -25,10 +25,10 @@ struct PlayedScenario {
     }
 
     /// Why a valid scenario was skipped.
-    let omission: BackEndVisit.Omission?
+    let omission: TargetOptions.Omission?
 
     /// Plays the scenario of a file, against its own server or against a back end elsewhere.
-    init(_ bytes: [UInt8], _ path: String, against visitor: BackEndVisit?) async throws {
+    init(_ bytes: [UInt8], _ path: String, against visitor: TargetOptions?) async throws {
         self.path = path
         let scenario: Scenario
         do {

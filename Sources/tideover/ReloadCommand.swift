@@ -9,7 +9,7 @@ enum ReloadCommand {
         "reload",
         summary: "reload the configuration of a running server",
         examples: [Example("tideover reload", "after a change of tideover.json")],
-        parameters: [ConfigurationFile.parameter, Errand.server],
+        parameters: [ConfigurationFile.parameter, AdminClient.server],
         notes: [
             "The new configuration takes effect completely or not at all: if it is invalid, "
                 + "the server keeps the previous one, and the exit code is 78. SIGHUP to the "
@@ -24,8 +24,13 @@ enum ReloadCommand {
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let path = try ConfigurationFile.path(arguments)
         let configuration = try ConfigurationFile.load(path, arguments, telling: output)
-        let errand = Errand(configuration, path, server: arguments[Errand.server], output)
-        let answer = try await errand.runOnServer(Request(method: "POST", path: "/v1/reload"))
+        let adminClient = AdminClient(
+            configuration,
+            path,
+            server: arguments[AdminClient.server],
+            output
+        )
+        let answer = try await adminClient.runOnServer(Request(method: "POST", path: "/v1/reload"))
         let needRestart = answer["needRestart"]?.elements.compactMap(\.string) ?? []
         output.print("reloaded")
         if !needRestart.isEmpty {

@@ -23,11 +23,11 @@ enum Replay {
             Example("tideover replay --apply", "and store it"),
         ],
         parameters: [
-            AppErrand.app, ConfigurationFile.parameter, AppErrand.oneEnvironment, apply,
-            Errand.server, json,
+            AppAdminClient.app, ConfigurationFile.parameter, AppAdminClient.oneEnvironment, apply,
+            AdminClient.server, json,
         ],
         notes: [
-            Errand.note,
+            AdminClient.note,
             "The server continues after the command ends, and after a restart. Run the "
                 + "command again to see the progress. Exit code 1 if it stopped before the end.",
             "Each answer that differs is printed with its cause: new facts, the rules of "
@@ -39,7 +39,7 @@ enum Replay {
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        let asked = try AppErrand(arguments, output)
+        let asked = try AppAdminClient(arguments, output)
         var reports: [JSONValue] = []
         for environment in asked.environments(arguments) {
             let question = Question(
@@ -47,7 +47,7 @@ enum Replay {
                 environment: environment,
                 apply: arguments[apply]
             )
-            let report = try await asked.errand.run(replay: question) { told in
+            let report = try await asked.adminClient.run(replay: question) { told in
                 output.message("tideover: \(Self.progress(told))")
             }
             reports.append(report)
@@ -140,7 +140,7 @@ enum Replay {
     }
 }
 
-extension Errand {
+extension AdminClient {
     /// Runs a replay, on the server or in a service of the command's own. Returns the result. Calls
     /// `telling` with each progress report.
     fileprivate func run(

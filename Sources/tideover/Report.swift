@@ -47,13 +47,13 @@ enum Report {
                 "all apps, for a spreadsheet"
             ),
         ],
-        parameters: [app, ConfigurationFile.parameter, Errand.server, json, csv],
+        parameters: [app, ConfigurationFile.parameter, AdminClient.server, json, csv],
         notes: [
             "A change is a store message with news about a purchase. Shares are of all "
                 + "changes since the first one. The delay is the time from the store's signature "
                 + "to the arrival. For changes found only by asking, the time to heal counts from "
                 + "the store's date.",
-            Errand.note,
+            AdminClient.note,
         ],
         run: { arguments, output in
             try await run("arrival", arguments, output, ArrivalPrinter.print, ArrivalPrinter.csv)
@@ -70,12 +70,12 @@ enum Report {
             ),
             Example("tideover report drift --csv", "all apps, for a spreadsheet"),
         ],
-        parameters: [app, ConfigurationFile.parameter, Errand.server, json, csv],
+        parameters: [app, ConfigurationFile.parameter, AdminClient.server, json, csv],
         notes: [
             "A drift is a difference between a device's own conclusion, which it sends when "
                 + "it reconciles, and the server's answer. The time to heal is the time from its "
                 + "discovery to its end.",
-            Errand.note,
+            AdminClient.note,
         ],
         run: { arguments, output in
             try await run("drift", arguments, output, DriftPrinter.print, DriftPrinter.csv)
@@ -95,13 +95,13 @@ enum Report {
                 "all apps, for a spreadsheet"
             ),
         ],
-        parameters: [app, ConfigurationFile.parameter, Errand.server, json, csv],
+        parameters: [app, ConfigurationFile.parameter, AdminClient.server, json, csv],
         notes: [
             "A lockout is a time in which the server denied what the store granted, as known "
                 + "now. The table compares it with a check of the newest expiry date, and with a "
                 + "relay such as RevenueCat. Minutes count for every purchase and each entitlement "
                 + "that it unlocks.",
-            Errand.note,
+            AdminClient.note,
         ],
         run: { arguments, output in
             try await run("lockouts", arguments, output, LockoutPrinter.print, LockoutPrinter.csv)
@@ -121,9 +121,14 @@ enum Report {
         let path = try ConfigurationFile.path(arguments)
         let configuration = try ConfigurationFile.load(path, arguments, telling: output)
         let app = try arguments[app].map { try ConfigurationFile.app($0, of: configuration, path) }
-        let errand = Errand(configuration, path, server: arguments[Errand.server], output)
+        let adminClient = AdminClient(
+            configuration,
+            path,
+            server: arguments[AdminClient.server],
+            output
+        )
         let answer = JSONValue(
-            try await errand.run(
+            try await adminClient.run(
                 Request(
                     path: "/v1/reports/\(name)",
                     query: app.map { [QueryItem(name: "app", value: $0.id)] } ?? []

@@ -23,7 +23,8 @@ enum ReportShadow {
             ),
         ],
         parameters: [
-            AppErrand.app, ConfigurationFile.parameter, CustomerQuestion.environment, Errand.server,
+            AppAdminClient.app, ConfigurationFile.parameter, CustomerQuestion.environment,
+            AdminClient.server,
             json, csv,
         ],
         notes: [
@@ -33,7 +34,7 @@ enum ReportShadow {
                 + "until its own end.",
             "Answers arrive with `tideover import revenuecat`, and after each webhook if "
                 + "revenueCat.apiKeyFile is set.",
-            Errand.note,
+            AdminClient.note,
         ],
         run: run
     )
@@ -42,12 +43,12 @@ enum ReportShadow {
         if arguments[json], arguments[csv] {
             throw arguments.usageError(.conflict("--json", "--csv"))
         }
-        let asked = try AppErrand(arguments, output)
+        let asked = try AppAdminClient(arguments, output)
         let question = Question(
             app: asked.app.id,
             environment: try asked.environment(arguments)
         )
-        let sum = try await asked.errand.converse { ask in try await gather(question, ask) }
+        let sum = try await asked.adminClient.converse { ask in try await gather(question, ask) }
         if arguments[json] {
             output.write(sum.form.encoded(pretty: true) + [UInt8(ascii: "\n")])
         } else if arguments[csv] {
@@ -63,7 +64,9 @@ enum ReportShadow {
         let environment: Environment
     }
 
-    private static func gather(_ question: Question, _ ask: Errand.Ask) async throws -> ShadowSum {
+    private static func gather(_ question: Question, _ ask: AdminClient.Ask) async throws
+        -> ShadowSum
+    {
         var sum = ShadowSum()
         var after: String?
         repeat {

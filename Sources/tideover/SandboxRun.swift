@@ -56,7 +56,7 @@ enum SandboxRun {
                 "against one that uses its own clock"
             ),
         ],
-        parameters: [files, story, junit, json] + BackEndVisit.parameters + [storeListen, salt],
+        parameters: [files, story, junit, json] + TargetOptions.parameters + [storeListen, salt],
         notes: [
             "Each file is played with a new store, a new server and its own clock, without a "
                 + "port or network.",
@@ -93,7 +93,7 @@ enum SandboxRun {
             progress.advance()
         }
         progress.finish()
-        await visitor?.front.close()
+        await visitor?.storeServer.close()
         if arguments[json] {
             output.write(json(of: played).encoded(pretty: true) + [UInt8(ascii: "\n")])
         } else {
@@ -108,9 +108,9 @@ enum SandboxRun {
     private static func visitor(
         _ arguments: Arguments,
         _ output: Output
-    ) throws -> BackEndVisit? {
+    ) throws -> TargetOptions? {
         let address = arguments[storeListen]
-        guard var visitor = try BackEndVisit(arguments, output) else {
+        guard var visitor = try TargetOptions(arguments, output) else {
             guard address == nil else {
                 throw arguments.usageError(.needs("--store-listen", other: "--target"))
             }
@@ -169,7 +169,7 @@ enum SandboxRun {
         output.print(table)
         let passed = played.count(where: \.passed)
         output.print("\n\(passed) of \(played.count) scenarios passed.")
-        for omission in BackEndVisit.Omission.allCases {
+        for omission in TargetOptions.Omission.allCases {
             let omitted = played.count { $0.omission == omission }
             guard omitted > 0 else { continue }
             let verb = omitted == 1 ? "was" : "were"

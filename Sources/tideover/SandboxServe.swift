@@ -62,7 +62,7 @@ enum SandboxServe {
                 "from today on, for one that uses its own clock"
             ),
         ],
-        parameters: [file, listen, speed, clock, StateFile.option, salt] + BackEndVisit.parameters,
+        parameters: [file, listen, speed, clock, StateFile.option, salt] + TargetOptions.parameters,
         notes: [
             "Send steps with `tideover sandbox control`, or as POST /control with a step of "
                 + "a scenario file as the body.",
@@ -88,7 +88,7 @@ enum SandboxServe {
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let stop = StopSignal()
-        guard var visit = try BackEndVisit(arguments, output) else {
+        guard var targetOptions = try TargetOptions(arguments, output) else {
             throw arguments.usageError(.missingOption("--target", valueName: "URL"))
         }
         let path = arguments[file]
@@ -106,25 +106,25 @@ enum SandboxServe {
                 "\(TextLayout.visible(path)): RevenueCat is simulated by `tideover sandbox run` alone"
             )
         }
-        try setClock(of: &visit, for: stage, arguments, output)
-        try visit.listen(at: arguments[listen], orWith: "--listen")
-        let desk = try await StoreDesk(
+        try setClock(of: &targetOptions, for: stage, arguments, output)
+        try targetOptions.listen(at: arguments[listen], orWith: "--listen")
+        let controlServer = try await ControlServer(
             stage,
-            visit,
+            targetOptions,
             speed: Int64(arguments[speed] ?? 0),
             state: state
         )
         // Saves once before serving, so that a failure is reported before any state is lost.
-        try await desk.keep()
-        let passing = Task { await desk.letTimePass(telling: output) }
-        let keeping = Task { await desk.keepNowAndThen(telling: output) }
+        try await controlServer.keep()
+        let passing = Task { await controlServer.letTimePass(telling: output) }
+        let keeping = Task { await controlServer.keepNowAndThen(telling: output) }
         await stop.arrival()
         passing.cancel()
         keeping.cancel()
         await passing.value
         await keeping.value
-        await visit.front.close()
-        try await desk.keep()
+        await targetOptions.storeServer.close()
+        try await controlServer.keep()
         return .success
     }
 
@@ -158,7 +158,7 @@ enum SandboxServe {
 
     /// Switches the stores to the machine's clock if the command line requests it.
     private static func setClock(
-        of visit: inout BackEndVisit,
+        of targetOptions: inout TargetOptions,
         for stage: Scenario,
         _ arguments: Arguments,
         _ output: Output
@@ -187,6 +187,6 @@ enum SandboxServe {
                     + "which begins now, or an earlier `start`"
             )
         }
-        visit.pace = WallPace.pace(month: nil, output)
+        targetOptions.pace = WallPace.pace(month: nil, output)
     }
 }

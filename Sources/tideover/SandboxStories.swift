@@ -79,7 +79,7 @@ enum SandboxStories {
         var broken: [BrokenStory] = []
         for story in stories {
             let scenario = Scenario.generated(seed: UInt64(story.seed), of: story.kind)
-            let verdict = try await play(scenario).storyVerdict
+            let verdict = try await play(scenario).storyOracle
             tallies[story.kind, default: StoryTally()].add(verdict)
             if !verdict.faults.isEmpty {
                 let story = BrokenStory(
@@ -133,7 +133,7 @@ enum SandboxStories {
     /// Returns the report of the shortest story that still fails.
     private static func shortest(_ scenario: Scenario) async throws -> ScenarioReport {
         let shrunk = try await scenario.shrunk { shorter in
-            try await !play(shorter).storyVerdict.faults.isEmpty
+            try await !play(shorter).storyOracle.faults.isEmpty
         }
         return try await play(shrunk)
     }

@@ -84,7 +84,7 @@ enum Serve {
         let followed = try await follow(arguments[clock], configuration, path)
         let storage = try open(configuration.storage)
         log(check(storage))
-        let system = SystemInstruments(
+        let system = SystemProbes(
             startedAt: SystemClock.now(),
             log: writer,
             storage: storage
@@ -93,7 +93,7 @@ enum Serve {
         let maker = ServiceMaker(
             path: path,
             storage: storage,
-            instruments: system.instruments,
+            probes: system.probes,
             clock: followed?.now ?? SystemClock.now,
             localKey: localKey,
             trustedProxies: configuration.server.trustedProxies,
@@ -182,7 +182,7 @@ enum Serve {
         guard case .sqlite(let database) = configuration.storage else {
             preconditionFailure("only SQLite is read")
         }
-        let path = Errand.socket(besides: database)
+        let path = AdminClient.socket(besides: database)
         do {
             let handler = live.handler
             return try LocalHTTPServer(socket: path, report: report) { request in

@@ -8,7 +8,7 @@ import TideoverStorage
 struct ServiceMaker: Sendable {
     let path: String
     let storage: SQLiteStorage
-    let instruments: Instruments
+    let probes: Probes
     let clock: Clock
     /// The key of requests through the local socket.
     let localKey: APIKey
@@ -43,7 +43,7 @@ struct ServiceMaker: Sendable {
                 log: log,
                 adminKey: adminKey,
                 localKey: localKey,
-                instruments: instruments,
+                probes: probes,
                 verifications: .processors,
                 clients: ClientLimits(
                     trustedProxies: trustedProxies,

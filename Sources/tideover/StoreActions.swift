@@ -45,8 +45,9 @@ enum StoreActions {
     )
     private static let json = Parameter.flag("--json", "Write one JSON object")
     private static let shared: [any DeclaredParameter] = [
-        why, AppErrand.app, ConfigurationFile.parameter, CustomerQuestion.environment, key, dryRun,
-        Errand.server, json,
+        why, AppAdminClient.app, ConfigurationFile.parameter, CustomerQuestion.environment, key,
+        dryRun,
+        AdminClient.server, json,
     ]
     private static let note =
         "Each change leaves audit lines with who requested it, why and its outcome, and is carried "
@@ -88,7 +89,7 @@ enum StoreActions {
             )
         ],
         parameters: [transaction, days, reason] + shared,
-        notes: [note, Errand.note]
+        notes: [note, AdminClient.note]
     ) { arguments, output in
         try await act(arguments[transaction], "extend", arguments, output) { body in
             body["days"] = .integer(Int64(arguments[days]))
@@ -115,7 +116,7 @@ enum StoreActions {
         parameters: [product, days, reason, storefronts] + shared,
         notes: [
             "The App Store carries it out later. `tideover store extension ID` shows its progress.",
-            note, Errand.note,
+            note, AdminClient.note,
         ]
     ) { arguments, output in
         var body: JSONObject = [
@@ -139,12 +140,13 @@ enum StoreActions {
             )
         ],
         parameters: [
-            id, product, AppErrand.app, ConfigurationFile.parameter, CustomerQuestion.environment,
-            Errand.server, json,
+            id, product, AppAdminClient.app, ConfigurationFile.parameter,
+            CustomerQuestion.environment,
+            AdminClient.server, json,
         ],
-        notes: [Errand.note]
+        notes: [AdminClient.note]
     ) { arguments, output in
-        let asked = try AppErrand(arguments, output)
+        let asked = try AppAdminClient(arguments, output)
         let name = PercentEncoding.encode(arguments[id])
         let request = Request(
             path: "/v1/apps/\(asked.app.id)/extensions/\(name)",
@@ -181,7 +183,7 @@ enum StoreActions {
             )
         ],
         parameters: [transaction, token] + shared,
-        notes: [note, Errand.note]
+        notes: [note, AdminClient.note]
     ) { arguments, output in
         try await act(arguments[transaction], "accountToken", arguments, output) { body in
             body["accountToken"] = .string(arguments[token])
@@ -228,7 +230,7 @@ enum StoreActions {
         notes: [
             "The App Store takes an answer within 12 hours of its request, and only with the "
                 + "customer's consent.",
-            note, Errand.note,
+            note, AdminClient.note,
         ]
     ) { arguments, output in
         try await act(arguments[transaction], "consumption", arguments, output) { body in
@@ -259,7 +261,7 @@ enum StoreActions {
             )
         ],
         parameters: [anyName, stops] + shared,
-        notes: [note, Errand.note]
+        notes: [note, AdminClient.note]
     ) { arguments, output in
         try await act(arguments[anyName], "cancel", arguments, output) { body in
             body["stops"] = .string(arguments[stops])
@@ -277,7 +279,7 @@ enum StoreActions {
             )
         ],
         parameters: [anyName, days] + shared,
-        notes: [note, Errand.note]
+        notes: [note, AdminClient.note]
     ) { arguments, output in
         try await act(arguments[anyName], "defer", arguments, output) { body in
             body["days"] = .integer(Int64(arguments[days]))
@@ -301,7 +303,7 @@ enum StoreActions {
             )
         ],
         parameters: [anyName, refundKind, item] + shared,
-        notes: [note, Errand.note]
+        notes: [note, AdminClient.note]
     ) { arguments, output in
         guard arguments.has(refundKind) != arguments.has(item) else {
             throw arguments.usageError(
@@ -328,7 +330,7 @@ enum StoreActions {
             )
         ],
         parameters: [order, revokes] + shared,
-        notes: [note, Errand.note]
+        notes: [note, AdminClient.note]
     ) { arguments, output in
         try await act(arguments[order], "refund", arguments, output) { body in
             body["revokes"] = .bool(arguments[revokes])
@@ -356,7 +358,7 @@ enum StoreActions {
         _ arguments: Arguments,
         _ output: Output
     ) async throws -> ExitCode {
-        let asked = try AppErrand(arguments, output)
+        let asked = try AppAdminClient(arguments, output)
         var query = [try environment(asked, arguments)]
         var headers: Headers = [:]
         if arguments[dryRun] {
@@ -386,7 +388,7 @@ enum StoreActions {
     }
 
     private static func environment(
-        _ asked: AppErrand,
+        _ asked: AppAdminClient,
         _ arguments: Arguments
     ) throws(CommandFailure) -> QueryItem {
         let environment = try asked.environment(arguments)
@@ -410,11 +412,11 @@ enum StoreActions {
     }
 }
 
-extension AppErrand {
+extension AppAdminClient {
     /// Sends a request with access to the stores. Simulated purchases need no store key for most
     /// routes.
     fileprivate func ask(_ request: Request) async throws -> JSONNode {
-        try await errand.run(
+        try await adminClient.run(
             request,
             needsKey: app.environments != [.simulated],
             asksStores: true

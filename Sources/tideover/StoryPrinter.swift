@@ -192,7 +192,7 @@ extension ScenarioReport {
     }
 }
 
-extension Moment {
+extension TraceEntry {
     /// The event as JSON.
     var json: JSONValue {
         var object: JSONObject = [

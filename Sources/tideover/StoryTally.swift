@@ -9,7 +9,7 @@ struct StoryTally {
     private var quietAnswers = 0
     private var lockoutMinutes: Int64 = 0
 
-    mutating func add(_ verdict: StoryVerdict) {
+    mutating func add(_ verdict: StoryOracle) {
         let isSound = verdict.faults.isEmpty
         marks.append(isSound ? "." : "x")
         if !isSound { broken += 1 }
@@ -57,7 +57,7 @@ extension StoryKind {
     }
 }
 
-extension Moment {
+extension TraceEntry {
     /// The moment in one line.
     var storyLine: String {
         let words =
@@ -73,7 +73,7 @@ extension Moment {
     }
 }
 
-extension Deed {
+extension StepResult {
     fileprivate var isRefused: Bool { verdict.map { !$0.holds } ?? false }
 }
 

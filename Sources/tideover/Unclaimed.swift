@@ -30,26 +30,27 @@ enum Unclaimed {
             )
         ],
         parameters: [
-            AppErrand.app, ConfigurationFile.parameter, CustomerQuestion.environment, after, limit,
-            Errand.server, json,
+            AppAdminClient.app, ConfigurationFile.parameter, CustomerQuestion.environment, after,
+            limit,
+            AdminClient.server, json,
         ],
         notes: [
             "A customer claims a purchase in the app, signed in, with Restore Purchases: the app sends "
                 + "what the store returns to `reconcile`. A claimed purchase is no longer listed.",
-            Errand.note,
+            AdminClient.note,
         ],
         run: run
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        let asked = try AppErrand(arguments, output)
+        let asked = try AppAdminClient(arguments, output)
         let environment = try asked.environment(arguments)
         var query = [
             QueryItem(name: "environment", value: environment.rawValue),
             QueryItem(name: "limit", value: "\(arguments[limit])"),
         ]
         if let key = arguments[after] { query.append(QueryItem(name: "after", value: key)) }
-        let answer = try await asked.errand.run(
+        let answer = try await asked.adminClient.run(
             Request(path: "/v1/apps/\(asked.app.id)/unclaimed", query: query),
             needsKey: asked.app.environments != [.simulated]
         )

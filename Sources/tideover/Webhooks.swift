@@ -34,7 +34,7 @@ enum Webhooks {
     private static let json = Parameter.flag("--json", "Write one JSON object")
     private static let common =
         [
-            AppErrand.app, ConfigurationFile.parameter, Errand.server, json,
+            AppAdminClient.app, ConfigurationFile.parameter, AdminClient.server, json,
         ] as [any DeclaredParameter]
 
     static let command = Command(
@@ -54,7 +54,7 @@ enum Webhooks {
         summary: "list an app's webhooks and their state",
         examples: [Example("tideover webhooks list", "see which receivers fail")],
         parameters: common,
-        notes: [Errand.note]
+        notes: [AdminClient.note]
     ) { arguments, output in
         let listed = try await run("GET", "", arguments, output)
         return output.write(listed, asJSON: arguments[json]) { print($0["webhooks"], output) }
@@ -108,7 +108,7 @@ enum Webhooks {
             "It receives the events from now on; `replay` sends earlier ones. The secret alone is "
                 + "written to standard output. A receiver in a private network is set in the "
                 + "configuration, with `allowNetworks`.",
-            Errand.note,
+            AdminClient.note,
         ]
     ) { arguments, output in
         var wish: JSONValue = ["url": .string(arguments[url])]
@@ -130,11 +130,11 @@ enum Webhooks {
         summary: "send a test message and show the receiver's response",
         examples: [Example("tideover webhooks test hooks", "check the receiver `hooks`")],
         parameters: [id] + common,
-        notes: ["It needs a running server, which sends the message.", Errand.note]
+        notes: ["It needs a running server, which sends the message.", AdminClient.note]
     ) { arguments, output in
-        let asked = try AppErrand(arguments, output)
+        let asked = try AppAdminClient(arguments, output)
         let request = Request(method: "POST", path: path(asked, of: arguments[id], "/test"))
-        let answer = try await asked.errand.runOnServer(request)
+        let answer = try await asked.adminClient.runOnServer(request)
         let status = answer["status"]?.int64.map { "status \($0)" } ?? text(answer["detail"])
         let isDelivered = answer["delivered"]?.bool ?? false
         _ = output.write(answer, asJSON: arguments[json]) { _ in
@@ -152,7 +152,7 @@ enum Webhooks {
         summary: "list the latest attempts to deliver to a receiver",
         examples: [Example("tideover webhooks attempts hooks", "see why deliveries fail")],
         parameters: [id] + common,
-        notes: ["Attempts are kept for 30 days.", Errand.note]
+        notes: ["Attempts are kept for 30 days.", AdminClient.note]
     ) { arguments, output in
         let found = try await run("GET", "/attempts", of: arguments[id], arguments, output)
         return output.write(found, asJSON: arguments[json]) { answer in
@@ -188,7 +188,7 @@ enum Webhooks {
         notes: [
             "Each event keeps its id, so that a receiver can ignore those it knows. Times are those "
                 + "at which the server stored the events.",
-            Errand.note,
+            AdminClient.note,
         ]
     ) { arguments, output in
         guard arguments.has(event) != arguments.has(from) else {
@@ -224,7 +224,7 @@ enum Webhooks {
         summary: "stop delivering to a receiver",
         examples: [Example("tideover webhooks disable hooks", "pause the receiver `hooks`")],
         parameters: [id] + common,
-        notes: ["Events wait until it is enabled again.", Errand.note]
+        notes: ["Events wait until it is enabled again.", AdminClient.note]
     ) { arguments, output in
         let changed = try await run("POST", "/disable", of: arguments[id], arguments, output)
         output.message("tideover: disabled the webhook \(arguments[id])")
@@ -236,7 +236,7 @@ enum Webhooks {
         summary: "deliver to a receiver again",
         examples: [Example("tideover webhooks enable hooks", "resume the receiver `hooks`")],
         parameters: [id] + common,
-        notes: [Errand.note]
+        notes: [AdminClient.note]
     ) { arguments, output in
         let changed = try await run("POST", "/enable", of: arguments[id], arguments, output)
         output.message("tideover: enabled the webhook \(arguments[id])")
@@ -280,8 +280,8 @@ enum Webhooks {
         _ output: Output,
         body: JSONValue? = nil
     ) async throws -> JSONNode {
-        let asked = try AppErrand(arguments, output)
-        return try await asked.errand.run(
+        let asked = try AppAdminClient(arguments, output)
+        return try await asked.adminClient.run(
             Request(
                 method: method,
                 path: path(asked, of: id, action),
@@ -291,7 +291,7 @@ enum Webhooks {
         )
     }
 
-    private static func path(_ asked: AppErrand, of id: String?, _ action: String) -> String {
+    private static func path(_ asked: AppAdminClient, of id: String?, _ action: String) -> String {
         let name = id.map { "/\(PercentEncoding.encode($0))" } ?? ""
         return "/v1/apps/\(asked.app.id)/webhooks\(name)\(action)"
     }

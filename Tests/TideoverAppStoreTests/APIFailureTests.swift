@@ -53,7 +53,7 @@ import TideoverJSON
                 return
             }
         } else {
-            guard case .refused(Stated(code), status: Int(code / 10_000)) = failed.reason else {
+            guard case .refused(OpenEnum(code), status: Int(code / 10_000)) = failed.reason else {
                 Issue.record("\(failed.reason)")
                 return
             }
@@ -81,7 +81,7 @@ import TideoverJSON
         outcome: Inquiry.Outcome
     ) async throws {
         let failed = try await ask(FakeAPI(.error(code, status: status)))
-        guard case .refused(Stated(code), status: status) = failed.reason else {
+        guard case .refused(OpenEnum(code), status: status) = failed.reason else {
             Issue.record("\(failed.reason)")
             return
         }

@@ -123,12 +123,12 @@ import TideoverJSON
         list(
             "notifications of a type",
             ["notificationType": "REFUND"],
-            only: .type(Stated("REFUND"))
+            only: .type(OpenEnum("REFUND"))
         ),
         list(
             "notifications of a subtype",
             ["notificationType": "EXPIRED", "notificationSubtype": "VOLUNTARY"],
-            only: .subtype(Stated("EXPIRED"), Stated("VOLUNTARY"))
+            only: .subtype(OpenEnum("EXPIRED"), OpenEnum("VOLUNTARY"))
         ),
         list(
             "notifications about a customer",

@@ -206,10 +206,10 @@ func wire(_ value: ArraySlice<UInt8>?) -> JSONValue? {
     value.map { .string(String(decoding: $0, as: UTF8.self)) }
 }
 
-func wire<Known>(_ value: Stated<Known>?) -> JSONValue? where Known.RawValue == String {
+func wire<Known>(_ value: OpenEnum<Known>?) -> JSONValue? where Known.RawValue == String {
     wire(value?.raw)
 }
 
-func wire<Known>(_ value: Stated<Known>?) -> JSONValue? where Known.RawValue == Int64 {
+func wire<Known>(_ value: OpenEnum<Known>?) -> JSONValue? where Known.RawValue == Int64 {
     wire(value?.raw)
 }

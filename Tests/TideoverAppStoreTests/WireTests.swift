@@ -186,7 +186,7 @@ import TideoverJSON
     @Test func `an unknown value is kept as written`() throws {
         let text = #"{"type": "Bundle", "offerType": 7, "environment": "Moon"}"#
         let transaction = try AppStoreTransaction(payload: try JSONDocument(text).root)
-        #expect(transaction.type == Stated("Bundle"))
+        #expect(transaction.type == OpenEnum("Bundle"))
         #expect(transaction.type?.known == nil)
         #expect(transaction.offerType?.raw == 7)
         #expect(transaction.environment?.raw == "Moon")

@@ -33,7 +33,7 @@ import TideoverLives
         return CustomerHistory(
             customer: SnapshotTests.anna,
             environment: lives.first?.lineage.environment ?? .production,
-            holdings: priced.map { life in
+            lineageRecords: priced.map { life in
                 let entry = OwnershipEntry(
                     lineage: life.lineage,
                     customer: SnapshotTests.anna,

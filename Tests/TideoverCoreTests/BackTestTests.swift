@@ -19,7 +19,7 @@ import TideoverLives
         CustomerRecord(
             customer: customer,
             environment: .production,
-            holdings: lives.map { life in
+            lineageRecords: lives.map { life in
                 let facts = life.facts.map { fact in
                     guard case .term(var term) = fact.assertion else { return fact }
                     var named = fact
@@ -175,7 +175,7 @@ import TideoverLives
             CustomerRecord(
                 customer: record.customer,
                 environment: .production,
-                holdings: record.holdings.reversed().map {
+                lineageRecords: record.lineageRecords.reversed().map {
                     .init(
                         lineage: $0.lineage,
                         facts: $0.facts.shuffled(using: &random),

@@ -231,7 +231,7 @@ import TideoverLives
         let record = CustomerRecord(
             customer: SnapshotTests.anna,
             environment: .production,
-            holdings: [
+            lineageRecords: [
                 .init(
                     lineage: life.lineage,
                     facts: life.facts,

@@ -123,7 +123,7 @@ import TideoverLives
         let history = CustomerHistory(
             customer: SnapshotTests.anna,
             environment: lived.environment,
-            holdings: lived.holdings,
+            lineageRecords: lived.lineageRecords,
             catalogue: Versioned(Self.trials),
             policy: Versioned(Policy()),
             reconciledAt: reconciledAt,

@@ -16,7 +16,7 @@ import TideoverLives
         CustomerRecord(
             customer: owner,
             environment: environment,
-            holdings: lives.map { life in
+            lineageRecords: lives.map { life in
                 let entry = OwnershipEntry(
                     lineage: life.lineage,
                     customer: owner,
@@ -606,7 +606,7 @@ import TideoverLives
         CustomerRecord(
             customer: Self.anna,
             environment: .production,
-            holdings: [
+            lineageRecords: [
                 .init(
                     lineage: life.lineage,
                     facts: life.facts,
@@ -629,7 +629,7 @@ import TideoverLives
         #expect(why.others[0].standing == nil)
         // Before the second term was learned, the first owner was current.
         let then = record.asKnown(at: "2026-05-31")
-        #expect(then.holdings[0].owners.map(\.customer.text) == ["anna"])
+        #expect(then.lineageRecords[0].owners.map(\.customer.text) == ["anna"])
         let before = try #require(then.explanation(of: "premium", at: "2026-06-10"))
         #expect(before.decision.standing.rule == .unconfirmed)
     }

@@ -108,7 +108,7 @@ import TideoverLives
         return CustomerRecord(
             customer: SnapshotTests.anna,
             environment: .production,
-            holdings: [.init(lineage: life.lineage, facts: facts, owners: [owner])],
+            lineageRecords: [.init(lineage: life.lineage, facts: facts, owners: [owner])],
             catalogue: catalogue ?? Versioned(life.catalogue),
             policy: policy
         )

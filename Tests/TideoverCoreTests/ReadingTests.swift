@@ -619,7 +619,7 @@ import TideoverLives
             CustomerHistory(
                 customer: customer,
                 environment: .production,
-                holdings: [OwnedHistory(history: life.history, owners: owners)],
+                lineageRecords: [OwnedHistory(history: life.history, owners: owners)],
                 catalogue: life.catalogue,
                 policy: Policy()
             ).snapshot(at: instant)["premium"]

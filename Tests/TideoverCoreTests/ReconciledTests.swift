@@ -8,8 +8,8 @@ import TideoverLives
         CustomerRecord(
             customer: SnapshotTests.anna,
             environment: .production,
-            holdings: lives.map { life in
-                CustomerRecord.Holding(
+            lineageRecords: lives.map { life in
+                CustomerRecord.LineageRecord(
                     lineage: life.lineage,
                     facts: life.facts,
                     owners: [

@@ -16,7 +16,7 @@ import TideoverLives
         CustomerHistory(
             customer: owner,
             environment: environment,
-            holdings: lives.map { life in
+            lineageRecords: lives.map { life in
                 let entry = OwnershipEntry(
                     lineage: life.lineage,
                     customer: owner,
@@ -141,7 +141,7 @@ import TideoverLives
         let anna = CustomerHistory(
             customer: Self.anna,
             environment: .production,
-            holdings: [held],
+            lineageRecords: [held],
             catalogue: life.catalogue,
             policy: Policy()
         )

@@ -10,14 +10,14 @@ import TideoverLives
     /// The record of a customer's lives, each with its list of owners.
     private static func record(
         of customer: CustomerID = anna,
-        _ holdings: [(life: Life, owners: [OwnershipEntry])],
+        _ lineageRecords: [(life: Life, owners: [OwnershipEntry])],
         policy: Versioned<Policy> = Versioned(Policy())
     ) -> CustomerRecord {
         CustomerRecord(
             customer: customer,
             environment: .production,
-            holdings: holdings.map {
-                CustomerRecord.Holding(
+            lineageRecords: lineageRecords.map {
+                CustomerRecord.LineageRecord(
                     lineage: $0.life.lineage,
                     facts: $0.life.facts,
                     owners: $0.owners
@@ -181,8 +181,8 @@ import TideoverLives
             await Task.yield()
             var random = SeededRandom(seed: seed)
             let lives = (0..<3).map { _ in GeneratedLife(&random).life }
-            let holdings = lives.map { ($0, [OwnershipEntry]().additions(for: $0.facts)) }
-            let record = Self.record(holdings)
+            let lineageRecords = lives.map { ($0, [OwnershipEntry]().additions(for: $0.facts)) }
+            let record = Self.record(lineageRecords)
             let (history, told) = (
                 record.history, CustomerTimeline(record, until: TimelinePropertyTests.late)
             )
@@ -234,8 +234,8 @@ import TideoverLives
         let record = CustomerRecord(
             customer: Self.anna,
             environment: .production,
-            holdings: [
-                CustomerRecord.Holding(
+            lineageRecords: [
+                CustomerRecord.LineageRecord(
                     lineage: life.lineage,
                     facts: life.facts,
                     owners: [Self.entry(life, Self.anna, from: "2026-05-01")]
@@ -255,7 +255,7 @@ import TideoverLives
         let before = CustomerRecord(
             customer: record.customer,
             environment: record.environment,
-            holdings: record.holdings,
+            lineageRecords: record.lineageRecords,
             catalogue: record.catalogue,
             policy: policy.asKnown(at: "2026-06-25")
         )

@@ -32,8 +32,8 @@ import TideoverLives
         CustomerRecord(
             customer: SnapshotTests.anna,
             environment: .production,
-            holdings: lives.map { life in
-                CustomerRecord.Holding(
+            lineageRecords: lives.map { life in
+                CustomerRecord.LineageRecord(
                     lineage: life.lineage,
                     facts: life.facts,
                     owners: [
@@ -56,7 +56,7 @@ import TideoverLives
             record(Self.shared(), Self.receipt()), record(Self.receipt(), Self.shared()),
         ] {
             let history = record.history
-            #expect(history.holdings.map(\.history.lineage.ownership) == [.familyShared])
+            #expect(history.lineageRecords.map(\.history.lineage.ownership) == [.familyShared])
             // A family member is not asked to pay in grace or in retry.
             for instant in ["2026-06-10", "2026-06-20"] as [Instant] {
                 let snapshot = history.snapshot(at: instant)
@@ -92,12 +92,14 @@ import TideoverLives
 
     @Test func `a receipt alone, or beside a purchase, is the customer's own`() {
         #expect(
-            record(Self.receipt()).history.holdings.map(\.history.lineage.ownership)
+            record(Self.receipt()).history.lineageRecords.map(\.history.lineage.ownership)
                 == [.purchased]
         )
         var bought = Self.receipt()
         bought.facts += StandingTests.monthly().facts
-        let both = record(bought, Self.shared()).history.holdings.map(\.history.lineage.ownership)
+        let both = record(bought, Self.shared()).history.lineageRecords.map(
+            \.history.lineage.ownership
+        )
         #expect(both == [.purchased, .familyShared])
     }
 
@@ -105,6 +107,6 @@ import TideoverLives
         var shared = Self.shared()
         for position in shared.facts.indices { shared.facts[position].learnedAt = "2026-05-25" }
         let known = record(Self.receipt(), shared).asKnown(at: "2026-05-24")
-        #expect(known.history.holdings.map(\.history.lineage.ownership) == [.purchased])
+        #expect(known.history.lineageRecords.map(\.history.lineage.ownership) == [.purchased])
     }
 }

@@ -11,7 +11,7 @@ import TideoverLives
     static let end: Instant = "2026-05-04"
 
     /// Each screen, with and without its optional values.
-    static let screens: [Screen] = [
+    static let screens: [MessageContext] = [
         .trialOffer(length: Period(days: 3), price: price),
         .trialOffer(length: Period(days: 3), price: nil),
         .trialRunning(endsAt: end, cancelBy: "2026-05-03", daysLeft: 2, price: price),
@@ -23,34 +23,34 @@ import TideoverLives
     ]
 
     @Test func `the table has one row for each key, and each screen has its own`() {
-        #expect(Phrase.all.map(\.key) == Phrase.Key.allCases)
-        #expect(Self.screens.map(\.key) == Phrase.Key.allCases)
+        #expect(MessageText.all.map(\.key) == MessageText.Key.allCases)
+        #expect(Self.screens.map(\.key) == MessageText.Key.allCases)
     }
 
     @Test(arguments: screens)
     func `a screen has exactly the arguments of the table, with their types`(
-        screen: Screen
+        screen: MessageContext
     ) {
-        let phrase = Phrase[screen.key]
+        let phrase = MessageText[screen.key]
         #expect(screen.arguments.map(\.name) == phrase.arguments)
         for (name, value) in screen.arguments { #expect(value.type == name.type, "\(name)") }
     }
 
-    @Test(arguments: Phrase.all)
-    func `a template contains only arguments of its row`(phrase: Phrase) {
+    @Test(arguments: MessageText.all)
+    func `a template contains only arguments of its row`(phrase: MessageText) {
         let names = [phrase.title, phrase.message].flatMap { template in
             template.matches(of: /\{([A-Za-z]+)\}/).map { String($0.output.1) }
         }
         #expect(Set(names).isSubset(of: phrase.arguments.map(\.rawValue)))
         // A countdown is for a badge; the text contains the day.
         let unsaid = Set(phrase.arguments.map(\.rawValue)).subtracting(names)
-        #expect(unsaid.isSubset(of: [Phrase.Argument.daysLeft.rawValue]))
+        #expect(unsaid.isSubset(of: [MessageText.Argument.daysLeft.rawValue]))
         let braces = (phrase.title + phrase.message).filter { "{}".contains($0) }
         #expect(braces.count == 2 * names.count)
     }
 
     @Test(arguments: screens)
-    func `no placeholder is left in the words`(screen: Screen) {
+    func `no placeholder is left in the words`(screen: MessageContext) {
         let wording = Wording(screen)
         for text in [wording.title, wording.message, wording.label ?? "Go"] {
             #expect(!text.isEmpty)
@@ -60,12 +60,12 @@ import TideoverLives
     }
 
     @Test func `only a locked out customer reads that their data is kept`() {
-        let speaking = Phrase.all.filter { "\($0.title) \($0.message)".contains("data") }
+        let speaking = MessageText.all.filter { "\($0.title) \($0.message)".contains("data") }
         #expect(speaking.map(\.key) == [.hold])
     }
 
     @Test func `only a customer's own payments are requested`() {
-        for phrase in Phrase.all where phrase.key.rawValue.hasSuffix(".shared") {
+        for phrase in MessageText.all where phrase.key.rawValue.hasSuffix(".shared") {
             #expect(phrase.label == nil)
             #expect(!phrase.message.contains("payment method"))
         }
@@ -78,9 +78,9 @@ import TideoverLives
                 .trialOffer(length: Period(years: 1, months: 6), price: nil),
                 "Try it free for 1 year and 6 months"
             ),
-        ] as [(Screen, String)]
+        ] as [(MessageContext, String)]
     )
-    func `a trial is offered with its length`(screen: Screen, title: String) {
+    func `a trial is offered with its length`(screen: MessageContext, title: String) {
         #expect(Wording(screen).title == title)
     }
 
@@ -103,7 +103,7 @@ import TideoverLives
 
     // MARK: Choice of message
 
-    private func key(_ life: Life, at instant: Instant) throws -> Phrase.Key? {
+    private func key(_ life: Life, at instant: Instant) throws -> MessageText.Key? {
         try AdviceTests.guidance([life], at: instant).wording?.screen.key
     }
 
@@ -150,14 +150,14 @@ import TideoverLives
 
     @Test func `the words change with a failing payment to its end`() throws {
         let life = StandingTests.failing()
-        for (instant, before, after): (Instant, Phrase.Key?, Phrase.Key?) in [
+        for (instant, before, after): (Instant, MessageText.Key?, MessageText.Key?) in [
             ("2026-06-01", nil, .grace), ("2026-06-17", .grace, .hold),
             ("2026-07-31", .hold, .expired),
         ] {
             #expect(try key(life, at: instant.justBefore) == before)
             #expect(try key(life, at: instant) == after)
             let shared = AdviceTests.shared(life)
-            let others: [Phrase.Key: Phrase.Key] = [
+            let others: [MessageText.Key: MessageText.Key] = [
                 .grace: .graceShared, .hold: .holdShared, .expired: .expiredShared,
             ]
             #expect(try key(shared, at: instant) == after.flatMap { others[$0] })

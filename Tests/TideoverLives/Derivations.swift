@@ -52,7 +52,7 @@ package enum Derivations {
                 of: CustomerRecord(
                     customer: customer,
                     environment: environment,
-                    holdings: lineages.map { holding($0.key, $0.value) },
+                    lineageRecords: lineages.map { lineageRecord($0.key, $0.value) },
                     catalogue: Versioned(catalogue),
                     policy: Versioned(policy)
                 )
@@ -60,14 +60,16 @@ package enum Derivations {
         }
     }
 
-    private static func holding(_ lineage: Lineage, _ facts: [Fact]) -> CustomerRecord.Holding {
+    private static func lineageRecord(_ lineage: Lineage, _ facts: [Fact])
+        -> CustomerRecord.LineageRecord
+    {
         let owner = OwnershipEntry(
             lineage: lineage,
             customer: customer,
             from: .distantPast,
             why: .claimed
         )
-        return CustomerRecord.Holding(lineage: lineage, facts: facts, owners: [owner])
+        return CustomerRecord.LineageRecord(lineage: lineage, facts: facts, owners: [owner])
     }
 
     private static func faults(of record: CustomerRecord) -> [String] {
@@ -117,10 +119,10 @@ package enum Derivations {
         _ record: CustomerRecord,
         until end: Instant
     ) {
-        let timelines = record.holdings.map { holding in
+        let timelines = record.lineageRecords.map { lineageRecord in
             LineageTimeline(
-                lineage: holding.lineage,
-                facts: holding.facts,
+                lineage: lineageRecord.lineage,
+                facts: lineageRecord.facts,
                 catalogue: record.catalogue,
                 policy: record.policy,
                 until: end
@@ -129,11 +131,11 @@ package enum Derivations {
         _ = RecoveryReport(of: told.issues, asOf: end, by: [.product])
         _ = TrialReport(of: timelines, asOf: end)
         _ = ChurnReport(of: timelines, over: Instant.writable.lowerBound..<max(end, "0001-01-01"))
-        for holding in record.holdings {
+        for lineageRecord in record.lineageRecords {
             for name in record.catalogue.entitlements {
                 let lockouts = Lockouts(
-                    lineage: holding.lineage,
-                    facts: holding.facts,
+                    lineage: lineageRecord.lineage,
+                    facts: lineageRecord.facts,
                     entitlement: name,
                     until: end,
                     catalogue: record.catalogue.value(at: end),

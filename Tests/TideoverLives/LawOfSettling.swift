@@ -9,8 +9,10 @@ extension Law {
         var random = trial.random
         let purse = Purse(beside: life, &random)
         let all = purse.record
-        let settled = all.holdings.compactMap { holding in
-            holding.settledSince(for: all.customer, all.catalogue).map { (holding.lineage, $0) }
+        let settled = all.lineageRecords.compactMap { lineageRecord in
+            lineageRecord.settledSince(for: all.customer, all.catalogue).map {
+                (lineageRecord.lineage, $0)
+            }
         }
         guard settled.count == purse.plain else {
             return "\(settled.count) settled purchases where \(purse.plain) are"
@@ -27,7 +29,7 @@ extension Law {
 /// A customer's other purchases: consumables, and purchases that only resemble them.
 private struct Purse {
     private let life: Life
-    private var holdings: [CustomerRecord.Holding] = []
+    private var lineageRecords: [CustomerRecord.LineageRecord] = []
     /// The number of purchases that are expected to be settled.
     private(set) var plain = 0
 
@@ -83,16 +85,18 @@ private struct Purse {
             OwnershipEntry(lineage: lineage, customer: Self.ben, from: $0, why: .transferred)
         }
         let owners = [first, second].compactMap(\.self)
-        holdings.append(CustomerRecord.Holding(lineage: lineage, facts: facts, owners: owners))
+        lineageRecords.append(
+            CustomerRecord.LineageRecord(lineage: lineage, facts: facts, owners: owners)
+        )
     }
 
     var record: CustomerRecord { record { _ in true } }
 
-    func record(of isMeant: (CustomerRecord.Holding) -> Bool) -> CustomerRecord {
+    func record(of isMeant: (CustomerRecord.LineageRecord) -> Bool) -> CustomerRecord {
         CustomerRecord(
             customer: Self.anna,
             environment: life.lineage.environment,
-            holdings: holdings.filter(isMeant),
+            lineageRecords: lineageRecords.filter(isMeant),
             catalogue: Versioned(life.catalogue),
             policy: Versioned(life.policy)
         )
@@ -105,8 +109,8 @@ extension CustomerRecord {
     private static let probes = 12
 
     private func boundaries(after instant: Instant) -> [Instant] {
-        let all = history.holdings.flatMap { holding in
-            policy.versions.flatMap { holding.history.boundaries(policy: $0.value) }
+        let all = history.lineageRecords.flatMap { lineageRecord in
+            policy.versions.flatMap { lineageRecord.history.boundaries(policy: $0.value) }
         }
         return Set(all).filter { $0 > instant }.sorted()
     }

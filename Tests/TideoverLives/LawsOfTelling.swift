@@ -74,8 +74,8 @@ private struct Story {
         let record = CustomerRecord(
             customer: life.holder,
             environment: life.lineage.environment,
-            holdings: [
-                CustomerRecord.Holding(
+            lineageRecords: [
+                CustomerRecord.LineageRecord(
                     lineage: life.lineage,
                     facts: life.facts,
                     owners: [life.possession]
@@ -173,7 +173,7 @@ extension Life {
         CustomerHistory(
             customer: holder,
             environment: lineage.environment,
-            holdings: [OwnedHistory(history: history, owners: [possession])],
+            lineageRecords: [OwnedHistory(history: history, owners: [possession])],
             catalogue: catalogue,
             policy: policy
         )

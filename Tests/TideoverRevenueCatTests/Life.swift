@@ -75,7 +75,7 @@ struct Life {
         CustomerHistory(
             customer: Self.customer,
             environment: environment,
-            holdings: lineages.map { lineage in
+            lineageRecords: lineages.map { lineage in
                 OwnedHistory(
                     history: LineageHistory(
                         lineage: lineage,

@@ -15,7 +15,7 @@ import TideoverStorage
         try Migration.prepare(writer)
     }
 
-    private func reader() throws -> Connection {
+    private func readSession() throws -> Connection {
         try Connection(path: folder.database, access: .readOnly, busyTimeout: 100)
     }
 
@@ -33,16 +33,16 @@ import TideoverStorage
         ] as [StaticString]
     )
     func `a reader cannot write`(sql: StaticString) throws {
-        let error = #expect(throws: StorageError.self) { try reader().execute(sql) }
+        let error = #expect(throws: StorageError.self) { try readSession().execute(sql) }
         #expect(error?.reason == .readOnly)
         #expect(try writer.integer("PRAGMA user_version") == Int64(Migration.latest))
     }
 
     @Test func `a reader cannot checkpoint`() throws {
         try writer.execute("INSERT INTO tally VALUES ('a', '', 'k', 'n', 1)")
-        let reader = try reader()
-        #expect(try reader.integer("SELECT count FROM tally") == 1)
-        #expect(throws: StorageError.self) { try reader.checkpoint(.truncate) }
+        let readSession = try readSession()
+        #expect(try readSession.integer("SELECT count FROM tally") == 1)
+        #expect(throws: StorageError.self) { try readSession.checkpoint(.truncate) }
         #expect(try writer.checkpoint(.truncate) == 0)
     }
 

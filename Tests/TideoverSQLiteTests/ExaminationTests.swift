@@ -36,7 +36,7 @@ import TideoverStorageConformance
         _ number: Int
     ) async throws {
         let bytes = Array("evidence \(number)".utf8)
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: "cards",
             environment: environment,
             evidence: Evidence(
@@ -51,7 +51,9 @@ import TideoverStorageConformance
             tallies: [:],
             now: received
         )
-        _ = try await storage.commit(intake) { _ in preconditionFailure("no customer to derive") }
+        _ = try await storage.commit(commitRequest) { _ in
+            preconditionFailure("no customer to derive")
+        }
     }
 
     // MARK: Read-only

@@ -47,8 +47,10 @@ import TideoverStorageConformance
         )
     }
 
-    private static func intake(_ facts: [Fact], customers: [CustomerKey] = []) -> Intake {
-        Intake(
+    private static func commitRequest(_ facts: [Fact], customers: [CustomerKey] = [])
+        -> CommitRequest
+    {
+        CommitRequest(
             app: "cards",
             environment: .production,
             facts: facts,
@@ -59,7 +61,7 @@ import TideoverStorageConformance
 
     /// Derives an answer that lists exactly its facts.
     private static func derive(_ lineages: CustomerLineages) -> Derivation {
-        let facts = lineages.holdings.flatMap(\.facts).compactMap { fact -> String? in
+        let facts = lineages.lineageRecords.flatMap(\.facts).compactMap { fact -> String? in
             if case .term(let term) = fact.assertion { term.transactionId } else { nil }
         }
         let list = facts.map { "\"\($0)\"" }.joined(separator: ",")
@@ -72,7 +74,7 @@ import TideoverStorageConformance
 
     private func buyFive() async throws {
         _ = try await storage.commit(
-            Self.intake((1...5).map { Self.fact("\($0)", of: "anna") }),
+            Self.commitRequest((1...5).map { Self.fact("\($0)", of: "anna") }),
             derive: Self.derive
         )
         #expect(try answer() == #"["1-0","2-0","3-0","4-0","5-0"]"#)
@@ -81,7 +83,8 @@ import TideoverStorageConformance
     @Test func `other customers are served while a large one is derived`() async throws {
         try await buyFive()
         let (begun, othersAreDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        async let large = storage.commit(Self.intake([Self.fact("6", of: "anna")])) { lineages in
+        async let large = storage.commit(Self.commitRequest([Self.fact("6", of: "anna")])) {
+            lineages in
             begun.signal()
             othersAreDone.wait()
             return Self.derive(lineages)
@@ -90,12 +93,12 @@ import TideoverStorageConformance
         // The derivation above is still running: if it blocked the writer, these commits would not
         // return.
         for number in 1...3 {
-            let other = Self.intake([Self.fact("b\(number)", of: "ben")])
+            let other = Self.commitRequest([Self.fact("b\(number)", of: "ben")])
             _ = try await storage.commit(other, derive: Self.derive)
         }
         #expect(try answer(Self.key("ben")) == #"["b1-0","b2-0","b3-0"]"#)
         // No part of the large customer's commit is visible before its answer is stored.
-        #expect(try storage.lineages(of: Self.anna, now: Self.start)?.holdings.count == 5)
+        #expect(try storage.lineages(of: Self.anna, now: Self.start)?.lineageRecords.count == 5)
         othersAreDone.signal()
         guard case .committed(let count, let rows, _) = try await large else {
             Issue.record("it is no duplicate")
@@ -111,7 +114,8 @@ import TideoverStorageConformance
         try await buyFive()
         let calls = Locked(0)
         let (begun, isRestored) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        async let large = storage.commit(Self.intake([Self.fact("6", of: "anna")])) { lineages in
+        async let large = storage.commit(Self.commitRequest([Self.fact("6", of: "anna")])) {
+            lineages in
             if Self.count(calls) == 1 {
                 begun.signal()
                 isRestored.wait()
@@ -146,7 +150,7 @@ import TideoverStorageConformance
             before: Self.start,
             limit: 1
         )
-        _ = try await storage.commit(Self.intake([], customers: [Self.anna])) {
+        _ = try await storage.commit(Self.commitRequest([], customers: [Self.anna])) {
             [storage] lineages in
             // The last one blocks the writer, so a prune meanwhile would not return.
             if Self.count(calls) <= 5 {
@@ -170,7 +174,7 @@ import TideoverStorageConformance
             for number in 10..<40 {
                 group.addTask { [storage] in
                     _ = try await storage.commit(
-                        Self.intake([Self.fact("\(number)", of: "anna")]),
+                        Self.commitRequest([Self.fact("\(number)", of: "anna")]),
                         derive: Self.derive
                     )
                 }
@@ -180,7 +184,7 @@ import TideoverStorageConformance
         let row = try #require(try storage.row(of: Self.anna))
         #expect(row.version == 31)
         let all = try #require(try storage.lineages(of: Self.anna, now: Self.start))
-        #expect(all.holdings.count == 35)
+        #expect(all.lineageRecords.count == 35)
         #expect(row.answer == Self.derive(all).answer)
         await storage.close()
     }
@@ -188,7 +192,8 @@ import TideoverStorageConformance
     @Test func `closing finishes started derivations`() async throws {
         try await buyFive()
         let begun = DispatchSemaphore(value: 0)
-        async let large = storage.commit(Self.intake([Self.fact("6", of: "anna")])) { lineages in
+        async let large = storage.commit(Self.commitRequest([Self.fact("6", of: "anna")])) {
+            lineages in
             begun.signal()
             return Self.derive(lineages)
         }
@@ -196,7 +201,7 @@ import TideoverStorageConformance
         await storage.close()
         _ = try await large
         let again = try SQLiteStorage(path: folder.database)
-        #expect(try again.lineages(of: Self.anna, now: Self.start)?.holdings.count == 6)
+        #expect(try again.lineages(of: Self.anna, now: Self.start)?.lineageRecords.count == 6)
         await again.close()
     }
 

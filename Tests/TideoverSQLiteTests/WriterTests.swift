@@ -15,10 +15,10 @@ import TideoverStorage
 
     private static let tally = Tally(environment: .production, kind: "k", name: "n")
 
-    private static func intake(_ n: Int, bytes: Int = 100) -> Intake {
+    private static func commitRequest(_ n: Int, bytes: Int = 100) -> CommitRequest {
         let content =
             Array("\(n)".utf8) + Array(repeating: UInt8(truncatingIfNeeded: n), count: bytes)
-        return Intake(
+        return CommitRequest(
             app: "cards",
             environment: .production,
             evidence: Evidence(
@@ -39,13 +39,13 @@ import TideoverStorage
     }
 
     private static func commit(_ n: Int, bytes: Int = 100, to storage: SQLiteStorage) async throws {
-        _ = try await storage.commit(intake(n, bytes: bytes), derive: derive)
+        _ = try await storage.commit(commitRequest(n, bytes: bytes), derive: derive)
     }
 
     private static func isThere(_ n: Int, bytes: Int = 100, in storage: SQLiteStorage) throws
         -> Bool
     {
-        let evidence = intake(n, bytes: bytes).evidence
+        let evidence = commitRequest(n, bytes: bytes).evidence
         let id = try #require(evidence?.id)
         return try storage.evidence(id, app: "cards") == evidence
     }
@@ -286,8 +286,13 @@ import TideoverStorage
         )
         for n in 0..<12 {
             let now = Instant(millisecondsSince1970: Int64(n))
-            let intake = Intake(app: "cards", environment: .production, customers: [key], now: now)
-            _ = try await storage.commit(intake) { _ in
+            let commitRequest = CommitRequest(
+                app: "cards",
+                environment: .production,
+                customers: [key],
+                now: now
+            )
+            _ = try await storage.commit(commitRequest) { _ in
                 let answer = Array(repeating: UInt8(n), count: 6 << 20)
                 return Derivation(answer: answer, validUntil: nil, fingerprint: "p1")
             }

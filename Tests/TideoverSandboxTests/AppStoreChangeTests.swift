@@ -257,7 +257,7 @@ import TideoverSandbox
 }
 
 /// The renewal speed of a sandbox.
-@Suite struct AppStoreTempoTests {
+@Suite struct AppStoreBillingSpeedTests {
     private func store(
         _ rate: RenewalRate,
         _ period: String,

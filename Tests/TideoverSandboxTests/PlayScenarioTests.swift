@@ -86,7 +86,7 @@ import TideoverSignatures
         )
         let authority = try SandboxAuthority()
         let session = await ScenarioSession(stage, target: target, authority: authority)
-        func take(_ step: String) async throws -> [Moment] {
+        func take(_ step: String) async throws -> [TraceEntry] {
             try await session.take(Array(step.utf8))
         }
         _ = try await take("{ do: 'buy', customer: 'ben', product: 'cards.pro' }")

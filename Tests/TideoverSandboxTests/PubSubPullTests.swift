@@ -38,7 +38,7 @@ import TideoverSandbox
         async throws
     {
         let shown = PlayClient.start + 1_000_000
-        let dial = StoreDial(from: PlayClient.start, at: shown, month: StoreDial.month)
+        let dial = StoreTimeScale(from: PlayClient.start, at: shown, month: StoreTimeScale.month)
         let client = try await PlayClient(dial: dial)
         try await client.store.requestTestNotification()
         try await pass(client, seconds: 2)

@@ -22,7 +22,7 @@ import TideoverSandbox
         }
     }
 
-    private func waits(_ letter: PlayPost.Letter) -> [Int64] {
+    private func waits(_ letter: PlayPost.DeliveryRecord) -> [Int64] {
         zip(letter.attempts.dropFirst(), letter.attempts).map { ($0.at - $1.at) / 1000 }
     }
 
@@ -56,7 +56,7 @@ import TideoverSandbox
     }
 
     @Test func `an acknowledged message can be delivered again with the same id`() {
-        var habits = PubSubHabits()
+        var habits = PubSubDeliveryFaults()
         habits.redelivered = 100
         var post = PlayPost(seed: 1, habits: habits)
         post.publish(Self.notice, about: nil, at: Self.start)
@@ -66,7 +66,7 @@ import TideoverSandbox
     }
 
     @Test func `an event can be published twice with two ids`() {
-        var habits = PubSubHabits()
+        var habits = PubSubDeliveryFaults()
         habits.republished = 100
         var post = PlayPost(seed: 1, habits: habits)
         let messages = post.publish(Self.notice, about: nil, at: Self.start)
@@ -76,7 +76,7 @@ import TideoverSandbox
     }
 
     @Test func `a lost message is published and never delivered`() {
-        var habits = PubSubHabits()
+        var habits = PubSubDeliveryFaults()
         habits.lost = 100
         var post = PlayPost(seed: 1, habits: habits)
         post.publish(Self.notice, about: nil, at: Self.start)
@@ -85,7 +85,7 @@ import TideoverSandbox
     }
 
     @Test func `messages are reordered where the delivery times vary`() {
-        var habits = PubSubHabits()
+        var habits = PubSubDeliveryFaults()
         habits.scatter = 600_000
         var post = PlayPost(seed: 3, habits: habits)
         for index in 0..<20 {

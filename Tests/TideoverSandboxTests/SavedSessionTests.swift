@@ -80,7 +80,7 @@ import TideoverSandbox
     ]
 
     private enum Told: Equatable {
-        case moments([Moment])
+        case moments([TraceEntry])
         case fault(ScenarioError)
 
         var count: Int {

@@ -62,7 +62,7 @@ import TideoverSignatures
             .run(Scenario(reading: Array(Self.life.utf8)))
     }
 
-    @Test(arguments: [3000, 300_000, StoreDial.month])
+    @Test(arguments: [3000, 300_000, StoreTimeScale.month])
     func `only future dates are ahead of the clock`(_ month: Int64) async throws {
         let listener = Listener()
         _ = try await play(listener, month: month)

@@ -133,7 +133,7 @@ import TideoverStorage
                 .appStoreAPI
             )
             + message("d", [outlook(true)], signed: Self.start + .days(31), .appStoreAPI)
-        report.add(Holding(lineage: Self.lineage, facts: facts, owners: []))
+        report.add(LineageRecord(lineage: Self.lineage, facts: facts, owners: []))
         #expect(report.earlier == 1)
         #expect(report.share(.pushed) == Share(1, of: 3))
         #expect(report.share(.asked) == Share(2, of: 3))

@@ -99,13 +99,13 @@ import TideoverStorage
 
     /// Returns all stored facts of the app's lineages, without their time and source of arrival.
     private func facts(_ backEnd: RehearsedBackEnd) throws -> [String] {
-        let holdings = try backEnd.storage.lineages(
+        let lineageRecords = try backEnd.storage.lineages(
             app: "cards",
             environment: .simulated,
             after: nil,
             limit: 100
         )
-        return try holdings.flatMap(\.facts).map { fact in
+        return try lineageRecords.flatMap(\.facts).map { fact in
             var writer = JSONWriter()
             fact.write(to: &writer)
             let json = JSONValue(try JSONDocument(writer.bytes, limits: .local).root)

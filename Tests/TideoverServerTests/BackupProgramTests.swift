@@ -90,13 +90,13 @@ final class BackupProgramTests {
         let start = now - .days(400)
         for page in 0..<count / 500 {
             let facts = (0..<500).flatMap { Self.life("\(page * 500 + $0)", from: start) }
-            let intake = Intake(
+            let commitRequest = CommitRequest(
                 app: "cards",
                 environment: .sandbox,
                 facts: facts,
                 now: start + .days(300)
             )
-            _ = try await storage.commit(intake) { _ in
+            _ = try await storage.commit(commitRequest) { _ in
                 Derivation(answer: Array("{}".utf8), validUntil: nil, fingerprint: "")
             }
         }

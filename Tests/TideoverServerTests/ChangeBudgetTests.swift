@@ -16,7 +16,7 @@ import TideoverStorage
 
     private func server(_ limits: ClientLimits = limits) throws -> TestServer {
         try TestServer(
-            instruments: Instruments(uptime: { [uptime] in uptime.nanoseconds }),
+            probes: Probes(uptime: { [uptime] in uptime.nanoseconds }),
             clients: limits
         )
     }
@@ -180,7 +180,7 @@ import TideoverStorage
     func `the bytes that one address stores in an hour are bounded`(_ body: String) async throws {
         let server = try TestServer(
             catalogue: Self.manyEntitlements,
-            instruments: Instruments(uptime: { [uptime] in uptime.nanoseconds }),
+            probes: Probes(uptime: { [uptime] in uptime.nanoseconds }),
             clients: ClientLimits()
         )
         let pad = String(repeating: "x", count: 240)

@@ -151,7 +151,7 @@ import TideoverStorage
         let looks = Counter()
         let server = try TestServer(
             catalogue: TestPlay.catalogue,
-            instruments: Instruments(uptime: { looks.next() * 10_000_000_000 }),
+            probes: Probes(uptime: { looks.next() * 10_000_000_000 }),
             googlePlay: play.trust()
         )
         #expect(try await push(server, example.content) == (200, "committed"))

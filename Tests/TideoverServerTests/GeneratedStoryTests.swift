@@ -13,9 +13,9 @@ import TideoverServer
     private func verdict(
         _ scenario: Scenario,
         planting: (inout ScenarioTarget) -> Void = { _ in }
-    ) async throws -> StoryVerdict {
+    ) async throws -> StoryOracle {
         try await Rehearsal.played(scenario, keepsUp: true, planting: { planting(&$1) }) {
-            $1.storyVerdict
+            $1.storyOracle
         }
     }
 

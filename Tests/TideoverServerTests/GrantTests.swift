@@ -61,8 +61,13 @@ import TideoverStorage
                 evidence: EvidenceID(hex: "00")
             )
         }
-        let intake = Intake(app: "cards", environment: .sandbox, facts: facts, now: server.now)
-        _ = try await server.storage.commit(intake) { _ in
+        let commitRequest = CommitRequest(
+            app: "cards",
+            environment: .sandbox,
+            facts: facts,
+            now: server.now
+        )
+        _ = try await server.storage.commit(commitRequest) { _ in
             Derivation(answer: Array("{}".utf8), validUntil: nil, fingerprint: "")
         }
     }

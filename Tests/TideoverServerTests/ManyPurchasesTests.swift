@@ -54,14 +54,14 @@ import TideoverStorage
     /// Returns the input of a derivation; its output is discarded.
     private func given(_ server: TestServer) async throws -> CustomerLineages? {
         let seen = Locked<CustomerLineages?>(nil)
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: "cards",
             environment: .sandbox,
             customers: [Self.key],
             now: server.now
         )
         await #expect(throws: StorageError.self) {
-            _ = try await server.storage.commit(intake) { lineages in
+            _ = try await server.storage.commit(commitRequest) { lineages in
                 seen.withLock { $0 = lineages }
                 return Derivation(
                     answer: [],
@@ -86,7 +86,7 @@ import TideoverStorage
         #expect(try await server.premium() == "active paid access")
         server.set(Message.start + .minutes(3))
         let lineages = try #require(try await given(server))
-        #expect(lineages.holdings.count == 2)
+        #expect(lineages.lineageRecords.count == 2)
         #expect(lineages.leftOut?.count == 29)
         // A refunded purchase counts again.
         var refunded = coins(7, signed: Message.start + .minutes(4))
@@ -96,7 +96,7 @@ import TideoverStorage
         try await present([refunded], to: server)
         server.set(Message.start + .minutes(6))
         let after = try #require(try await given(server))
-        #expect(after.holdings.count == 3)
+        #expect(after.lineageRecords.count == 3)
         #expect(after.leftOut?.count == 28)
         let events = try server.storage.outbox(app: "cards", after: nil, limit: 100)
         #expect(events.filter { $0.event.kind == "refunded" }.count == 1)
@@ -114,7 +114,9 @@ import TideoverStorage
         try await present((1...3).map { month(Int64($0) - 1) }, to: server)
         let row = try #require(try server.storage.row(of: Self.key))
         #expect(row.version == 1)
-        #expect(try server.storage.lineages(of: Self.key, now: server.now)?.holdings.count == 1)
+        #expect(
+            try server.storage.lineages(of: Self.key, now: server.now)?.lineageRecords.count == 1
+        )
         await server.close()
     }
 

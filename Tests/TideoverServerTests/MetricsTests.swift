@@ -34,7 +34,7 @@ import TideoverTestProcesses
     @Test func `durations are counted in cumulative buckets`() async throws {
         let looks = Counter()
         let server = try TestServer(
-            instruments: Instruments(uptime: { looks.next() * 2_000_000 })
+            probes: Probes(uptime: { looks.next() * 2_000_000 })
         )
         _ = try await server.get("/healthz")
         _ = try await server.get("/healthz")
@@ -91,7 +91,7 @@ import TideoverTestProcesses
         #expect(try await !bare.samples().contains { $0.contains("_process_") })
         #expect(try await !bare.samples().contains { $0.contains("_connections_") })
         await bare.close()
-        let server = try TestServer(instruments: MetricsSample.instruments)
+        let server = try TestServer(probes: MetricsSample.probes)
         let samples = try await server.samples()
         #expect(samples.contains("tideover_process_start_time_seconds 1777629600.5"))
         #expect(samples.contains("tideover_process_resident_memory_bytes 50000000"))
@@ -117,7 +117,7 @@ import TideoverTestProcesses
     @Test(.enabled(if: Promtool.path != nil, "promtool is missing (Debian package prometheus)"))
     func `promtool finds no problem in the metrics`() async throws {
         let promtool = try #require(Promtool.path)
-        let server = try TestServer(instruments: MetricsSample.instruments)
+        let server = try TestServer(probes: MetricsSample.probes)
         let atRest = try await server.get("/metrics")
         #expect(try Promtool.check(atRest.body, promtool) == "0")
         try await MetricsSample.live(server)
@@ -131,7 +131,7 @@ import TideoverTestProcesses
 
 /// A server that has received every kind of message.
 enum MetricsSample {
-    static let instruments = Instruments(
+    static let probes = Probes(
         process: {
             ProcessReading(
                 startedAt: Instant(millisecondsSince1970: 1_777_629_600_500),
@@ -198,7 +198,7 @@ enum Promtool {
     @Test func `the page lists exactly the metrics of the server`() async throws {
         let disk = Disk()
         let server = try TestServer(
-            instruments: MetricsSample.instruments,
+            probes: MetricsSample.probes,
             faults: disk.faults,
             googlePlay: TestPlay().trust(asksStore: true)
         )

@@ -14,7 +14,7 @@ import TideoverTestProcesses
 @Suite struct MirrorTests {
     /// Each story has its own database and two processes; all at once would exceed the limit of
     /// open files.
-    private static let turns = Gate(WorkLimits(running: 8, waiting: 1_000))
+    private static let turns = ConcurrencyLimiter(WorkLimits(running: 8, waiting: 1_000))
 
     @Test(arguments: ScenarioTests.files)
     func `after each drained event a mirror has the answer of the server`(file: String) async throws

@@ -30,7 +30,7 @@ import TideoverStorage
         // A minute passes between two requests, so that the store can be queried each time.
         let uptime = Locked<Int64>(0)
         let server = try TestServer(
-            instruments: Instruments(
+            probes: Probes(
                 uptime: {
                     uptime.withLock { time in
                         time += 60_000_000_000
@@ -272,9 +272,9 @@ import TideoverStorage
         #expect(words(advice) == Advice.Kind.allCases.map(\.rawValue))
         let eligibility = schemas["TrialOffer"]?["properties"]?["eligibility"]?["enum"]
         #expect(words(eligibility) == IntroductoryEligibility.allCases.map(\.rawValue))
-        #expect(words(schemas["WordsKey"]?["examples"]) == Phrase.Key.allCases.map(\.rawValue))
+        #expect(words(schemas["WordsKey"]?["examples"]) == MessageText.Key.allCases.map(\.rawValue))
         let arguments = schemas["Arguments"]?["properties"]?.members.map(\.key)
-        #expect(arguments == Phrase.Argument.allCases.map(\.rawValue))
+        #expect(arguments == MessageText.Argument.allCases.map(\.rawValue))
         await server.close()
     }
 

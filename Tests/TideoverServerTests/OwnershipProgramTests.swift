@@ -43,13 +43,15 @@ final class OwnershipProgramTests {
             receivedAt: Message.start,
             bytes: body
         )
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: "cards",
             environment: .simulated,
             evidence: piece,
             now: Message.start
         )
-        _ = try await storage.commit(intake) { _ in preconditionFailure("no customer is known") }
+        _ = try await storage.commit(commitRequest) { _ in
+            preconditionFailure("no customer is known")
+        }
         await storage.close()
         return file.path
     }

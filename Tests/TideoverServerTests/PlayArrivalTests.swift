@@ -179,7 +179,9 @@ import TideoverStorage
     }
 
     private func due(_ facts: [Fact], after instant: Instant) -> [Instant] {
-        Holding(lineage: facts[0].lineage, facts: facts, owners: []).renewalsDue(after: instant)
+        LineageRecord(lineage: facts[0].lineage, facts: facts, owners: []).renewalsDue(
+            after: instant
+        )
     }
 
     @Test func `a notification is due two days after the end of a renewing period`() {

@@ -212,7 +212,7 @@ import TideoverStorage
         let anna = try #require(CustomerID(TestServer.anna))
         let key = CustomerKey(app: "cards", environment: .sandbox, customer: anna)
         #expect(try server.storage.row(of: key)?.version == 1)
-        #expect(try server.storage.lineages(of: key, now: server.now)?.holdings.count == 4)
+        #expect(try server.storage.lineages(of: key, now: server.now)?.lineageRecords.count == 4)
         await server.close()
     }
 

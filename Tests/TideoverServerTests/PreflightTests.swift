@@ -100,12 +100,12 @@ import TideoverStorage
     }
 
     /// Creates a failed monthly renewal with these assertions.
-    private func holding(
+    private func lineageRecord(
         _ number: Int,
         end: Instant,
         offer: Offer? = nil,
         _ words: [Assertion]
-    ) -> Holding {
+    ) -> LineageRecord {
         let lineage = Lineage(store: .appStore, environment: .production, id: "\(number)")
         let term = Assertion.term(
             Term(
@@ -127,7 +127,7 @@ import TideoverStorage
                 evidence: EvidenceID(hex: "\(number)")
             )
         }
-        return Holding(lineage: lineage, facts: facts, owners: [])
+        return LineageRecord(lineage: lineage, facts: facts, owners: [])
     }
 
     private func graced(_ days: Int64, _ end: Instant) -> [Assertion] {
@@ -149,10 +149,10 @@ import TideoverStorage
         let july: Instant = "2026-07-01T10:00:00Z"
         var survey = StoreSurvey()
         let catalogue = Self.app(grace: "P16D").catalogue
-        survey.add(holding(1, end: june, graced(3, june)), catalogue)
-        survey.add(holding(2, end: may, denied(may)), catalogue)
+        survey.add(lineageRecord(1, end: june, graced(3, june)), catalogue)
+        survey.add(lineageRecord(2, end: may, denied(may)), catalogue)
         let trial = Offer(kind: .introductory, discount: .freeTrial)
-        survey.add(holding(3, end: july, offer: trial, denied(july)), catalogue)
+        survey.add(lineageRecord(3, end: july, offer: trial, denied(july)), catalogue)
         let failures = survey.failures["cards.pro.monthly"]
         #expect(failures?.keys.sorted() == [.absent, .days(3)])
         #expect(failures?.values.map(\.newest).max() == june)

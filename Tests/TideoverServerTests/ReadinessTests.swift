@@ -86,7 +86,7 @@ import TideoverStorage
 
     @Test func `frequent checks write once a second`() async throws {
         let disk = Disk()
-        let server = try TestServer(instruments: disk.instruments, faults: disk.faults)
+        let server = try TestServer(probes: disk.probes, faults: disk.faults)
         for _ in 0..<20 { #expect(try await server.get("/readyz").status == 200) }
         #expect(disk.writes == 1)
         disk.advance(by: 1_000_000_000)
@@ -97,7 +97,7 @@ import TideoverStorage
 
     @Test func `a full disk and its recovery are detected`() async throws {
         let disk = Disk()
-        let server = try TestServer(instruments: disk.instruments, faults: disk.faults)
+        let server = try TestServer(probes: disk.probes, faults: disk.faults)
         #expect(try await server.get("/readyz").status == 200)
         disk.isFull = true
         disk.advance(by: 1_000_000_000)
@@ -115,7 +115,7 @@ import TideoverStorage
 
     @Test func `a failed commit ends readiness at once, until a write succeeds`() async throws {
         let disk = Disk()
-        let server = try TestServer(instruments: disk.instruments, faults: disk.faults)
+        let server = try TestServer(probes: disk.probes, faults: disk.faults)
         #expect(try await server.get("/readyz").status == 200)
         disk.isFull = true
         #expect(try await server.post(Message.purchase("n-1")).status == 503)
@@ -141,8 +141,8 @@ import TideoverStorage
     }
 
     @Test func `a server logs the warning`() async throws {
-        let instruments = Instruments(writeAheadLogBytes: { WriteAheadLogAlarm.boundBytes })
-        let server = try TestServer(instruments: instruments)
+        let probes = Probes(writeAheadLogBytes: { WriteAheadLogAlarm.boundBytes })
+        let server = try TestServer(probes: probes)
         let running = Task { await server.service.run(every: .milliseconds(1)) }
         while !server.logged.contains(where: { $0.contains("write-ahead log is large") }) {
             try await Task.sleep(for: .milliseconds(5))
@@ -168,8 +168,8 @@ final class Disk: Sendable {
         set { full.store(newValue, ordering: .relaxed) }
     }
 
-    var instruments: Instruments {
-        Instruments(uptime: { self.now.load(ordering: .relaxed) })
+    var probes: Probes {
+        Probes(uptime: { self.now.load(ordering: .relaxed) })
     }
 
     var faults: SQLiteFaults {

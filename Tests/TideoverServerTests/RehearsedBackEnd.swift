@@ -153,7 +153,7 @@ final class RehearsedBackEnd: Sendable {
             clock: { time.clock.now },
             log: { lines.append(String(decoding: $0.json(at: time.clock.now), as: UTF8.self)) },
             adminKey: TestServer.adminKey,
-            instruments: Instruments(uptime: { time.uptime }),
+            probes: Probes(uptime: { time.uptime }),
             access: ["cards": [access ?? rehearsed.access()]],
             sleep: time.sleep
         )
@@ -208,8 +208,12 @@ final class RehearsedBackEnd: Sendable {
         let record = CustomerRecord(
             customer: id,
             environment: .simulated,
-            holdings: known.holdings.map {
-                CustomerRecord.Holding(lineage: $0.lineage, facts: $0.facts, owners: $0.owners)
+            lineageRecords: known.lineageRecords.map {
+                CustomerRecord.LineageRecord(
+                    lineage: $0.lineage,
+                    facts: $0.facts,
+                    owners: $0.owners
+                )
             },
             catalogue: app.catalogue,
             policy: app.policy

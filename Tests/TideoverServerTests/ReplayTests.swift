@@ -91,13 +91,13 @@ import TideoverStorage
     ) async throws -> RehearsedBackEnd {
         let older = try RehearsedBackEnd(rehearsed, time, faults: faults)
         for piece in try evidence(backEnd) {
-            let intake = Intake(
+            let commitRequest = CommitRequest(
                 app: "cards",
                 environment: .simulated,
                 evidence: piece,
                 now: time.clock.now
             )
-            _ = try await older.storage.commit(intake) { _ in
+            _ = try await older.storage.commit(commitRequest) { _ in
                 preconditionFailure("no customer is known")
             }
         }
@@ -176,13 +176,13 @@ import TideoverStorage
         _ time: TestTime
     ) async throws {
         let anna = try #require(CustomerID(TestServer.anna))
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: "cards",
             environment: .simulated,
             customers: [CustomerKey(app: "cards", environment: .simulated, customer: anna)],
             now: time.clock.now
         )
-        _ = try await backEnd.storage.commit(intake) { _ in
+        _ = try await backEnd.storage.commit(commitRequest) { _ in
             Derivation(answer: Array(answer.utf8), validUntil: nil, fingerprint: "older")
         }
     }
@@ -232,13 +232,13 @@ import TideoverStorage
     }
 
     private func facts(_ backEnd: RehearsedBackEnd) throws -> Int {
-        let holdings = try backEnd.storage.lineages(
+        let lineageRecords = try backEnd.storage.lineages(
             app: "cards",
             environment: .simulated,
             after: nil,
             limit: 1_000
         )
-        return holdings.reduce(0) { $0 + $1.facts.count }
+        return lineageRecords.reduce(0) { $0 + $1.facts.count }
     }
 
     @Test
@@ -372,21 +372,21 @@ import TideoverStorage
         let rehearsed = try RehearsedStore()
         let time = TestTime()
         let backEnd = try await lived(rehearsed, time)
-        let holdings = try backEnd.storage.lineages(
+        let lineageRecords = try backEnd.storage.lineages(
             app: "cards",
             environment: .simulated,
             after: nil,
             limit: 1
         )
-        var fact = try #require(holdings.first?.facts.first)
+        var fact = try #require(lineageRecords.first?.facts.first)
         fact.assertedAt = fact.assertedAt + .seconds(1)
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: "cards",
             environment: .simulated,
             facts: [fact],
             now: time.clock.now
         )
-        _ = try await backEnd.storage.commit(intake) { lineages in
+        _ = try await backEnd.storage.commit(commitRequest) { lineages in
             Derivation(
                 answer: lineages.answer?.answer ?? [],
                 validUntil: nil,

@@ -9,10 +9,10 @@ import TideoverServer
 @Suite struct RequestLogTests {
     /// Each reading of the clock is two milliseconds after the previous one, and each id is one
     /// higher.
-    private static func instruments() -> Instruments {
+    private static func probes() -> Probes {
         let looks = Counter()
         let ids = Counter()
-        return Instruments(
+        return Probes(
             uptime: { looks.next() * 2_000_000 },
             requestID: { "r\(ids.next())" }
         )
@@ -48,7 +48,7 @@ import TideoverServer
         ),
     ])
     func `a request adds one log line`(method: String, target: String, line: String) async throws {
-        let server = try TestServer(instruments: Self.instruments())
+        let server = try TestServer(probes: Self.probes())
         let response = try await server.send(method, target)
         #expect(response.headers["X-Request-Id"] == "r1")
         let start = #"{"time":"2026-05-01T10:00:05.000Z","level":"info","event":"request","#
@@ -119,7 +119,7 @@ import TideoverServer
     }
 
     @Test func `the result of a notification is logged with the request id`() async throws {
-        let server = try TestServer(instruments: Self.instruments())
+        let server = try TestServer(probes: Self.probes())
         _ = try await server.post(.purchase())
         let forged = try Message.purchase("n-2").body(server.store, defect: .unknownRoot)
         _ = try await server.post(forged)
@@ -138,7 +138,7 @@ import TideoverServer
     }
 
     @Test func `a failure of the storage is logged with the request id`() async throws {
-        let server = try TestServer(instruments: Self.instruments())
+        let server = try TestServer(probes: Self.probes())
         await server.storage.close()
         let target = "/v1/apps/cards/customers/\(TestServer.anna)?environment=sandbox"
         #expect(try await server.get(target).status == 503)

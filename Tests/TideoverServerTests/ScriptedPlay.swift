@@ -252,7 +252,7 @@ final class PlayBackEnd: Sendable {
             clock: { time.clock.now },
             log: { log.append(String(decoding: $0.json(at: time.clock.now), as: UTF8.self)) },
             adminKey: TestServer.adminKey,
-            instruments: Instruments(uptime: { time.uptime }),
+            probes: Probes(uptime: { time.uptime }),
             sleep: time.sleep
         )
     }

@@ -337,7 +337,7 @@ import TideoverStorage
                 now: Message.start
             )
         )
-        let id = try #require(lineages.holdings.first?.facts.first?.evidence)
+        let id = try #require(lineages.lineageRecords.first?.facts.first?.evidence)
         #expect(try server.storage.evidence(id, app: "cards")?.bytes == body)
         await server.close()
     }

@@ -135,10 +135,10 @@ import TideoverSignatures
 
     @Test func `every result of an attempt has its own text`() {
         let details = SentNotification.Result.allCases.map { result in
-            Finding.words(Stated<SentNotification.Result>(result.rawValue)).detail
+            Finding.words(OpenEnum<SentNotification.Result>(result.rawValue)).detail
         }
         #expect(Set(details).count == SentNotification.Result.allCases.count)
-        let unknown = Finding.words(Stated<SentNotification.Result>("SOLAR_FLARE"))
+        let unknown = Finding.words(OpenEnum<SentNotification.Result>("SOLAR_FLARE"))
         #expect(unknown.detail.contains("SOLAR_FLARE"))
     }
 

@@ -6,14 +6,14 @@ import TideoverCore
     @Test func `the page lists every key with its arguments and its English`() throws {
         let rows = try ConfigurationDocumentTests.text("docs/words.md").split(separator: "\n")
             .filter { $0.hasPrefix("| `") && $0.contains(" | ") }.map(String.init)
-        let table = Phrase.all.map { phrase in
+        let table = MessageText.all.map { phrase in
             let arguments = phrase.arguments.map { "`\($0.rawValue)`" }.joined(separator: ", ")
             return "| `\(phrase.key.rawValue)` | \(arguments) | \(phrase.title) | "
                 + "\(phrase.message) | \(phrase.label ?? "") |"
         }
         #expect(Array(rows.suffix(table.count)) == table)
         let listed = rows.dropLast(table.count).joined()
-        for argument in Phrase.Argument.allCases {
+        for argument in MessageText.Argument.allCases {
             #expect(listed.contains("`\(argument.rawValue)`"))
         }
     }

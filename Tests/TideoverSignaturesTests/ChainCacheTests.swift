@@ -136,9 +136,9 @@ struct ChainCacheTests {
     }
 }
 
-struct LanesTests {
+struct ObjectPoolTests {
     @Test func `the number of threads inside never exceeds the lanes`() {
-        let lanes = Lanes<Void>(count: 2) { () }
+        let lanes = ObjectPool<Void>(count: 2) { () }
         let inside = Atomic<Int>(0)
         let most = Atomic<Int>(0)
         let done = Atomic<Int>(0)
@@ -158,7 +158,7 @@ struct LanesTests {
     }
 
     @Test func `a closure that throws frees its lane`() {
-        let lanes = Lanes<Int>(count: 1) { 0 }
+        let lanes = ObjectPool<Int>(count: 1) { 0 }
         for _ in 0..<3 {
             #expect(throws: SignatureRefusal.badSignature) {
                 try lanes.withOne { (count: inout Int) throws(SignatureRefusal) in

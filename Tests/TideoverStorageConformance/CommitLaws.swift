@@ -25,8 +25,8 @@ extension StorageLaw {
     ]
 
     private static func deliveredTwice(_ storage: any Storage) async throws {
-        let first = Sample.intake("n1", facts: [Sample.term(0)])
-        let again = Sample.intake(
+        let first = Sample.commitRequest("n1", facts: [Sample.term(0)])
+        let again = Sample.commitRequest(
             "n1",
             facts: [Sample.term(0), Sample.term(1)],
             customers: [Sample.key("u_9")],
@@ -47,22 +47,22 @@ extension StorageLaw {
             let claims = lineages.map {
                 OwnershipClaim(lineage: $0, customer: Sample.customer("u_1"), at: Sample.day(1))
             }
-            return Intake(
+            return CommitRequest(
                 app: Sample.app,
                 environment: .production,
                 ownership: OwnershipClaims(claims) { _, _, _ in .held },
                 now: Sample.day(1)
             )
         }
-        let intakes = [
-            Sample.intake("n1", facts: [Sample.term(0), elsewhere]),
-            Sample.intake("n2", customers: [Sample.key("u_1", .sandbox)]),
-            Sample.intake("n3", customers: [Sample.key("u_1", app: "chess")]),
+        let commitRequests = [
+            Sample.commitRequest("n1", facts: [Sample.term(0), elsewhere]),
+            Sample.commitRequest("n2", customers: [Sample.key("u_1", .sandbox)]),
+            Sample.commitRequest("n3", customers: [Sample.key("u_1", app: "chess")]),
             claims([elsewhere.lineage]), claims([Sample.lineage(), Sample.lineage()]),
         ]
-        for intake in intakes {
+        for commitRequest in commitRequests {
             let error = await #expect(throws: StorageError.self) {
-                _ = try await storage.commit(intake, derive: Sample.derive)
+                _ = try await storage.commit(commitRequest, derive: Sample.derive)
             }
             #expect(error?.reason == .refused)
         }
@@ -70,12 +70,12 @@ extension StorageLaw {
     }
 
     private static func oneKeyManyPlaces(_ storage: any Storage) async throws {
-        let intakes = [
-            Sample.intake("n1"), Sample.intake("n1", app: "chess"),
-            Sample.intake("n1", .sandbox),
+        let commitRequests = [
+            Sample.commitRequest("n1"), Sample.commitRequest("n1", app: "chess"),
+            Sample.commitRequest("n1", .sandbox),
         ]
-        for intake in intakes {
-            let outcome = try await storage.commit(intake, derive: Sample.derive)
+        for commitRequest in commitRequests {
+            let outcome = try await storage.commit(commitRequest, derive: Sample.derive)
             #expect(outcome == .committed(newFacts: 0, customers: []))
         }
     }
@@ -85,19 +85,19 @@ extension StorageLaw {
         var again = Sample.term(0, learnedAt: Sample.day(5))
         again.evidence = EvidenceID(hex: "ff")
         again.source = .deviceTransaction
-        let once = Sample.intake("n1", facts: [first, first])
+        let once = Sample.commitRequest("n1", facts: [first, first])
         let outcome = try await storage.commit(once, derive: Sample.derive)
         guard case .committed(newFacts: 1, _, _) = outcome else {
             Issue.record("one repeated fact gave \(outcome)")
             return
         }
-        let later = Sample.intake("n2", facts: [again])
+        let later = Sample.commitRequest("n2", facts: [again])
         #expect(
             try await storage.commit(later, derive: Sample.derive)
                 == .committed(newFacts: 0, customers: [])
         )
         let known = try storage.lineages(of: Sample.key("u_1"), now: Sample.day(9))
-        #expect(known?.holdings.map(\.facts) == [[first]])
+        #expect(known?.lineageRecords.map(\.facts) == [[first]])
     }
 
     private static func differentFacts(_ storage: any Storage) async throws {
@@ -110,8 +110,8 @@ extension StorageLaw {
         relayed.rank = .relayed
         var said = fact
         said.assertion = .unrecognised(Unrecognised(field: "status", value: "9"))
-        let intake = Sample.intake(facts: [fact, later, enveloped, relayed, said])
-        let outcome = try await storage.commit(intake, derive: Sample.derive)
+        let commitRequest = Sample.commitRequest(facts: [fact, later, enveloped, relayed, said])
+        let outcome = try await storage.commit(commitRequest, derive: Sample.derive)
         guard case .committed(newFacts: 5, _, _) = outcome else {
             Issue.record("of five facts \(outcome) was stored")
             return
@@ -119,14 +119,14 @@ extension StorageLaw {
     }
 
     private static func failsWhole(_ storage: any Storage) async throws {
-        let intake = Sample.intake(
+        let commitRequest = Sample.commitRequest(
             "n1",
             facts: [Sample.term(0)],
             customers: [Sample.key("u_2")],
             tallies: [Tally(environment: .production, kind: "refusal", name: "x"): 1]
         )
         let error = await #expect(throws: StorageError.self) {
-            try await storage.commit(intake, derive: Sample.refused)
+            try await storage.commit(commitRequest, derive: Sample.refused)
         }
         #expect(error?.reason == .refused)
         let id = Sample.evidence("n1").id
@@ -135,7 +135,7 @@ extension StorageLaw {
         #expect(try storage.row(of: Sample.key("u_2")) == nil)
         #expect(try storage.outbox(app: Sample.app, after: nil, limit: 9).isEmpty)
         #expect(try storage.counts(app: Sample.app).isEmpty)
-        let retried = try await storage.commit(intake, derive: Sample.derive)
+        let retried = try await storage.commit(commitRequest, derive: Sample.derive)
         #expect(retried.rows.map(\.version) == [1, 1])
     }
 
@@ -144,8 +144,8 @@ extension StorageLaw {
         let word = Tally(environment: .sandbox, kind: "unrecognised", name: "status=9")
         try await storage.add([refusal: 2, word: 1], app: Sample.app)
         try await storage.add([:], app: Sample.app)
-        let intake = Sample.intake("n1", tallies: [refusal: 3])
-        _ = try await storage.commit(intake, derive: Sample.derive)
+        let commitRequest = Sample.commitRequest("n1", tallies: [refusal: 3])
+        _ = try await storage.commit(commitRequest, derive: Sample.derive)
         try await storage.add([refusal: 7], app: "chess")
         #expect(try storage.counts(app: Sample.app) == [refusal: 5, word: 1])
         #expect(try storage.counts(app: "chess") == [refusal: 7])
@@ -157,8 +157,8 @@ extension StorageLaw {
         var row: CustomerRow?
         var lineages: CustomerLineages?
         try await site.withStorage { storage in
-            let intake = Sample.intake("n1", facts: [Sample.term(0), Sample.term(1)])
-            row = try await storage.commit(intake, derive: Sample.derive).rows.first
+            let commitRequest = Sample.commitRequest("n1", facts: [Sample.term(0), Sample.term(1)])
+            row = try await storage.commit(commitRequest, derive: Sample.derive).rows.first
             lineages = try storage.lineages(of: key, now: Sample.day(2))
         }
         try await site.withStorage { storage in
@@ -166,7 +166,7 @@ extension StorageLaw {
             #expect(rowFound == row && row != nil)
             let lineagesFound = try storage.lineages(of: key, now: Sample.day(2))
             #expect(lineagesFound == lineages && lineages != nil)
-            let again = Sample.intake("n1", facts: [Sample.term(2)])
+            let again = Sample.commitRequest("n1", facts: [Sample.term(2)])
             let outcome = try await storage.commit(again, derive: Sample.derive)
             #expect(outcome == .duplicate)
         }
@@ -178,7 +178,7 @@ extension StorageLaw {
         await storage.close()
         let key = Sample.key("u_1")
         await #expect(throws: StorageError.self) {
-            try await storage.commit(Sample.intake("n1"), derive: Sample.derive)
+            try await storage.commit(Sample.commitRequest("n1"), derive: Sample.derive)
         }
         let tally = Tally(environment: nil, kind: "refusal", name: "x")
         await #expect(throws: StorageError.self) {

@@ -21,8 +21,8 @@ extension StorageLaw {
         let known = try #require(
             try storage.lineages(of: Sample.key("u_1"), now: Sample.day(1))
         )
-        #expect(known.holdings.map(\.facts.count) == [100])
-        #expect(row.answer == Sample.answer(for: known.holdings))
+        #expect(known.lineageRecords.map(\.facts.count) == [100])
+        #expect(row.answer == Sample.answer(for: known.lineageRecords))
         let events = try storage.outbox(app: Sample.app, after: nil, limit: 1_000)
         #expect(events.map(\.version) == Array(1...100))
     }
@@ -31,8 +31,8 @@ extension StorageLaw {
         let outcomes = try await withThrowingTaskGroup(of: CommitOutcome.self) { group in
             for _ in 0..<50 {
                 group.addTask {
-                    let intake = Sample.intake("n1", facts: [Sample.term(0)])
-                    return try await storage.commit(intake, derive: Sample.derive)
+                    let commitRequest = Sample.commitRequest("n1", facts: [Sample.term(0)])
+                    return try await storage.commit(commitRequest, derive: Sample.derive)
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
@@ -45,16 +45,19 @@ extension StorageLaw {
         let failed = await withTaskGroup(of: Bool.self) { group in
             for n in 0..<60 {
                 group.addTask {
-                    let intake = Sample.intake("n\(n)", facts: [Sample.term(Int64(n))])
+                    let commitRequest = Sample.commitRequest(
+                        "n\(n)",
+                        facts: [Sample.term(Int64(n))]
+                    )
                     let derive = n % 3 == 0 ? Sample.refused : Sample.derive
-                    return (try? await storage.commit(intake, derive: derive)) == nil
+                    return (try? await storage.commit(commitRequest, derive: derive)) == nil
                 }
             }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
         #expect(failed == 20)
         let known = try storage.lineages(of: Sample.key("u_1"), now: Sample.day(1))
-        let numbers = known?.holdings.flatMap(\.facts).compactMap(\.termID)
+        let numbers = known?.lineageRecords.flatMap(\.facts).compactMap(\.termID)
         let id = Sample.lineage().id
         #expect(numbers == (0..<60).filter { $0 % 3 != 0 }.map { "\(id)-\($0)" })
         #expect(try storage.row(of: Sample.key("u_1"))?.version == 40)
@@ -66,8 +69,8 @@ extension StorageLaw {
                 group.addTask { try await readUntilCancelled(from: storage) }
             }
             for n in 0..<60 {
-                let intake = Sample.intake("n\(n)", facts: [Sample.term(Int64(n))])
-                let row = try await storage.commit(intake, derive: Sample.derive).rows.first
+                let commitRequest = Sample.commitRequest("n\(n)", facts: [Sample.term(Int64(n))])
+                let row = try await storage.commit(commitRequest, derive: Sample.derive).rows.first
                 #expect(try storage.row(of: Sample.key("u_1")) == row)
             }
             group.cancelAll()
@@ -82,8 +85,11 @@ extension StorageLaw {
         try await withThrowingTaskGroup(of: [CustomerRow].self) { group in
             for n in numbers {
                 group.addTask {
-                    let intake = Sample.intake("n\(n)", facts: [Sample.term(Int64(n))])
-                    return try await storage.commit(intake, derive: Sample.derive).rows
+                    let commitRequest = Sample.commitRequest(
+                        "n\(n)",
+                        facts: [Sample.term(Int64(n))]
+                    )
+                    return try await storage.commit(commitRequest, derive: Sample.derive).rows
                 }
             }
             return try await group.reduce(into: []) { $0 += $1 }
@@ -94,7 +100,7 @@ extension StorageLaw {
         var latest: Int64 = 0
         repeat {
             if let seen = try storage.lineages(of: Sample.key("u_1"), now: Sample.day(1)) {
-                #expect(seen.answer?.answer == Sample.answer(for: seen.holdings))
+                #expect(seen.answer?.answer == Sample.answer(for: seen.lineageRecords))
                 #expect(seen.version >= latest)
                 latest = seen.version
             }

@@ -37,7 +37,7 @@ extension StorageLaw {
 
     private static func claimsAreRuledOn(_ storage: any Storage) async throws {
         let fact = Sample.term(0, token: nil)
-        _ = try await storage.commit(Sample.intake(facts: [fact]), derive: Sample.derive)
+        _ = try await storage.commit(Sample.commitRequest(facts: [fact]), derive: Sample.derive)
         let outcomes = try await withThrowingTaskGroup(of: CommitOutcome.self) { group in
             for n in 1...8 {
                 let claim = OwnershipClaim(
@@ -45,22 +45,22 @@ extension StorageLaw {
                     customer: Sample.customer("u_\(n)"),
                     at: Sample.day(2)
                 )
-                let intake = Intake(
+                let commitRequest = CommitRequest(
                     app: Sample.app,
                     environment: .production,
-                    ownership: OwnershipClaims([claim]) { claim, holding, holder in
-                        #expect(holding.facts == [fact])
-                        #expect((holder == nil) == holding.owners.isEmpty)
+                    ownership: OwnershipClaims([claim]) { claim, lineageRecord, holder in
+                        #expect(lineageRecord.facts == [fact])
+                        #expect((holder == nil) == lineageRecord.owners.isEmpty)
                         return claim.ruling(
-                            facts: holding.facts,
-                            owners: holding.owners,
+                            facts: lineageRecord.facts,
+                            owners: lineageRecord.owners,
                             policy: .claim,
                             holderHasAccess: { true }
                         )
                     },
                     now: Sample.day(2)
                 )
-                group.addTask { try await storage.commit(intake, derive: Sample.derive) }
+                group.addTask { try await storage.commit(commitRequest, derive: Sample.derive) }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -69,13 +69,13 @@ extension StorageLaw {
         }
         #expect(rulings.filter { $0.code == "claimed" }.count == 1)
         #expect(rulings.filter { $0 == .refused(.heldByAnother) }.count == 7)
-        let owners = try storage.holding(fact.lineage, app: Sample.app).owners
+        let owners = try storage.lineageRecord(fact.lineage, app: Sample.app).owners
         #expect(owners.map(\.why) == [.claimed])
     }
 
     private static func strangers(_ storage: any Storage) async throws {
         _ = try await storage.commit(
-            Sample.intake("n1", facts: [Sample.term(0)]),
+            Sample.commitRequest("n1", facts: [Sample.term(0)]),
             derive: Sample.derive
         )
         #expect(try storage.row(of: Sample.key("u_2")) == nil)
@@ -97,9 +97,9 @@ extension StorageLaw {
         ]
         var before: IssuedPass?
         for pass in passes {
-            let intake = Sample.intake(customers: [key])
+            let commitRequest = Sample.commitRequest(customers: [key])
             let last = before
-            let outcome = try await storage.commit(intake) { lineages in
+            let outcome = try await storage.commit(commitRequest) { lineages in
                 #expect(lineages.answer?.pass == last)
                 let derivation = Sample.derive(lineages)
                 return Derivation(
@@ -125,14 +125,14 @@ extension StorageLaw {
             isReconciled: Bool
         ) async throws -> Instant? {
             let key = Sample.key("u_1", environment)
-            let intake = Intake(
+            let commitRequest = CommitRequest(
                 app: Sample.app,
                 environment: environment,
                 customers: [key],
                 reconciled: isReconciled ? [key] : [],
                 now: Sample.day(day)
             )
-            let rows = try await storage.commit(intake) { lineages in
+            let rows = try await storage.commit(commitRequest) { lineages in
                 // The derivation already has the new instant.
                 Derivation(
                     answer: Array((lineages.reconciledAt?.rfc3339 ?? "").utf8),
@@ -153,27 +153,31 @@ extension StorageLaw {
         #expect(try await commit(.sandbox, on: 6, isReconciled: false) == nil)
         // A customer without any other data is stored as reconciled.
         let other = Sample.key("u_2")
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: Sample.app,
             environment: .production,
             reconciled: [other],
             now: Sample.day(7)
         )
-        #expect(try await storage.commit(intake, derive: Sample.derive).rows.map(\.key) == [other])
+        #expect(
+            try await storage.commit(commitRequest, derive: Sample.derive).rows.map(\.key) == [
+                other
+            ]
+        )
         #expect(try storage.row(of: other)?.reconciledAt == Sample.day(7))
     }
 
     private static func derivationSeesAll(_ storage: any Storage) async throws {
-        let late = Sample.intake("n2", facts: [Sample.term(1)], now: Sample.day(31))
-        let early = Sample.intake("n1", facts: [Sample.term(0)], now: Sample.day(40))
+        let late = Sample.commitRequest("n2", facts: [Sample.term(1)], now: Sample.day(31))
+        let early = Sample.commitRequest("n1", facts: [Sample.term(0)], now: Sample.day(40))
         let first = try await storage.commit(late, derive: Sample.derive).rows
         let second = try await storage.commit(early) { lineages in
             #expect(lineages.key == Sample.key("u_1"))
             #expect(lineages.answer == first.first)
             #expect(lineages.version == 1)
             #expect(lineages.now == Sample.day(40))
-            #expect(lineages.holdings.map(\.lineage) == [Sample.lineage()])
-            #expect(lineages.holdings.map(\.facts) == [[Sample.term(0), Sample.term(1)]])
+            #expect(lineages.lineageRecords.map(\.lineage) == [Sample.lineage()])
+            #expect(lineages.lineageRecords.map(\.facts) == [[Sample.term(0), Sample.term(1)]])
             return Sample.derive(lineages)
         }
         #expect(second.rows.map(\.version) == [2])
@@ -186,12 +190,12 @@ extension StorageLaw {
         let other = Sample.lineage("3000000000000001")
         let facts = [Sample.term(0), Sample.term(0, of: other)]
         _ = try await storage.commit(
-            Sample.intake("n1", facts: facts),
+            Sample.commitRequest("n1", facts: facts),
             derive: Sample.derive
         )
         let now = Sample.day(3)
         let read = try storage.lineages(of: Sample.key("u_1"), now: now)
-        let again = Sample.intake(customers: [Sample.key("u_1")], now: now)
+        let again = Sample.commitRequest(customers: [Sample.key("u_1")], now: now)
         _ = try await storage.commit(again) { seen in
             #expect(seen == read)
             return Sample.derive(seen)
@@ -199,8 +203,8 @@ extension StorageLaw {
     }
 
     private static func namedCustomers(_ storage: any Storage) async throws {
-        let intake = Sample.intake(customers: [Sample.key("u_7")])
-        let outcome = try await storage.commit(intake, derive: Sample.derive)
+        let commitRequest = Sample.commitRequest(customers: [Sample.key("u_7")])
+        let outcome = try await storage.commit(commitRequest, derive: Sample.derive)
         #expect(outcome.rows.map(\.key) == [Sample.key("u_7")])
         #expect(outcome.rows.map(\.text) == ["[]"])
         #expect(try storage.row(of: Sample.key("u_7")) == outcome.rows.first)
@@ -212,8 +216,8 @@ extension StorageLaw {
         var versions: [Int64] = []
         for (day, answer) in ["a", "a", "b", "b", "a", ""].enumerated() {
             let now = Sample.day(Int64(day))
-            let intake = Sample.intake(customers: [Sample.key("u_1")], now: now)
-            let outcome = try await storage.commit(intake) { _ in
+            let commitRequest = Sample.commitRequest(customers: [Sample.key("u_1")], now: now)
+            let outcome = try await storage.commit(commitRequest) { _ in
                 Derivation(
                     answer: Array(answer.utf8),
                     validUntil: day == 1 ? now : nil,
@@ -229,8 +233,8 @@ extension StorageLaw {
     }
 
     private static func ownershipMoves(_ storage: any Storage) async throws {
-        let mine = Sample.intake("n1", facts: [Sample.term(0, token: "u_1")])
-        let theirs = Sample.intake("n2", facts: [Sample.term(1, token: "u_2")])
+        let mine = Sample.commitRequest("n1", facts: [Sample.term(0, token: "u_1")])
+        let theirs = Sample.commitRequest("n2", facts: [Sample.term(1, token: "u_2")])
         let before = try await storage.commit(mine, derive: Sample.derive)
         #expect(before.rows.map(\.key) == [Sample.key("u_1")])
         let after = try await storage.commit(theirs, derive: Sample.derive)
@@ -238,68 +242,68 @@ extension StorageLaw {
         #expect(after.rows.map(\.version) == [2, 1])
         for customer in ["u_1", "u_2"] {
             let known = try storage.lineages(of: Sample.key(customer), now: Sample.day(31))
-            let holding = try #require(known?.holdings.first)
-            #expect(holding.facts.count == 2)
-            #expect(holding.owners.map(\.customer.text) == ["u_1", "u_2"])
-            #expect(holding.owners.owner(at: Sample.day(31)) == Sample.customer("u_2"))
+            let lineageRecord = try #require(known?.lineageRecords.first)
+            #expect(lineageRecord.facts.count == 2)
+            #expect(lineageRecord.owners.map(\.customer.text) == ["u_1", "u_2"])
+            #expect(lineageRecord.owners.owner(at: Sample.day(31)) == Sample.customer("u_2"))
         }
     }
 
     private static func ownerStays(_ storage: any Storage) async throws {
         for n in 0..<3 {
-            let intake = Sample.intake("n\(n)", facts: [Sample.term(Int64(n))])
-            _ = try await storage.commit(intake, derive: Sample.derive)
+            let commitRequest = Sample.commitRequest("n\(n)", facts: [Sample.term(Int64(n))])
+            _ = try await storage.commit(commitRequest, derive: Sample.derive)
         }
         let known = try storage.lineages(of: Sample.key("u_1"), now: Sample.day(61))
-        #expect(known?.holdings.map(\.owners.count) == [1])
+        #expect(known?.lineageRecords.map(\.owners.count) == [1])
     }
 
     private static func ownershipInAnyOrder(_ storage: any Storage) async throws {
         for (number, token) in [(0, "u_1"), (2, "u_1"), (1, "u_2")] {
             let term = Sample.term(Int64(number), token: token)
             _ = try await storage.commit(
-                Sample.intake("n\(number)", facts: [term]),
+                Sample.commitRequest("n\(number)", facts: [term]),
                 derive: Sample.derive
             )
         }
         let known = try storage.lineages(of: Sample.key("u_1"), now: Sample.day(61))
-        let owners = try #require(known?.holdings.first?.owners)
+        let owners = try #require(known?.lineageRecords.first?.owners)
         #expect(
             [1, 31, 61].map { owners.owner(at: Sample.day($0))?.text } == ["u_1", "u_2", "u_1"]
         )
     }
 
     private static func unclaimedFacts(_ storage: any Storage) async throws {
-        let unclaimed = Sample.intake("n1", facts: [Sample.term(0, token: nil)])
+        let unclaimed = Sample.commitRequest("n1", facts: [Sample.term(0, token: nil)])
         let outcome = try await storage.commit(unclaimed, derive: Sample.derive)
         #expect(outcome == .committed(newFacts: 1, customers: []))
-        let claimed = Sample.intake("n2", facts: [Sample.term(1)])
+        let claimed = Sample.commitRequest("n2", facts: [Sample.term(1)])
         let rows = try await storage.commit(claimed, derive: Sample.derive).rows
         #expect(rows.map(\.key) == [Sample.key("u_1")])
         let known = try storage.lineages(of: Sample.key("u_1"), now: Sample.day(31))
-        #expect(known?.holdings.map(\.facts.count) == [2])
+        #expect(known?.lineageRecords.map(\.facts.count) == [2])
     }
 
     private static func neverMixed(_ storage: any Storage) async throws {
         let sandbox = Sample.term(1, of: Sample.lineage(Sample.lineage().id, .sandbox))
         let only = Sample.lineage("1", .xcode)
         let shared = Sample.lineage(Sample.lineage().id, .production, .familyShared)
-        let intakes = [
-            Sample.intake("n1", facts: [Sample.term(0)]),
-            Sample.intake("n2", .sandbox, facts: [sandbox]),
-            Sample.intake("n3", app: "chess", facts: [Sample.term(2)]),
-            Sample.intake("n4", facts: [Sample.term(3, of: shared, token: "u_2")]),
-            Sample.intake("n5", .xcode, facts: [Sample.term(4, of: only)]),
+        let commitRequests = [
+            Sample.commitRequest("n1", facts: [Sample.term(0)]),
+            Sample.commitRequest("n2", .sandbox, facts: [sandbox]),
+            Sample.commitRequest("n3", app: "chess", facts: [Sample.term(2)]),
+            Sample.commitRequest("n4", facts: [Sample.term(3, of: shared, token: "u_2")]),
+            Sample.commitRequest("n5", .xcode, facts: [Sample.term(4, of: only)]),
         ]
-        for intake in intakes {
-            let outcome = try await storage.commit(intake, derive: Sample.derive)
+        for commitRequest in commitRequests {
+            let outcome = try await storage.commit(commitRequest, derive: Sample.derive)
             #expect(outcome.rows.map(\.version) == [1])
         }
         let found = [
             Sample.key("u_1"), Sample.key("u_1", .sandbox), Sample.key("u_1", app: "chess"),
             Sample.key("u_2"), Sample.key("u_1", .xcode),
         ].map { key in
-            try? storage.lineages(of: key, now: Sample.day(200))?.holdings
+            try? storage.lineages(of: key, now: Sample.day(200))?.lineageRecords
                 .flatMap(\.facts).compactMap(\.termID)
         }
         let id = Sample.lineage().id
@@ -313,13 +317,13 @@ extension StorageLaw {
         ]
         for name in names {
             let fact = Sample.term(0, of: Sample.lineage(name), token: name)
-            let intake = Sample.intake(name, app: name, facts: [fact])
-            let outcome = try await storage.commit(intake, derive: Sample.derive)
+            let commitRequest = Sample.commitRequest(name, app: name, facts: [fact])
+            let outcome = try await storage.commit(commitRequest, derive: Sample.derive)
             let key = Sample.key(name, app: name)
             #expect(outcome.rows.map(\.key) == [key])
             #expect(try storage.row(of: key) == outcome.rows.first)
             let known = try storage.lineages(of: key, now: Sample.day(1))
-            #expect(known?.holdings.map(\.facts) == [[fact]])
+            #expect(known?.lineageRecords.map(\.facts) == [[fact]])
         }
     }
 }

@@ -58,7 +58,7 @@ extension StorageLaw {
         let key = Sample.key("u_1")
         let drift = Sample.drift("u_1", openedAt: Sample.day(1))
         await #expect(throws: StorageError.self) {
-            _ = try await storage.commit(Sample.intake("n1", customers: [key])) { lineages in
+            _ = try await storage.commit(Sample.commitRequest("n1", customers: [key])) { lineages in
                 let refused = Sample.refused(lineages)
                 return Derivation(
                     answer: refused.answer,
@@ -117,7 +117,7 @@ extension StorageLaw {
         in storage: any Storage,
         seeing open: [Drift]? = nil
     ) async throws {
-        _ = try await storage.commit(Sample.intake(customers: [key])) { lineages in
+        _ = try await storage.commit(Sample.commitRequest(customers: [key])) { lineages in
             if let open { #expect(lineages.openDrift == open) }
             let derivation = Sample.derive(lineages)
             return Derivation(

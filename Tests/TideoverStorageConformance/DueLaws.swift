@@ -32,13 +32,13 @@ extension StorageLaw {
         in storage: any Storage
     ) async throws {
         for one in due {
-            let intake = Sample.intake(
+            let commitRequest = Sample.commitRequest(
                 app: app,
                 environment,
                 customers: [Sample.key(one.customer, app: app, environment)],
                 now: Sample.day(0)
             )
-            _ = try await storage.commit(intake) { _ in
+            _ = try await storage.commit(commitRequest) { _ in
                 Derivation(
                     answer: [],
                     validUntil: one.day.map(Sample.day),
@@ -69,13 +69,13 @@ extension StorageLaw {
         next: Int64? = nil,
         in storage: any Storage
     ) async throws -> [String] {
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: Sample.app,
             environment: .production,
             claims: claims,
             now: Sample.day(day)
         )
-        let outcome = try await storage.commit(intake) { _ in
+        let outcome = try await storage.commit(commitRequest) { _ in
             Derivation(answer: [1], validUntil: next.map(Sample.day), fingerprint: "p1")
         }
         return outcome.rows.map(\.key.customer.text)
@@ -166,14 +166,14 @@ extension StorageLaw {
     private static func failedClaim(_ storage: any Storage) async throws {
         try await make([("u_1", 3)], in: storage)
         let claims = try await storage.claimDue(order(day: 4, until: 9))
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: Sample.app,
             environment: .production,
             claims: claims,
             now: Sample.day(4)
         )
         await #expect(throws: StorageError.self) {
-            try await storage.commit(intake, derive: Sample.refused)
+            try await storage.commit(commitRequest, derive: Sample.refused)
         }
         #expect(try reading(day: 5, in: storage).count == 1)
         #expect(try await storage.claimDue(order(day: 5)).isEmpty)
@@ -210,8 +210,8 @@ extension StorageLaw {
         to customer: String = "u_1",
         in storage: any Storage
     ) async throws {
-        let intake = Sample.intake(customers: [Sample.key(customer)])
-        _ = try await storage.commit(intake) { _ in events(names) }
+        let commitRequest = Sample.commitRequest(customers: [Sample.key(customer)])
+        _ = try await storage.commit(commitRequest) { _ in events(names) }
     }
 
     private static func events(_ names: [String?]) -> Derivation {
@@ -228,8 +228,8 @@ extension StorageLaw {
     private static func eventsByInstant(_ storage: any Storage) async throws {
         // The first event of u_2 is dated after the events that follow it.
         let days: [String: [Int64]] = ["u_1": [2, 6], "u_2": [9, 3, 4], "u_3": [1, 8]]
-        let intake = Sample.intake(customers: days.keys.map { Sample.key($0) })
-        _ = try await storage.commit(intake) { lineages in
+        let commitRequest = Sample.commitRequest(customers: days.keys.map { Sample.key($0) })
+        _ = try await storage.commit(commitRequest) { lineages in
             let events = days[lineages.key.customer.text, default: []].map {
                 Event(kind: "day \($0)", at: Sample.day($0), body: [])
             }
@@ -260,18 +260,18 @@ extension StorageLaw {
         try await tell(["b", "a"], in: storage)
         let key = Sample.key("u_1")
         let read = try storage.lineages(of: key, now: Sample.day(2))
-        #expect(read?.told == ["z", "b", "a"])
-        _ = try await storage.commit(Sample.intake(customers: [key])) { lineages in
-            #expect(lineages.told == ["z", "b", "a"])
+        #expect(read?.deliveredEvents == ["z", "b", "a"])
+        _ = try await storage.commit(Sample.commitRequest(customers: [key])) { lineages in
+            #expect(lineages.deliveredEvents == ["z", "b", "a"])
             return events([])
         }
     }
 
     private static func namesOfFailure(_ storage: any Storage) async throws {
         try await tell(["a"], in: storage)
-        let intake = Sample.intake(customers: [Sample.key("u_1")])
+        let commitRequest = Sample.commitRequest(customers: [Sample.key("u_1")])
         await #expect(throws: StorageError.self) {
-            try await storage.commit(intake) { _ in
+            try await storage.commit(commitRequest) { _ in
                 let good = events(["b"])
                 return Derivation(
                     answer: [],

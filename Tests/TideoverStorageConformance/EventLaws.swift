@@ -17,8 +17,8 @@ extension StorageLaw {
 
     private static func eventsInPages(_ storage: any Storage) async throws {
         for n in 0..<7 {
-            let intake = Sample.intake("n\(n)", facts: [Sample.term(Int64(n))])
-            _ = try await storage.commit(intake, derive: Sample.derive)
+            let commitRequest = Sample.commitRequest("n\(n)", facts: [Sample.term(Int64(n))])
+            _ = try await storage.commit(commitRequest, derive: Sample.derive)
         }
         var heard: [OutboxEvent] = []
         while true {
@@ -43,8 +43,8 @@ extension StorageLaw {
         for day in [5, 5, 9, 2, 2, 7] {
             try await site.withStorage { storage in
                 let now = Sample.day(Int64(day))
-                let intake = Sample.intake(customers: [Sample.key("u_1")], now: now)
-                _ = try await storage.commit(intake) { _ in Self.threeEvents(at: now) }
+                let commitRequest = Sample.commitRequest(customers: [Sample.key("u_1")], now: now)
+                _ = try await storage.commit(commitRequest) { _ in Self.threeEvents(at: now) }
                 let news = try storage.outbox(app: Sample.app, after: latest, limit: 100)
                 #expect(news.map(\.event.kind) == ["began", "changed", "ended"])
                 latest = news.last?.id
@@ -54,8 +54,8 @@ extension StorageLaw {
 
     private static func eventsOfOneApp(_ storage: any Storage) async throws {
         for app in ["cards", "chess"] {
-            let intake = Sample.intake("n1", app: app, facts: [Sample.term(0)])
-            _ = try await storage.commit(intake, derive: Sample.derive)
+            let commitRequest = Sample.commitRequest("n1", app: app, facts: [Sample.term(0)])
+            _ = try await storage.commit(commitRequest, derive: Sample.derive)
         }
         let heard = try storage.outbox(app: "chess", after: nil, limit: 100)
         #expect(heard.map(\.customer.app) == ["chess"])

@@ -18,13 +18,13 @@ extension StorageLaw {
         let pieces = evidenceBytes.enumerated().map { Sample.evidence("n\($0)", bytes: $1) }
         try await site.withStorage { storage in
             for piece in pieces {
-                let intake = Intake(
+                let commitRequest = CommitRequest(
                     app: Sample.app,
                     environment: .production,
                     evidence: piece,
                     now: Sample.day(1)
                 )
-                _ = try await storage.commit(intake, derive: Sample.derive)
+                _ = try await storage.commit(commitRequest, derive: Sample.derive)
                 #expect(try storage.evidence(piece.id, app: Sample.app) == piece)
             }
         }
@@ -47,13 +47,13 @@ extension StorageLaw {
             receivedAt: Sample.day(1),
             bytes: [1, 2, 3]
         )
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: Sample.app,
             environment: .production,
             evidence: piece,
             now: Sample.day(1)
         )
-        _ = try await storage.commit(intake, derive: Sample.derive)
+        _ = try await storage.commit(commitRequest, derive: Sample.derive)
         let error = #expect(throws: StorageError.self) {
             try storage.evidence(piece.id, app: Sample.app)
         }

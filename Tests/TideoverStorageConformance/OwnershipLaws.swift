@@ -26,22 +26,24 @@ extension StorageLaw {
             from: Sample.day(day),
             by: "k"
         )
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: Sample.app,
             environment: .production,
             alias: line,
             now: Sample.day(day)
         )
-        _ = try await storage.commit(intake, derive: Sample.derive)
+        _ = try await storage.commit(commitRequest, derive: Sample.derive)
     }
 
     private static func aliasesAreOne(_ storage: any Storage) async throws {
         for (id, token) in [("1", "anna"), ("2", "phone"), ("2", "phone")] {
             let fact = Sample.term(0, of: Sample.lineage(id), token: token)
-            _ = try await storage.commit(Sample.intake(facts: [fact]), derive: Sample.derive)
+            _ = try await storage.commit(Sample.commitRequest(facts: [fact]), derive: Sample.derive)
         }
         // The joined answer gets a version higher than those of both ids.
-        let again = Sample.intake(facts: [Sample.term(1, of: Sample.lineage("2"), token: "phone")])
+        let again = Sample.commitRequest(facts: [
+            Sample.term(1, of: Sample.lineage("2"), token: "phone")
+        ])
         _ = try await storage.commit(again, derive: Sample.derive)
         let before = try #require(try storage.row(of: Sample.key("phone")))
         try await declare("phone", of: "anna", 3, in: storage)
@@ -49,11 +51,13 @@ extension StorageLaw {
         #expect(try storage.row(of: Sample.key("phone")) == row)
         #expect(row.version > before.version)
         let both = try #require(try storage.lineages(of: Sample.key("phone"), now: Sample.day(4)))
-        #expect(both.holdings.map(\.lineage.id) == ["1", "2"])
+        #expect(both.lineageRecords.map(\.lineage.id) == ["1", "2"])
         #expect(both.identity.primary == Sample.customer("anna"))
         #expect(both.answer == row)
         // A fact about a purchase of either id derives the customer once.
-        let news = Sample.intake(facts: [Sample.term(2, of: Sample.lineage("2"), token: "phone")])
+        let news = Sample.commitRequest(facts: [
+            Sample.term(2, of: Sample.lineage("2"), token: "phone")
+        ])
         guard
             case .committed(_, let rows, _) = try await storage.commit(news, derive: Sample.derive)
         else {
@@ -107,25 +111,29 @@ extension StorageLaw {
             at: Sample.day(day)
         )
         let policy: Policy.Transfer = moves ? .transfer(coolDown: .zero) : .claim
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: Sample.app,
             environment: .production,
-            ownership: OwnershipClaims([claim]) { claim, holding, _ in
-                claim.ruling(facts: holding.facts, owners: holding.owners, policy: policy) { true }
+            ownership: OwnershipClaims([claim]) { claim, lineageRecord, _ in
+                claim.ruling(
+                    facts: lineageRecord.facts,
+                    owners: lineageRecord.owners,
+                    policy: policy
+                ) { true }
             },
             now: Sample.day(day)
         )
-        _ = try await storage.commit(intake, derive: Sample.derive)
+        _ = try await storage.commit(commitRequest, derive: Sample.derive)
     }
 
     private static func changesAreAudited(_ storage: any Storage) async throws {
         let lineage = Sample.lineage("1")
-        let bought = Sample.intake(facts: [Sample.term(0, of: lineage, token: nil)])
+        let bought = Sample.commitRequest(facts: [Sample.term(0, of: lineage, token: nil)])
         _ = try await storage.commit(bought, derive: Sample.derive)
         try await claim(lineage, for: "anna", 1, in: storage)
         for day in 2...4 { try await claim(lineage, for: "ben", Int64(day), in: storage) }
         try await claim(lineage, for: "ben", 5, moves: true, in: storage)
-        let named = Sample.intake(
+        let named = Sample.commitRequest(
             facts: [Sample.term(1, of: lineage, token: "carl")],
             now: Sample.day(31)
         )
@@ -165,7 +173,7 @@ extension StorageLaw {
     private static func unclaimedAreListed(_ storage: any Storage) async throws {
         for (number, token) in [nil, "anna", nil, nil].enumerated() {
             let fact = Sample.term(0, of: Sample.lineage("\(number)"), token: token)
-            _ = try await storage.commit(Sample.intake(facts: [fact]), derive: Sample.derive)
+            _ = try await storage.commit(Sample.commitRequest(facts: [fact]), derive: Sample.derive)
         }
         func listed(after: String? = nil, limit: Int = 9) throws -> [String] {
             try storage.unclaimed(
@@ -183,7 +191,9 @@ extension StorageLaw {
         #expect(try count() == 3)
         #expect(try count(limit: 2) == 2)
         try await claim(Sample.lineage("2"), for: "ben", 1, in: storage)
-        let named = Sample.intake(facts: [Sample.term(1, of: Sample.lineage("3"), token: "carl")])
+        let named = Sample.commitRequest(facts: [
+            Sample.term(1, of: Sample.lineage("3"), token: "carl")
+        ])
         _ = try await storage.commit(named, derive: Sample.derive)
         #expect(try listed() == ["0"])
         #expect(try count() == 1)
@@ -199,7 +209,7 @@ extension StorageLaw {
     private static func idsAreListed(_ storage: any Storage) async throws {
         for (number, token) in ["anna", "annika", "ben", "an"].enumerated() {
             let fact = Sample.term(0, of: Sample.lineage("\(number)"), token: token)
-            _ = try await storage.commit(Sample.intake(facts: [fact]), derive: Sample.derive)
+            _ = try await storage.commit(Sample.commitRequest(facts: [fact]), derive: Sample.derive)
         }
         // One id with purchases becomes an alias, and one unknown id.
         try await declare("annika", of: "ben", 2, in: storage)

@@ -15,8 +15,8 @@ extension StorageLaw {
             let lineage = Sample.lineage("\(number)")
             for term in 0...2 {
                 let fact = Sample.term(Int64(term), of: lineage, token: token)
-                let intake = Sample.intake("n\(number)\(term)", facts: [fact])
-                _ = try await storage.commit(intake) { lineages in
+                let commitRequest = Sample.commitRequest("n\(number)\(term)", facts: [fact])
+                _ = try await storage.commit(commitRequest) { lineages in
                     named(Sample.derive(lineages))
                 }
             }
@@ -36,12 +36,19 @@ extension StorageLaw {
             customer: Sample.customer("mallory"),
             at: Sample.day(4)
         )
-        let refusing = OwnershipClaims([claim]) { claim, holding, _ in
-            claim.ruling(facts: holding.facts, owners: holding.owners, policy: .claim) { true }
+        let refusing = OwnershipClaims([claim]) { claim, lineageRecord, _ in
+            claim.ruling(facts: lineageRecord.facts, owners: lineageRecord.owners, policy: .claim) {
+                true
+            }
         }
-        for intake in [
-            Intake(app: Sample.app, environment: .production, alias: alias, now: Sample.day(3)),
-            Intake(
+        for commitRequest in [
+            CommitRequest(
+                app: Sample.app,
+                environment: .production,
+                alias: alias,
+                now: Sample.day(3)
+            ),
+            CommitRequest(
                 app: Sample.app,
                 environment: .production,
                 reconciled: [Sample.key("mallory")],
@@ -49,7 +56,7 @@ extension StorageLaw {
                 now: Sample.day(4)
             ),
         ] {
-            _ = try await storage.commit(intake) { lineages in
+            _ = try await storage.commit(commitRequest) { lineages in
                 let told = named(Sample.derive(lineages))
                 guard lineages.key.customer == Sample.customer("mallory") else { return told }
                 return Derivation(
@@ -157,8 +164,8 @@ extension StorageLaw {
                 of: Sample.key(customer, app: "chess"),
                 now: Sample.day(9)
             )
-            #expect(here?.holdings == there?.holdings)
-            #expect(here?.told == there?.told)
+            #expect(here?.lineageRecords == there?.lineageRecords)
+            #expect(here?.deliveredEvents == there?.deliveredEvents)
             #expect(here?.identity == there?.identity)
             #expect(here?.openDrift == there?.openDrift)
             #expect(here?.reconciledAt == there?.reconciledAt)
@@ -196,7 +203,7 @@ extension StorageLaw {
 
     private static func outdates(_ storage: any Storage) async throws {
         let fact = Sample.term(0, token: "anna")
-        _ = try await storage.commit(Sample.intake(facts: [fact]), derive: Sample.derive)
+        _ = try await storage.commit(Sample.commitRequest(facts: [fact]), derive: Sample.derive)
         #expect(try storage.row(of: Sample.key("anna"))?.fingerprint == "p1")
         let news: [StoredRecord] = [.fact(Sample.term(1, token: "anna"))]
         #expect(try await restore(news, to: Sample.app, in: storage) == [.added])

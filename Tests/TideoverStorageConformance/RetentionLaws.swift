@@ -60,14 +60,14 @@ extension StorageLaw {
         for (name, facts, day) in [
             ("proof", [fact], 1), ("again", [fact], 2), ("ping", [], 3), ("late", [fact], 9),
         ] as [(String, [Fact], Int64)] {
-            let intake = Sample.intake(name, facts: facts, now: Sample.day(day))
-            _ = try await storage.commit(intake, derive: Sample.derive)
+            let commitRequest = Sample.commitRequest(name, facts: facts, now: Sample.day(day))
+            _ = try await storage.commit(commitRequest, derive: Sample.derive)
         }
         #expect(try await prune(.evidence, before: Sample.day(2), in: storage) == 0)
         #expect(try await prune(.evidence, before: Sample.day(9), limit: 1, in: storage) == 2)
         #expect(try kept(storage) == ["late", "proof"])
         // A repeated delivery after the removal is stored as a new message.
-        let again = Sample.intake("again", facts: [fact], now: Sample.day(10))
+        let again = Sample.commitRequest("again", facts: [fact], now: Sample.day(10))
         let outcome = try await storage.commit(again, derive: Sample.derive)
         #expect(outcome == .committed(newFacts: 0, customers: []))
     }
@@ -83,13 +83,13 @@ extension StorageLaw {
                 shownAt: Sample.day(day),
                 response: response
             )
-            let intake = Intake(
+            let commitRequest = CommitRequest(
                 app: Sample.app,
                 environment: .production,
                 prompts: [ShownPrompt(customer: anna, exposure: shown)],
                 now: Sample.day(day)
             )
-            _ = try await storage.commit(intake, derive: Sample.derive)
+            _ = try await storage.commit(commitRequest, derive: Sample.derive)
         }
         func shown() throws -> [String] {
             try storage.lineages(of: anna, now: Sample.day(9))?.prompts.map {
@@ -102,10 +102,10 @@ extension StorageLaw {
     }
 
     private static func readLaterStays(_ storage: any Storage) async throws {
-        let message = Sample.intake("early", now: Sample.day(1))
+        let message = Sample.commitRequest("early", now: Sample.day(1))
         _ = try await storage.commit(message, derive: Sample.derive)
         let fact = Sample.term(0, token: "anna", evidence: Sample.evidence("early").id)
-        let read = Sample.intake(facts: [fact], now: Sample.day(2))
+        let read = Sample.commitRequest(facts: [fact], now: Sample.day(2))
         _ = try await storage.commit(read, derive: Sample.derive)
         #expect(try await prune(.evidence, before: Sample.day(9), in: storage) == 0)
         #expect(try kept(storage) == ["early"])
@@ -125,8 +125,8 @@ extension StorageLaw {
     private static func oldEventsGo(_ storage: any Storage) async throws {
         func tell(_ name: String, _ day: Int64) async throws {
             let key = Sample.key("anna")
-            let intake = Sample.intake(customers: [key], now: Sample.day(day))
-            _ = try await storage.commit(intake) { lineages in
+            let commitRequest = Sample.commitRequest(customers: [key], now: Sample.day(day))
+            _ = try await storage.commit(commitRequest) { lineages in
                 let event = Event(name: name, kind: "told", at: lineages.now, body: [0x7B, 0x7D])
                 return Derivation(
                     answer: [0x7B, 0x7D],
@@ -157,13 +157,13 @@ extension StorageLaw {
                 from: Sample.day(Int64(day)),
                 by: "k"
             )
-            let intake = Intake(
+            let commitRequest = CommitRequest(
                 app: Sample.app,
                 environment: .production,
                 alias: alias,
                 now: Sample.day(Int64(day))
             )
-            _ = try await storage.commit(intake, derive: Sample.derive)
+            _ = try await storage.commit(commitRequest, derive: Sample.derive)
         }
         func days() throws -> [Instant] {
             try storage.audit(app: Sample.app, customer: nil, after: nil, limit: 9).map(\.entry.at)
@@ -175,12 +175,15 @@ extension StorageLaw {
     }
 
     private static func unknownGo(_ storage: any Storage) async throws {
-        let bought = Sample.intake(facts: [Sample.term(0, token: "anna")], now: Sample.day(1))
+        let bought = Sample.commitRequest(
+            facts: [Sample.term(0, token: "anna")],
+            now: Sample.day(1)
+        )
         _ = try await storage.commit(bought, derive: Sample.derive)
         let asked = ["a", "b", "c", "z"].map { Sample.key($0) }
         for (key, day) in zip(asked, [1, 1, 5, 1] as [Int64]) {
-            let intake = Sample.intake(customers: [key], now: Sample.day(day))
-            _ = try await storage.commit(intake, derive: Sample.derive)
+            let commitRequest = Sample.commitRequest(customers: [key], now: Sample.day(day))
+            _ = try await storage.commit(commitRequest, derive: Sample.derive)
         }
         let drift = Sample.drift("z", openedAt: Sample.day(1))
         try await store([drift], for: Sample.key("z"), in: storage)
@@ -222,8 +225,8 @@ extension StorageLaw {
                 evidence: Sample.evidence("proof-\(id)").id
             )
             for name in ["proof-\(id)", "again-\(id)"] {
-                let intake = Sample.intake(name, facts: [fact])
-                _ = try await storage.commit(intake, derive: Sample.derive)
+                let commitRequest = Sample.commitRequest(name, facts: [fact])
+                _ = try await storage.commit(commitRequest, derive: Sample.derive)
             }
             let drift = Sample.drift(customer, openedAt: Sample.day(1))
             try await store([drift], for: Sample.key(customer), in: storage)
@@ -234,13 +237,13 @@ extension StorageLaw {
             from: Sample.day(2),
             by: "k"
         )
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: Sample.app,
             environment: .production,
             alias: alias,
             now: Sample.day(2)
         )
-        _ = try await storage.commit(intake, derive: Sample.derive)
+        _ = try await storage.commit(commitRequest, derive: Sample.derive)
     }
 
     private static func eraseIsWhole(_ storage: any Storage) async throws {
@@ -263,7 +266,7 @@ extension StorageLaw {
         }
         #expect(try kept(storage) == ["again-3", "proof-3"])
         for id in ["1", "2"] {
-            #expect(try storage.holding(Sample.lineage(id), app: Sample.app).facts == [])
+            #expect(try storage.lineageRecord(Sample.lineage(id), app: Sample.app).facts == [])
         }
         // The latest event and the latest audit entry remain, under the pseudonym.
         let left = try storage.outbox(app: Sample.app, after: nil, limit: 99)
@@ -277,7 +280,10 @@ extension StorageLaw {
         #expect(try await storage.erase(again) == Erased())
         // A later fact stores the customer again.
         let fact = Sample.term(0, of: Sample.lineage("1"), token: "anna")
-        let back = try await storage.commit(Sample.intake(facts: [fact]), derive: Sample.derive)
+        let back = try await storage.commit(
+            Sample.commitRequest(facts: [fact]),
+            derive: Sample.derive
+        )
         #expect(back.rows.map(\.key) == [Sample.key("anna")])
     }
 
@@ -290,17 +296,21 @@ extension StorageLaw {
                 token: customer,
                 evidence: Sample.evidence("n-\(n)").id
             )
-            let intake = Sample.intake("n-\(n)", facts: [fact], now: Sample.day(30 * Int64(n) + 1))
-            _ = try await storage.commit(intake, derive: Sample.derive)
+            let commitRequest = Sample.commitRequest(
+                "n-\(n)",
+                facts: [fact],
+                now: Sample.day(30 * Int64(n) + 1)
+            )
+            _ = try await storage.commit(commitRequest, derive: Sample.derive)
         }
-        let holding = try storage.holding(lineage, app: Sample.app)
+        let lineageRecord = try storage.lineageRecord(lineage, app: Sample.app)
         let order = try erasure(of: "anna", known: [], in: storage)
         let erased = try #require(try await storage.erase(order))
         #expect(erased.purchases == 0)
         #expect(erased.shared == 1)
         #expect(erased.audit == 0)
         #expect(try storage.row(of: Sample.key("anna")) == nil)
-        #expect(try storage.holding(lineage, app: Sample.app) == holding)
+        #expect(try storage.lineageRecord(lineage, app: Sample.app) == lineageRecord)
         #expect(try kept(storage) == ["n-0", "n-1"])
         let audit = try storage.audit(app: Sample.app, customer: nil, after: nil, limit: 9)
         #expect(audit.map(\.entry.kind) == [.transferred])
@@ -317,20 +327,20 @@ extension StorageLaw {
     private static func claimsAreCounted(_ storage: any Storage) async throws {
         let lineage = Sample.lineage("1")
         let fact = Sample.term(0, of: lineage, token: "anna")
-        _ = try await storage.commit(Sample.intake(facts: [fact]), derive: Sample.derive)
+        _ = try await storage.commit(Sample.commitRequest(facts: [fact]), derive: Sample.derive)
         for number in [1, 1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 11, 1] {
             let claim = OwnershipClaim(
                 lineage: lineage,
                 customer: Sample.customer("u_\(number)"),
                 at: Sample.day(2)
             )
-            let intake = Intake(
+            let commitRequest = CommitRequest(
                 app: Sample.app,
                 environment: .production,
                 ownership: OwnershipClaims([claim]) { _, _, _ in .refused(.heldByAnother) },
                 now: Sample.day(2)
             )
-            _ = try await storage.commit(intake, derive: Sample.derive)
+            _ = try await storage.commit(commitRequest, derive: Sample.derive)
         }
         let lines = try storage.audit(app: Sample.app, customer: nil, after: nil, limit: 99)
         #expect(lines.map(\.entry.customer?.text) == (1...9).map { "u_\($0)" })

@@ -70,7 +70,7 @@ enum Sample {
         )
     }
 
-    static func intake(
+    static func commitRequest(
         _ dedupeKey: String? = nil,
         app: String = app,
         _ environment: Environment = .production,
@@ -78,8 +78,8 @@ enum Sample {
         customers: [CustomerKey] = [],
         tallies: [Tally: Int64] = [:],
         now: Instant = day(1)
-    ) -> Intake {
-        Intake(
+    ) -> CommitRequest {
+        CommitRequest(
             app: app,
             environment: environment,
             evidence: dedupeKey.map { evidence($0) },
@@ -93,27 +93,30 @@ enum Sample {
     /// Derives an answer that lists exactly its facts and owners, and an event if the answer is
     /// new.
     static func derive(_ lineages: CustomerLineages) -> Derivation {
-        let answer = answer(for: lineages.holdings)
+        let answer = answer(for: lineages.lineageRecords)
         let isNew = lineages.answer?.answer != answer
         return Derivation(
             answer: answer,
-            validUntil: lineages.holdings.flatMap(\.facts).compactMap(\.termEnd).max(),
+            validUntil: lineages.lineageRecords.flatMap(\.facts).compactMap(\.termEnd).max(),
             fingerprint: "p1",
             events: isNew ? [Event(kind: "changed", at: lineages.now, body: answer)] : []
         )
     }
 
-    static func answer(for holdings: [Holding]) -> [UInt8] {
+    static func answer(for lineageRecords: [LineageRecord]) -> [UInt8] {
         var writer = JSONWriter()
         writer.array { writer in
-            for holding in holdings {
+            for lineageRecord in lineageRecords {
                 writer.object { writer in
-                    writer.field("lineage", holding.lineage.key)
-                    writer.field("environment", holding.lineage.environment.rawValue)
-                    writer.field("facts", array: { $0.values(holding.facts.compactMap(\.termID)) })
+                    writer.field("lineage", lineageRecord.lineage.key)
+                    writer.field("environment", lineageRecord.lineage.environment.rawValue)
+                    writer.field(
+                        "facts",
+                        array: { $0.values(lineageRecord.facts.compactMap(\.termID)) }
+                    )
                     writer.field(
                         "owners",
-                        array: { $0.values(holding.owners.map(\.customer.text)) }
+                        array: { $0.values(lineageRecord.owners.map(\.customer.text)) }
                     )
                 }
             }

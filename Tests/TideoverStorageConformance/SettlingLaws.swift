@@ -24,33 +24,33 @@ extension StorageLaw {
     /// Returns the inputs of the derivations in one commit.
     private static func given(
         _ storage: any Storage,
-        _ intakes: [Intake],
+        _ commitRequests: [CommitRequest],
         fingerprint: String = "p1",
         since: Instant = Sample.day(0),
         needsAll: Bool = false
     ) async throws -> [CustomerLineages] {
         let seen = Locked<[CustomerLineages]>([])
-        _ = try await storage.commit(intakes) { lineages in
+        _ = try await storage.commit(commitRequests) { lineages in
             seen.withLock { $0.append(lineages) }
             let good = Sample.derive(lineages)
             return Derivation(
                 answer: good.answer,
                 validUntil: nil,
                 fingerprint: fingerprint,
-                settled: lineages.holdings.map { SettledLineage($0.lineage, since: since) },
+                settled: lineages.lineageRecords.map { SettledLineage($0.lineage, since: since) },
                 needsAll: needsAll && lineages.leftOut != nil
             )
         }
         return seen.withLock { $0 }
     }
 
-    private static func intake(
+    private static func commitRequest(
         _ ids: [String],
         _ n: Int64 = 0,
         token: String? = "anna",
         now: Instant
-    ) -> Intake {
-        Sample.intake(
+    ) -> CommitRequest {
+        Sample.commitRequest(
             facts: ids.map { Sample.term(n, of: Sample.lineage($0), token: token) },
             customers: [Sample.key("anna")],
             now: now
@@ -60,63 +60,63 @@ extension StorageLaw {
     private static let ids = (1...9).map { "\($0)" }
 
     private static func settledAreLeftOut(_ storage: any Storage) async throws {
-        let all = try await given(storage, [intake(ids, now: Sample.day(1))])
-        #expect(all.map(\.holdings.count) == [9])
+        let all = try await given(storage, [commitRequest(ids, now: Sample.day(1))])
+        #expect(all.map(\.lineageRecords.count) == [9])
         #expect(all.map(\.leftOut) == [nil])
         // A new fact about one lineage: the derivation receives that lineage and the first.
-        let news = try await given(storage, [intake(["5"], 1, now: Sample.day(31))])
-        #expect(news.map { $0.holdings.map(\.lineage.id) } == [["1", "5"]])
+        let news = try await given(storage, [commitRequest(["5"], 1, now: Sample.day(31))])
+        #expect(news.map { $0.lineageRecords.map(\.lineage.id) } == [["1", "5"]])
         #expect(news.map(\.leftOut) == [LeftOut(count: 7, since: Sample.day(0))])
-        #expect(news.first?.holdings.last?.facts.count == 2)
+        #expect(news.first?.lineageRecords.last?.facts.count == 2)
         // The lineage is settled again.
-        let later = try await given(storage, [intake([], now: Sample.day(32))])
-        #expect(later.map { $0.holdings.map(\.lineage.id) } == [["1"]])
+        let later = try await given(storage, [commitRequest([], now: Sample.day(32))])
+        #expect(later.map { $0.lineageRecords.map(\.lineage.id) } == [["1"]])
         // Readers see all lineages.
         let read = try storage.lineages(of: Sample.key("anna"), now: Sample.day(32))
-        #expect(read?.holdings.count == 9)
+        #expect(read?.lineageRecords.count == 9)
         #expect(read?.leftOut == nil)
     }
 
     private static func settledLater(_ storage: any Storage) async throws {
-        _ = try await given(storage, [intake(ids, now: Sample.day(1))], since: Sample.day(2))
-        let early = try await given(storage, [intake([], now: Sample.day(3))])
-        #expect(early.map(\.holdings.count) == [9])
-        let now = try await given(storage, [intake([], now: Sample.day(4))])
-        #expect(now.map(\.holdings.count) == [1])
+        _ = try await given(storage, [commitRequest(ids, now: Sample.day(1))], since: Sample.day(2))
+        let early = try await given(storage, [commitRequest([], now: Sample.day(3))])
+        #expect(early.map(\.lineageRecords.count) == [9])
+        let now = try await given(storage, [commitRequest([], now: Sample.day(4))])
+        #expect(now.map(\.lineageRecords.count) == [1])
         // The clock was set back.
-        let back = try await given(storage, [intake([], now: Sample.day(0))])
-        #expect(back.map(\.holdings.count) == [9])
+        let back = try await given(storage, [commitRequest([], now: Sample.day(0))])
+        #expect(back.map(\.lineageRecords.count) == [9])
     }
 
     private static func derivationNeedsAll(_ storage: any Storage) async throws {
-        _ = try await given(storage, [intake(ids, now: Sample.day(1))])
-        let both = try await given(storage, [intake([], now: Sample.day(2))], needsAll: true)
-        #expect(both.map(\.holdings.count) == [1, 9])
+        _ = try await given(storage, [commitRequest(ids, now: Sample.day(1))])
+        let both = try await given(storage, [commitRequest([], now: Sample.day(2))], needsAll: true)
+        #expect(both.map(\.lineageRecords.count) == [1, 9])
         let row = try #require(try storage.row(of: Sample.key("anna")))
-        #expect(row.answer == Sample.answer(for: both.last?.holdings ?? []))
+        #expect(row.answer == Sample.answer(for: both.last?.lineageRecords ?? []))
     }
 
     private static func otherFingerprint(_ storage: any Storage) async throws {
-        _ = try await given(storage, [intake(ids, now: Sample.day(1))])
-        let other = [intake([], now: Sample.day(2))]
+        _ = try await given(storage, [commitRequest(ids, now: Sample.day(1))])
+        let other = [commitRequest([], now: Sample.day(2))]
         _ = try await given(storage, other, fingerprint: "p2", needsAll: true)
-        let again = [intake(["3"], 1, now: Sample.day(32))]
+        let again = [commitRequest(["3"], 1, now: Sample.day(32))]
         let back = try await given(storage, again, fingerprint: "p2")
-        #expect(back.map { $0.holdings.map(\.lineage.id) } == [["1", "3"]])
+        #expect(back.map { $0.lineageRecords.map(\.lineage.id) } == [["1", "3"]])
     }
 
     private static func settledChangesHands(_ storage: any Storage) async throws {
-        _ = try await given(storage, [intake(ids, now: Sample.day(1))])
-        let moved = Sample.intake(
+        _ = try await given(storage, [commitRequest(ids, now: Sample.day(1))])
+        let moved = Sample.commitRequest(
             facts: [Sample.term(1, of: Sample.lineage("4"), token: "ben")],
             now: Sample.day(31)
         )
         let both = try await given(storage, [moved])
-        #expect(both.map { $0.holdings.map(\.lineage.id) } == [["1", "4"], ["4"]])
+        #expect(both.map { $0.lineageRecords.map(\.lineage.id) } == [["1", "4"], ["4"]])
     }
 
     private static func holderFollows(_ storage: any Storage) async throws {
-        _ = try await given(storage, [intake(ids, token: "anna", now: Sample.day(1))])
+        _ = try await given(storage, [commitRequest(ids, token: "anna", now: Sample.day(1))])
         let read = Locked<[Int]>([])
         let claims = ids.map {
             OwnershipClaim(
@@ -125,7 +125,7 @@ extension StorageLaw {
                 at: Sample.day(2)
             )
         }
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: Sample.app,
             environment: .production,
             ownership: OwnershipClaims(claims) { claim, _, holder throws(StorageError) in
@@ -133,7 +133,7 @@ extension StorageLaw {
                 guard claim.lineage.id > "4", let holder else {
                     return .refused(.heldByAnother)
                 }
-                let held = try holder.allLineages().holdings
+                let held = try holder.allLineages().lineageRecords
                 #expect(held.count == 9)
                 read.withLock { $0.append(held.filter { $0.owners.count == 2 }.count) }
                 return .granted(
@@ -148,14 +148,14 @@ extension StorageLaw {
             },
             now: Sample.day(2)
         )
-        _ = try await given(storage, [intake])
+        _ = try await given(storage, [commitRequest])
         // For a customer derived outside the transaction, each attempt rules once.
         #expect(read.withLock { $0 }.suffix(5) == [0, 1, 2, 3, 4])
     }
 
     private static func batchDerivesOnce(_ storage: any Storage) async throws {
         let batch = ids.map { id in
-            Sample.intake(
+            Sample.commitRequest(
                 id == "9" ? "n-1" : "n-\(id)",
                 facts: [Sample.term(0, of: Sample.lineage(id), token: "anna")]
             )
@@ -174,12 +174,12 @@ extension StorageLaw {
         }
         #expect(row.version == 1)
         let held = try storage.lineages(of: Sample.key("anna"), now: Sample.day(2))
-        #expect(held?.holdings.count == 8)
+        #expect(held?.lineageRecords.count == 8)
     }
 
     private static func batchIsWhole(_ storage: any Storage) async throws {
-        let good = Sample.intake("n-1", facts: [Sample.term(0, token: "anna")])
-        let other = Sample.intake("n-2", .sandbox)
+        let good = Sample.commitRequest("n-1", facts: [Sample.term(0, token: "anna")])
+        let other = Sample.commitRequest("n-2", .sandbox)
         await #expect(throws: StorageError.self) {
             _ = try await storage.commit([good, other], derive: Sample.derive)
         }

@@ -24,13 +24,13 @@ extension StorageLaw {
             kept.append(piece)
             for environment in [Environment.production, .sandbox]
             where environment == .production || number == 0 {
-                let intake = Intake(
+                let commitRequest = CommitRequest(
                     app: Sample.app,
                     environment: environment,
                     evidence: piece,
                     now: Sample.day(1)
                 )
-                _ = try await storage.commit(intake, derive: Sample.derive)
+                _ = try await storage.commit(commitRequest, derive: Sample.derive)
             }
         }
         var found: [Evidence] = []
@@ -66,13 +66,13 @@ extension StorageLaw {
                 receivedAt: Sample.day(1),
                 bytes: bytes
             )
-            let intake = Intake(
+            let commitRequest = CommitRequest(
                 app: Sample.app,
                 environment: .production,
                 evidence: piece,
                 now: Sample.day(1)
             )
-            _ = try await storage.commit(intake, derive: Sample.derive)
+            _ = try await storage.commit(commitRequest, derive: Sample.derive)
         }
         func found(_ app: String, _ environment: Environment, after: String?) throws -> [String] {
             try storage.evidence(
@@ -97,15 +97,15 @@ extension StorageLaw {
             // Every other one has no owner.
             let token = number.isMultiple(of: 2) ? "u_\(number)" : nil
             let facts = (0...2).map { Sample.term($0, of: lineage, token: token) }
-            let intake = Intake(
+            let commitRequest = CommitRequest(
                 app: Sample.app,
                 environment: .production,
                 facts: facts,
                 now: Sample.day(1)
             )
-            _ = try await storage.commit(intake, derive: Sample.derive)
+            _ = try await storage.commit(commitRequest, derive: Sample.derive)
         }
-        var found: [Holding] = []
+        var found: [LineageRecord] = []
         while true {
             let page = try storage.lineages(
                 app: Sample.app,
@@ -133,23 +133,27 @@ extension StorageLaw {
             let lineage = Sample.lineage("77", environment)
             for facts in [[Sample.term(0, of: lineage)], [Sample.term(1, of: lineage)]] {
                 _ = try await storage.commit(
-                    Sample.intake(nil, environment, facts: facts),
+                    Sample.commitRequest(nil, environment, facts: facts),
                     derive: Sample.derive
                 )
             }
         }
-        let found = try storage.holdings(named: .transaction("77-1"), app: Sample.app, limit: 9)
+        let found = try storage.lineageRecords(
+            named: .transaction("77-1"),
+            app: Sample.app,
+            limit: 9
+        )
         #expect(found.map(\.lineage.environment) == [.production, .sandbox])
         #expect(found.map(\.facts.count) == [2, 2])
         for (name, app) in [("77-2", Sample.app), ("77", Sample.app), ("77-1", "chess")] {
-            let none = try storage.holdings(named: .transaction(name), app: app, limit: 9)
+            let none = try storage.lineageRecords(named: .transaction(name), app: app, limit: 9)
             #expect(none == [])
         }
-        let other = try storage.holdings(named: .order("77-1"), app: Sample.app, limit: 9)
+        let other = try storage.lineageRecords(named: .order("77-1"), app: Sample.app, limit: 9)
         #expect(other == [])
-        let one = try storage.holding(Sample.lineage("77", .sandbox), app: Sample.app)
+        let one = try storage.lineageRecord(Sample.lineage("77", .sandbox), app: Sample.app)
         #expect(one.facts.count == 2 && one.owners.count == 1)
-        let nothing = try storage.holding(Sample.lineage("78"), app: Sample.app)
+        let nothing = try storage.lineageRecord(Sample.lineage("78"), app: Sample.app)
         #expect(nothing.facts == [] && nothing.owners == [])
     }
 

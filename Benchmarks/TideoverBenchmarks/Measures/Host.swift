@@ -72,12 +72,12 @@ enum Host {
 /// A storage that derives answers normally and stores nothing.
 struct ForgetfulStorage: Storage {
     func commit(
-        _ intakes: [Intake],
+        _ commitRequests: [CommitRequest],
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> [CommitOutcome] {
-        intakes.map { intake in
-            let rows = intake.lineages.map { $0.row(for: derive($0)) }
-            return .committed(newFacts: intake.facts.count, customers: rows)
+        commitRequests.map { commitRequest in
+            let rows = commitRequest.lineages.map { $0.row(for: derive($0)) }
+            return .committed(newFacts: commitRequest.facts.count, customers: rows)
         }
     }
 
@@ -136,17 +136,17 @@ struct ForgetfulStorage: Storage {
         environment: Environment,
         after: String?,
         limit: Int
-    ) throws(StorageError) -> [Holding] { [] }
+    ) throws(StorageError) -> [LineageRecord] { [] }
 
-    func holding(_ lineage: Lineage, app: String) throws(StorageError) -> Holding {
-        Holding(lineage: lineage, facts: [], owners: [])
+    func lineageRecord(_ lineage: Lineage, app: String) throws(StorageError) -> LineageRecord {
+        LineageRecord(lineage: lineage, facts: [], owners: [])
     }
 
-    func holdings(
+    func lineageRecords(
         named name: PurchaseName,
         app: String,
         limit: Int
-    ) throws(StorageError) -> [Holding] { [] }
+    ) throws(StorageError) -> [LineageRecord] { [] }
 
     func drift(of customer: CustomerKey, limit: Int) throws(StorageError) -> [Drift] { [] }
 
@@ -181,7 +181,7 @@ struct ForgetfulStorage: Storage {
         environment: Environment,
         after: String?,
         limit: Int
-    ) throws(StorageError) -> [Holding] { [] }
+    ) throws(StorageError) -> [LineageRecord] { [] }
 
     func unclaimedCount(
         app: String,
@@ -226,7 +226,7 @@ struct ForgetfulStorage: Storage {
     func close() async {}
 }
 
-extension Intake {
+extension CommitRequest {
     /// The input of a storage without earlier data.
     var lineages: [CustomerLineages] {
         Dictionary(grouping: facts, by: \.lineage).flatMap { lineage, facts in
@@ -239,7 +239,7 @@ extension Intake {
                         customer: owner.customer
                     ),
                     answer: nil,
-                    holdings: [Holding(lineage: lineage, facts: facts, owners: owners)],
+                    lineageRecords: [LineageRecord(lineage: lineage, facts: facts, owners: owners)],
                     now: now
                 )
             }

@@ -95,7 +95,7 @@ enum InProcess {
                 body: body,
                 check: check
             )
-            let intake = Intake(
+            let commitRequest = CommitRequest(
                 app: app.id,
                 environment: reading.environment,
                 facts: reading.facts(
@@ -105,15 +105,15 @@ enum InProcess {
                 ),
                 now: now
             )
-            return intake.lineages.reduce(0) { $0 + answer($1).count }
+            return commitRequest.lineages.reduce(0) { $0 + answer($1).count }
         }
 
         private func answer(_ lineages: CustomerLineages) -> [UInt8] {
             let record = CustomerRecord(
                 customer: lineages.key.customer,
                 environment: lineages.key.environment,
-                holdings: lineages.holdings.map {
-                    CustomerRecord.Holding(
+                lineageRecords: lineages.lineageRecords.map {
+                    CustomerRecord.LineageRecord(
                         lineage: $0.lineage,
                         facts: $0.facts,
                         owners: $0.owners

@@ -193,7 +193,7 @@ enum FactChecks {
         let customerHistory = CustomerHistory(
             customer: customer,
             environment: history.lineage.environment,
-            holdings: [OwnedHistory(history: history, owners: [owner])],
+            lineageRecords: [OwnedHistory(history: history, owners: [owner])],
             catalogue: Versioned(catalogue),
             policy: Versioned(Policy())
         )

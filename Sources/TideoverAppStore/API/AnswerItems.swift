@@ -176,9 +176,9 @@ extension SignedPart {
 struct AnswerFrame {
     let bundleId: String?
     let appAppleId: Int64?
-    let environment: Stated<StoreEnvironment>?
+    let environment: OpenEnum<StoreEnvironment>?
 
-    init(_ bundleId: String?, _ appAppleId: Int64?, _ environment: Stated<StoreEnvironment>?) {
+    init(_ bundleId: String?, _ appAppleId: Int64?, _ environment: OpenEnum<StoreEnvironment>?) {
         self.bundleId = bundleId
         self.appAppleId = appAppleId
         self.environment = environment

@@ -196,9 +196,9 @@ extension AppStoreAPIFailure {
 
     /// Returns the store's error code in a response, or nil if there is none. Any status can lack
     /// one.
-    private static func code(in body: [UInt8]) -> Stated<AppStoreErrorCode>? {
+    private static func code(in body: [UInt8]) -> OpenEnum<AppStoreErrorCode>? {
         guard let document = try? JSONDocument(body, limits: .storeAnswer) else { return nil }
-        return document.root["errorCode"]?.int64.map { Stated($0) }
+        return document.root["errorCode"]?.int64.map { OpenEnum($0) }
     }
 }
 

@@ -22,7 +22,7 @@ public struct AppStoreAPIFailure: Error, Sendable {
         /// The request rate is too high.
         case throttled
         /// The store reports one of its own error codes.
-        case refused(Stated<AppStoreErrorCode>, status: Int)
+        case refused(OpenEnum<AppStoreErrorCode>, status: Int)
         /// An error response without an error code of the store.
         case status(Int)
         /// The response is a success, but is not JSON: truncated, or with a duplicate key.
@@ -59,7 +59,7 @@ public struct AppStoreAPIFailure: Error, Sendable {
     }
 
     private static func outcome(
-        _ code: Stated<AppStoreErrorCode>,
+        _ code: OpenEnum<AppStoreErrorCode>,
         _ status: Int
     ) -> Inquiry.Outcome {
         guard let known = code.known else { return outcome(status) }

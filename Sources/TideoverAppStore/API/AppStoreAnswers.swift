@@ -4,7 +4,7 @@ public import TideoverCore
 /// is not signed: only the connection authenticates it.
 /// https://developer.apple.com/documentation/appstoreserverapi/statusresponse
 public struct SubscriptionStatusesAnswer: Hashable, Sendable {
-    public let environment: Stated<StoreEnvironment>?
+    public let environment: OpenEnum<StoreEnvironment>?
     public let bundleId: String?
     public let appAppleId: Int64?
     public let data: [Group]
@@ -17,7 +17,7 @@ public struct SubscriptionStatusesAnswer: Hashable, Sendable {
 
     /// The status of one subscription.
     public struct Status: Hashable, Sendable {
-        public let status: Stated<SubscriptionStatus>?
+        public let status: OpenEnum<SubscriptionStatus>?
         public let originalTransactionId: String?
         /// The latest transaction as a JWS.
         public let signedTransactionInfo: ArraySlice<UInt8>?
@@ -31,7 +31,7 @@ public struct SubscriptionStatusesAnswer: Hashable, Sendable {
 /// Up to 20 transactions of a customer, not verified yet.
 /// https://developer.apple.com/documentation/appstoreserverapi/historyresponse
 public struct TransactionHistoryPage: Hashable, Sendable {
-    public let environment: Stated<StoreEnvironment>?
+    public let environment: OpenEnum<StoreEnvironment>?
     public let bundleId: String?
     public let appAppleId: Int64?
     /// The cursor of the next page.
@@ -71,7 +71,7 @@ public struct SentNotification: Hashable, Sendable {
     /// One delivery attempt.
     public struct Attempt: Hashable, Sendable {
         public let attemptDate: Instant?
-        public let sendAttemptResult: Stated<Result>?
+        public let sendAttemptResult: OpenEnum<Result>?
     }
 
     /// The result of a delivery attempt.
@@ -110,7 +110,7 @@ public struct SignedAnswer: Hashable, Sendable {
 /// The transactions of one order, not verified yet.
 /// https://developer.apple.com/documentation/appstoreserverapi/orderlookupresponse
 public struct OrderLookup: Hashable, Sendable {
-    public let status: Stated<Status>?
+    public let status: OpenEnum<Status>?
     /// Each a JWS.
     public let signedTransactions: [ArraySlice<UInt8>]
 

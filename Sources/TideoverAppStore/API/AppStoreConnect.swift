@@ -8,8 +8,8 @@ public struct BillingGraceSetting: Hashable, Sendable {
     public let optIn: Bool?
     /// Whether a grace period applies in the sandbox.
     public let sandboxOptIn: Bool?
-    public let duration: Stated<Duration>?
-    public let renewalType: Stated<RenewalType>?
+    public let duration: OpenEnum<Duration>?
+    public let renewalType: OpenEnum<RenewalType>?
 
     /// https://developer.apple.com/documentation/appstoreconnectapi/subscriptiongraceperiodduration
     public enum Duration: String, Hashable, Sendable, CaseIterable {

@@ -78,10 +78,10 @@ public struct NotificationHistoryFilter: Hashable, Sendable {
 
     /// A restriction of the list; the store accepts at most one.
     public enum Subject: Hashable, Sendable {
-        case type(Stated<AppStoreNotification.NotificationType>)
+        case type(OpenEnum<AppStoreNotification.NotificationType>)
         case subtype(
-            Stated<AppStoreNotification.NotificationType>,
-            Stated<AppStoreNotification.Subtype>
+            OpenEnum<AppStoreNotification.NotificationType>,
+            OpenEnum<AppStoreNotification.Subtype>
         )
         /// One customer, identified by any of the customer's transactions.
         case transaction(String)

@@ -44,7 +44,7 @@ extension AppStoreAPIFailure: CustomStringConvertible {
         return retryAt.map { "\(sentence), at \($0.rfc3339)." } ?? sentence + "."
     }
 
-    private static func sentence(_ code: Stated<AppStoreErrorCode>, _ status: Int) -> String {
+    private static func sentence(_ code: OpenEnum<AppStoreErrorCode>, _ status: Int) -> String {
         let name = code.known.map { "\($0)" } ?? "a reason that this version does not know"
         return "The App Store Server API answered \(status): \(name) (\(code.raw))."
     }

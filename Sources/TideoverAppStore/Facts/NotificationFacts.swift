@@ -55,7 +55,7 @@ extension AppStoreNotification {
 
 extension Condition {
     /// Nil if neither the status nor the notice is known.
-    init?(_ status: Stated<SubscriptionStatus>?, _ notice: Notice?, _ renewalDate: Instant?) {
+    init?(_ status: OpenEnum<SubscriptionStatus>?, _ notice: Notice?, _ renewalDate: Instant?) {
         let status = status?.known.map(Status.init)
         guard status != nil || notice != nil else { return nil }
         self.init(status: status, notice: notice, renewalDate: renewalDate)

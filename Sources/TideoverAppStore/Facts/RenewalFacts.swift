@@ -56,7 +56,7 @@ extension AppStoreRenewalInfo {
 }
 
 extension Outlook.Lapse {
-    init(_ intent: Stated<AppStoreRenewalInfo.ExpirationIntent>) {
+    init(_ intent: OpenEnum<AppStoreRenewalInfo.ExpirationIntent>) {
         self =
             switch intent.known {
             case .cancelled: .cancelled

@@ -121,7 +121,7 @@ extension AppStoreTransaction {
 extension Ownership {
     /// Defaults to the purchaser if the store states no ownership; nil for a value that this
     /// version does not know.
-    init?(_ type: Stated<AppStoreTransaction.OwnershipType>?) {
+    init?(_ type: OpenEnum<AppStoreTransaction.OwnershipType>?) {
         guard let type else {
             self = .purchased
             return
@@ -135,7 +135,7 @@ extension Ownership {
 }
 
 extension Term.Billing {
-    init(_ type: Stated<BillingPlanType>) {
+    init(_ type: OpenEnum<BillingPlanType>) {
         self =
             switch type.known {
             case .billedUpfront: .upfront
@@ -148,8 +148,8 @@ extension Term.Billing {
 extension Offer {
     /// The offer that the store states; nil without an offer type.
     init?(
-        _ type: Stated<OfferType>?,
-        _ discount: Stated<OfferDiscountType>?,
+        _ type: OpenEnum<OfferType>?,
+        _ discount: OpenEnum<OfferDiscountType>?,
         _ identifier: String?,
         _ period: String?
     ) {
@@ -164,7 +164,7 @@ extension Offer {
 }
 
 extension Offer.Kind {
-    fileprivate init(_ type: Stated<OfferType>) {
+    fileprivate init(_ type: OpenEnum<OfferType>) {
         self =
             switch type.known {
             case .introductory: .introductory
@@ -177,7 +177,7 @@ extension Offer.Kind {
 }
 
 extension Offer.Discount {
-    fileprivate init(_ type: Stated<OfferDiscountType>) {
+    fileprivate init(_ type: OpenEnum<OfferDiscountType>) {
         self =
             switch type.known {
             case .freeTrial: .freeTrial

@@ -33,7 +33,7 @@ public struct AppStoreIdentity: Hashable, Sendable {
     /// Returns the environment if its authority certifies it and the app accepts it.
     func require(
         _ environment: Environment?,
-        claimed: Stated<StoreEnvironment>?
+        claimed: OpenEnum<StoreEnvironment>?
     ) throws(AppStoreRefusal) -> Environment {
         guard let environment else { throw .environmentNotVouchedFor(found: claimed?.raw) }
         guard environments.contains(environment) else {

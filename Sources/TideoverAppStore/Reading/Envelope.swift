@@ -6,7 +6,7 @@ struct Envelope {
     let authority: Authority
     let bundleId: String?
     let appAppleId: Int64?
-    let environment: Stated<StoreEnvironment>?
+    let environment: OpenEnum<StoreEnvironment>?
 
     init(_ content: AppStoreNotification.Content, authority: Authority) {
         self.authority = authority

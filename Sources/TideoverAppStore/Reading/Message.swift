@@ -8,7 +8,7 @@ struct Message {
     let claimedEnvironment: String?
     var notification: AppStoreNotification?
     /// The subscription status in an API response.
-    var status: Stated<SubscriptionStatus>?
+    var status: OpenEnum<SubscriptionStatus>?
     var transaction: AppStoreTransaction?
     var renewalInfo: AppStoreRenewalInfo?
     var appTransaction: AppStoreAppTransaction?

@@ -82,7 +82,7 @@ extension AppStoreReader {
         let receipt = try AppStoreReceipt(content: verified.content)
         try app.require(bundleId: receipt.bundleId)
         let claim = receipt.type.map {
-            Stated<StoreEnvironment>($0.known?.environment.rawValue ?? $0.raw)
+            OpenEnum<StoreEnvironment>($0.known?.environment.rawValue ?? $0.raw)
         }
         let vouched = verified.authority.environment(claiming: claim?.known)
         return try AppStoreReading(

@@ -6,7 +6,7 @@ package import TideoverJSON
 /// https://developer.apple.com/documentation/storekit/apptransaction
 public struct AppStoreAppTransaction: Hashable, Sendable {
     /// The environment.
-    public let receiptType: Stated<StoreEnvironment>?
+    public let receiptType: OpenEnum<StoreEnvironment>?
     public let appAppleId: Int64?
     public let bundleId: String?
     /// The signing date.

@@ -5,8 +5,8 @@ package import TideoverJSON
 /// yet.
 /// https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2decodedpayload
 public struct AppStoreNotification: Hashable, Sendable {
-    public let notificationType: Stated<NotificationType>?
-    public let subtype: Stated<Subtype>?
+    public let notificationType: OpenEnum<NotificationType>?
+    public let subtype: OpenEnum<Subtype>?
     /// The id that all deliveries of one notification share.
     public let notificationUUID: String?
     /// The version of the format, `2.0`.
@@ -31,21 +31,21 @@ public struct AppStoreNotification: Hashable, Sendable {
         public let appAppleId: Int64?
         public let bundleId: String?
         public let bundleVersion: String?
-        public let environment: Stated<StoreEnvironment>?
+        public let environment: OpenEnum<StoreEnvironment>?
         /// A transaction as a JWS.
         public let signedTransactionInfo: ArraySlice<UInt8>?
         /// A renewal info as a JWS; only for auto-renewable subscriptions.
         public let signedRenewalInfo: ArraySlice<UInt8>?
         /// The state of the subscription when the notification was signed.
-        public let status: Stated<SubscriptionStatus>?
+        public let status: OpenEnum<SubscriptionStatus>?
         /// The customer's reason for a refund request.
-        public let consumptionRequestReason: Stated<ConsumptionRequestReason>?
+        public let consumptionRequestReason: OpenEnum<ConsumptionRequestReason>?
     }
 
     /// The result of extending the renewal date of all subscribers of a product.
     public struct Summary: Hashable, Sendable {
         public let requestIdentifier: String?
-        public let environment: Stated<StoreEnvironment>?
+        public let environment: OpenEnum<StoreEnvironment>?
         public let appAppleId: Int64?
         public let bundleId: String?
         public let productId: String?
@@ -70,7 +70,7 @@ public struct AppStoreNotification: Hashable, Sendable {
     public struct AppData: Hashable, Sendable {
         public let appAppleId: Int64?
         public let bundleId: String?
-        public let environment: Stated<StoreEnvironment>?
+        public let environment: OpenEnum<StoreEnvironment>?
         /// An app transaction as a JWS.
         public let signedAppTransactionInfo: ArraySlice<UInt8>?
     }
@@ -221,9 +221,9 @@ extension AppStoreNotification.ExternalPurchaseToken {
 
     /// The environment of an external purchase token, derived from its ID: the token has no
     /// environment field.
-    var environment: Stated<StoreEnvironment>? {
+    var environment: OpenEnum<StoreEnvironment>? {
         externalPurchaseId.map {
-            Stated($0.hasPrefix("SANDBOX") ? "Sandbox" : "Production")
+            OpenEnum($0.hasPrefix("SANDBOX") ? "Sandbox" : "Production")
         }
     }
 }

@@ -4,7 +4,7 @@ public import TideoverCore
 /// https://developer.apple.com/library/archive/releasenotes/General/ValidateAppStoreReceipt/Chapters/ReceiptFields.html
 public struct AppStoreReceipt: Hashable, Sendable {
     /// The environment. Apple does not document the attribute, but every receipt has it.
-    public let type: Stated<ReceiptType>?
+    public let type: OpenEnum<ReceiptType>?
     public let bundleId: String?
     public let applicationVersion: String?
     /// Ties the receipt to a device, together with the digest and the device's own identifier.
@@ -48,7 +48,7 @@ public struct AppStoreReceiptPurchase: Hashable, Sendable {
     /// The id of the billing period.
     public let webOrderLineItemId: String?
     /// Present only in receipts; Apple does not document it.
-    public let productType: Stated<ProductType>?
+    public let productType: OpenEnum<ProductType>?
     public let purchaseDate: Instant?
     public let originalPurchaseDate: Instant?
     public let expiresDate: Instant?
@@ -58,11 +58,11 @@ public struct AppStoreReceiptPurchase: Hashable, Sendable {
     public let isInIntroOfferPeriod: Bool?
     public let promotionalOfferId: String?
     // Present only in verifyReceipt responses.
-    public let cancellationReason: Stated<AppStoreTransaction.RevocationReason>?
+    public let cancellationReason: OpenEnum<AppStoreTransaction.RevocationReason>?
     public let isUpgraded: Bool?
     public let offerCodeRefName: String?
     public let subscriptionGroupIdentifier: String?
-    public let inAppOwnershipType: Stated<AppStoreTransaction.OwnershipType>?
+    public let inAppOwnershipType: OpenEnum<AppStoreTransaction.OwnershipType>?
     /// The UUID from the app at the purchase.
     public let appAccountToken: String?
 
@@ -81,7 +81,7 @@ extension AppStoreReceipt {
     /// Reads the content of a receipt after the caller has verified its signature.
     package init(content: [UInt8]) throws(AppStoreRefusal) {
         let attributes = try ReceiptAttributes(content)
-        type = try attributes.string(.receiptType).map(Stated.init)
+        type = try attributes.string(.receiptType).map(OpenEnum.init)
         bundleId = try attributes.string(.bundleId)
         applicationVersion = try attributes.string(.applicationVersion)
         opaqueValue = attributes.bytes(.opaqueValue)
@@ -104,7 +104,7 @@ extension AppStoreReceiptPurchase {
         transactionId = try attributes.string(.transactionId)
         originalTransactionId = try attributes.string(.originalTransactionId)
         webOrderLineItemId = try attributes.integer(.webOrderLineItemId).map(String.init)
-        productType = try attributes.integer(.productType).map(Stated.init)
+        productType = try attributes.integer(.productType).map(OpenEnum.init)
         purchaseDate = try attributes.date(.purchaseDate)
         originalPurchaseDate = try attributes.date(.originalPurchaseDate)
         expiresDate = try attributes.date(.expiresDate)
@@ -135,7 +135,7 @@ extension AppStoreReceiptPurchase {
         isTrialPeriod = try fields.writtenFlag("is_trial_period")
         isInIntroOfferPeriod = try fields.writtenFlag("is_in_intro_offer_period")
         promotionalOfferId = try fields.written("promotional_offer_id")
-        cancellationReason = try fields.writtenNumber("cancellation_reason").map(Stated.init)
+        cancellationReason = try fields.writtenNumber("cancellation_reason").map(OpenEnum.init)
         isUpgraded = try fields.writtenFlag("is_upgraded")
         offerCodeRefName = try fields.written("offer_code_ref_name")
         subscriptionGroupIdentifier = try fields.written("subscription_group_identifier")

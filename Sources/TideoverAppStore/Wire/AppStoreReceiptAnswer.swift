@@ -6,7 +6,7 @@ package import TideoverJSON
 public struct AppStoreReceiptAnswer: Hashable, Sendable {
     /// 0 for success; any other value is an error code.
     public let status: Int64
-    public let environment: Stated<StoreEnvironment>?
+    public let environment: OpenEnum<StoreEnvironment>?
     public let bundleId: String?
     /// When the store answered.
     public let requestDate: Instant?
@@ -24,13 +24,13 @@ public struct AppStorePendingRenewal: Hashable, Sendable {
     public let productId: String?
     /// The product of the next period.
     public let autoRenewProductId: String?
-    public let autoRenewStatus: Stated<AppStoreRenewalInfo.AutoRenewStatus>?
+    public let autoRenewStatus: OpenEnum<AppStoreRenewalInfo.AutoRenewStatus>?
     /// Why the subscription ended or its payment failed.
-    public let expirationIntent: Stated<AppStoreRenewalInfo.ExpirationIntent>?
+    public let expirationIntent: OpenEnum<AppStoreRenewalInfo.ExpirationIntent>?
     public let isInBillingRetryPeriod: Bool?
     /// The end of access after a failed payment.
     public let gracePeriodExpiresDate: Instant?
-    public let priceIncreaseStatus: Stated<AppStoreRenewalInfo.PriceIncreaseStatus>?
+    public let priceIncreaseStatus: OpenEnum<AppStoreRenewalInfo.PriceIncreaseStatus>?
     /// The offer of the next period.
     public let promotionalOfferId: String?
     public let offerCodeRefName: String?
@@ -82,14 +82,14 @@ extension AppStorePendingRenewal {
         originalTransactionId = try fields.written("original_transaction_id")
         productId = try fields.written("product_id")
         autoRenewProductId = try fields.written("auto_renew_product_id")
-        autoRenewStatus = try fields.writtenNumber("auto_renew_status").map(Stated.init)
-        expirationIntent = try fields.writtenNumber("expiration_intent").map(Stated.init)
+        autoRenewStatus = try fields.writtenNumber("auto_renew_status").map(OpenEnum.init)
+        expirationIntent = try fields.writtenNumber("expiration_intent").map(OpenEnum.init)
         isInBillingRetryPeriod = try fields.writtenFlag("is_in_billing_retry_period")
         gracePeriodExpiresDate = try fields.writtenDate("grace_period_expires_date_ms")
         // The older name of the same field.
         let consent = try fields.writtenNumber("price_consent_status")
         priceIncreaseStatus = try (fields.writtenNumber("price_increase_status") ?? consent)
-            .map(Stated.init)
+            .map(OpenEnum.init)
         promotionalOfferId = try fields.written("promotional_offer_id")
         offerCodeRefName = try fields.written("offer_code_ref_name")
     }

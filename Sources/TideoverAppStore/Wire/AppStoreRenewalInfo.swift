@@ -9,13 +9,13 @@ public struct AppStoreRenewalInfo: Hashable, Sendable {
     public let productId: String?
     /// The product of the next period.
     public let autoRenewProductId: String?
-    public let autoRenewStatus: Stated<AutoRenewStatus>?
+    public let autoRenewStatus: OpenEnum<AutoRenewStatus>?
     /// Why the subscription ended or its payment failed.
-    public let expirationIntent: Stated<ExpirationIntent>?
+    public let expirationIntent: OpenEnum<ExpirationIntent>?
     public let isInBillingRetryPeriod: Bool?
     /// The end of access after a failed payment.
     public let gracePeriodExpiresDate: Instant?
-    public let priceIncreaseStatus: Stated<PriceIncreaseStatus>?
+    public let priceIncreaseStatus: OpenEnum<PriceIncreaseStatus>?
     /// The end of the current period; in the past after the subscription has ended.
     public let renewalDate: Instant?
     /// Thousandths of the currency's unit.
@@ -26,28 +26,28 @@ public struct AppStoreRenewalInfo: Hashable, Sendable {
     /// in the sandbox).
     public let recentSubscriptionStartDate: Instant?
     /// The offer of the next period; the three members after it belong to it.
-    public let offerType: Stated<OfferType>?
+    public let offerType: OpenEnum<OfferType>?
     public let offerIdentifier: String?
-    public let offerDiscountType: Stated<OfferDiscountType>?
+    public let offerDiscountType: OpenEnum<OfferDiscountType>?
     /// ISO 8601.
     public let offerPeriod: String?
     public let eligibleWinBackOfferIds: [String]?
     public let signedDate: Instant?
-    public let environment: Stated<StoreEnvironment>?
+    public let environment: OpenEnum<StoreEnvironment>?
     /// The UUID from the app at the purchase.
     public let appAccountToken: String?
     /// The id of one Apple Account's copy of the app.
     public let appTransactionId: String?
     /// The data that the Advanced Commerce API adds, unchanged.
     public let advancedCommerceInfo: JSONObject?
-    public let renewalBillingPlanType: Stated<BillingPlanType>?
+    public let renewalBillingPlanType: OpenEnum<BillingPlanType>?
     public let commitmentInfo: Commitment?
 
     /// The renewal of a commitment with monthly payments.
     public struct Commitment: Hashable, Sendable {
         public let commitmentAutoRenewProductId: String?
-        public let commitmentAutoRenewStatus: Stated<AutoRenewStatus>?
-        public let commitmentRenewalBillingPlanType: Stated<BillingPlanType>?
+        public let commitmentAutoRenewStatus: OpenEnum<AutoRenewStatus>?
+        public let commitmentRenewalBillingPlanType: OpenEnum<BillingPlanType>?
         public let commitmentRenewalDate: Instant?
         /// Thousandths of the currency's unit.
         public let commitmentRenewalPrice: Int64?

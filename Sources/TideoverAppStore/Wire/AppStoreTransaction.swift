@@ -24,22 +24,22 @@ public struct AppStoreTransaction: Hashable, Sendable {
     /// When the store revoked the purchase, or when an upgrade replaced it.
     public let revocationDate: Instant?
     public let quantity: Int64?
-    public let type: Stated<ProductType>?
+    public let type: OpenEnum<ProductType>?
     /// The UUID from the app at the purchase.
     public let appAccountToken: String?
-    public let inAppOwnershipType: Stated<OwnershipType>?
+    public let inAppOwnershipType: OpenEnum<OwnershipType>?
     /// Whether an upgrade replaced it; usually absent if not.
     public let isUpgraded: Bool?
-    public let offerType: Stated<OfferType>?
+    public let offerType: OpenEnum<OfferType>?
     public let offerIdentifier: String?
-    public let offerDiscountType: Stated<OfferDiscountType>?
+    public let offerDiscountType: OpenEnum<OfferDiscountType>?
     /// ISO 8601.
     public let offerPeriod: String?
-    public let revocationReason: Stated<RevocationReason>?
-    public let revocationType: Stated<RevocationType>?
+    public let revocationReason: OpenEnum<RevocationReason>?
+    public let revocationType: OpenEnum<RevocationType>?
     /// The refunded part of the price, in thousandths of a percent.
     public let revocationPercentage: Int64?
-    public let transactionReason: Stated<TransactionReason>?
+    public let transactionReason: OpenEnum<TransactionReason>?
     /// Thousandths of the currency's unit.
     public let price: Int64?
     /// ISO 4217.
@@ -47,8 +47,8 @@ public struct AppStoreTransaction: Hashable, Sendable {
     /// ISO 3166-1 alpha-3.
     public let storefront: String?
     public let storefrontId: String?
-    public let environment: Stated<StoreEnvironment>?
-    public let billingPlanType: Stated<BillingPlanType>?
+    public let environment: OpenEnum<StoreEnvironment>?
+    public let billingPlanType: OpenEnum<BillingPlanType>?
     public let commitmentInfo: Commitment?
     /// The data that the Advanced Commerce API adds, unchanged.
     public let advancedCommerceInfo: JSONObject?

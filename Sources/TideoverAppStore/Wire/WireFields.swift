@@ -38,14 +38,14 @@ struct WireFields {
         try value(name) { $0.utf8 }
     }
 
-    func word<Known>(_ name: String) throws(AppStoreRefusal) -> Stated<Known>?
+    func word<Known>(_ name: String) throws(AppStoreRefusal) -> OpenEnum<Known>?
     where Known.RawValue == String {
-        try value(name) { $0.string.map(Stated.init) }
+        try value(name) { $0.string.map(OpenEnum.init) }
     }
 
-    func word<Known>(_ name: String) throws(AppStoreRefusal) -> Stated<Known>?
+    func word<Known>(_ name: String) throws(AppStoreRefusal) -> OpenEnum<Known>?
     where Known.RawValue == Int64 {
-        try value(name) { $0.int64.map(Stated.init) }
+        try value(name) { $0.int64.map(OpenEnum.init) }
     }
 
     func strings(_ name: String) throws(AppStoreRefusal) -> [String]? {

@@ -3,7 +3,7 @@ public struct CustomerRecord: Sendable {
     /// The requested customer, with all aliases.
     public let identity: CustomerIdentity
     public let environment: Environment
-    public let holdings: [Holding]
+    public let lineageRecords: [LineageRecord]
     public let catalogue: Versioned<Catalogue>
     public let policy: Versioned<Policy>
     /// When a device first presented all its purchases; nil if none did.
@@ -14,7 +14,7 @@ public struct CustomerRecord: Sendable {
     public let stores: CustomerStores
 
     /// One lineage with all its facts and owners.
-    public struct Holding: Sendable {
+    public struct LineageRecord: Sendable {
         public let lineage: Lineage
         public let facts: [Fact]
         /// Ordered by when they were written.
@@ -31,7 +31,7 @@ public struct CustomerRecord: Sendable {
         customer: CustomerID,
         aliases: [CustomerAlias] = [],
         environment: Environment,
-        holdings: [Holding],
+        lineageRecords: [LineageRecord],
         catalogue: Versioned<Catalogue>,
         policy: Versioned<Policy>,
         reconciledAt: Instant? = nil,
@@ -43,7 +43,7 @@ public struct CustomerRecord: Sendable {
         self.stores = stores
         identity = CustomerIdentity(customer, aliases: aliases)
         self.environment = environment
-        self.holdings = holdings
+        self.lineageRecords = lineageRecords
         self.catalogue = catalogue
         self.policy = policy
     }
@@ -53,17 +53,17 @@ public struct CustomerRecord: Sendable {
     /// Returns the record as known at an instant. Excludes facts, policies and catalogues learned
     /// later, owners that only those facts name, and aliases declared later.
     public func asKnown(at instant: Instant) -> CustomerRecord {
-        let known = holdings.compactMap { holding -> Holding? in
-            let facts = holding.facts.filter { $0.learnedAt <= instant }
+        let known = lineageRecords.compactMap { lineageRecord -> LineageRecord? in
+            let facts = lineageRecord.facts.filter { $0.learnedAt <= instant }
             guard !facts.isEmpty else { return nil }
-            let owners = holding.owners.filter { $0.isVouchedFor(by: facts, at: instant) }
-            return Holding(lineage: holding.lineage, facts: facts, owners: owners)
+            let owners = lineageRecord.owners.filter { $0.isVouchedFor(by: facts, at: instant) }
+            return LineageRecord(lineage: lineageRecord.lineage, facts: facts, owners: owners)
         }
         return CustomerRecord(
             customer: customer,
             aliases: identity.asKnown(at: instant).aliases,
             environment: environment,
-            holdings: known,
+            lineageRecords: known,
             catalogue: catalogue.asKnown(at: instant),
             policy: policy.asKnown(at: instant),
             reconciledAt: reconciledAt.flatMap { $0 <= instant ? $0 : nil },
@@ -78,14 +78,14 @@ public struct CustomerRecord: Sendable {
             customer: customer,
             aliases: identity.aliases,
             environment: environment,
-            holdings: answering.map { holding in
+            lineageRecords: answering.map { lineageRecord in
                 OwnedHistory(
                     history: LineageHistory(
-                        lineage: holding.lineage,
-                        facts: holding.facts,
+                        lineage: lineageRecord.lineage,
+                        facts: lineageRecord.facts,
                         catalogue: catalogue
                     ),
-                    owners: holding.owners
+                    owners: lineageRecord.owners
                 )
             },
             catalogue: catalogue,
@@ -119,25 +119,28 @@ public struct CustomerRecord: Sendable {
     ) -> Explanation {
         let standing = decision.standing
         let next = decision.nextChange.flatMap { history.snapshot(at: $0)[decision.name] }
-        let deciding = history.holdings.first { $0.history.lineage == standing.lineage }?.history
+        let deciding = history.lineageRecords.first { $0.history.lineage == standing.lineage }?
+            .history
         let policy = policy.value(at: instant)
-        let ground = deciding?.ground(
+        let decisionBasis = deciding?.decisionBasis(
             for: decision.name,
             at: instant,
             policy: policy,
             catalogue: catalogue.value(at: instant)
         )
         let facts = answering.first { $0.lineage == standing.lineage }?.facts ?? []
-        let sieve = ground.map { FactSieve(facts: facts, ground: $0, standing: standing) }
+        let classified = decisionBasis.map {
+            ClassifiedEvidence(facts: facts, decisionBasis: $0, standing: standing)
+        }
         return Explanation(
             asOf: instant,
             decision: decision,
             why: standing.why,
-            used: sieve?.used ?? [],
-            setAside: sieve?.setAside ?? [],
+            used: classified?.used ?? [],
+            setAside: classified?.setAside ?? [],
             others: others(than: standing.lineage, for: decision.name, by: history, at: instant),
             next: next,
-            reply: Reply(decision: decision, ground: ground).sentences
+            reply: Reply(decision: decision, decisionBasis: decisionBasis).sentences
         )
     }
 
@@ -147,16 +150,16 @@ public struct CustomerRecord: Sendable {
         by history: CustomerHistory,
         at instant: Instant
     ) -> [Explanation.Voice] {
-        history.holdings.filter { $0.history.lineage != deciding }.map { holding in
-            let isOwned = identity.owns(holding.owners, at: instant)
-            let standing = holding.history.standing(
+        history.lineageRecords.filter { $0.history.lineage != deciding }.map { lineageRecord in
+            let isOwned = identity.owns(lineageRecord.owners, at: instant)
+            let standing = lineageRecord.history.standing(
                 of: entitlement,
                 at: instant,
                 policy: policy.value(at: instant),
                 catalogue: catalogue.value(at: instant)
             )
             return Explanation.Voice(
-                lineage: holding.history.lineage,
+                lineage: lineageRecord.history.lineage,
                 standing: isOwned ? standing : nil
             )
         }

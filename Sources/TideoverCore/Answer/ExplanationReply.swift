@@ -2,18 +2,18 @@
 struct Reply {
     let decision: Snapshot.Entitlement
     /// The basis of the deciding lineage's standing; nil if nothing is known.
-    let ground: Ground?
+    let decisionBasis: DecisionBasis?
 
     private var standing: Standing { decision.standing }
     private var isShared: Bool { standing.lineage?.ownership == .familyShared }
 
     var sentences: [String] {
-        guard let ground else { return unknownPurchase }
+        guard let decisionBasis else { return unknownPurchase }
         switch standing.reason {
         case .notEntitled: return ["What you have bought does not include this."]
         case .changedProduct: return changedProduct
         case .unknownProduct where !standing.access: return unlisted
-        default: return sentences(ground.history)
+        default: return sentences(decisionBasis.history)
         }
     }
 
@@ -48,15 +48,15 @@ struct Reply {
 
     // MARK: Subject
 
-    private var term: TermRecord? { ground?.term }
+    private var term: TermRecord? { decisionBasis?.term }
 
     private var isUpgradedAway: Bool {
-        if case .term(let now) = ground { now.isUpgradedAway } else { false }
+        if case .term(let now) = decisionBasis { now.isUpgradedAway } else { false }
     }
 
     /// When the awaited payment was due.
     private var dueAt: Instant? {
-        switch ground {
+        switch decisionBasis {
         case .term(let now): now.term?.end
         case .item(let now): now.statement?.periodEnd ?? now.statement?.expiry
         case nil: nil
@@ -65,8 +65,8 @@ struct Reply {
 
     /// Until when the store retries a failed payment.
     private var retriedUntil: Instant? {
-        switch ground {
-        case .term(let now): now.end(plus: Situation.retry)
+        switch decisionBasis {
+        case .term(let now): now.end(plus: RuleContext.retry)
         case .item(let now) where standing.rule == .onHold: now.holdUntil
         case .item, nil: nil
         }
@@ -83,7 +83,7 @@ struct Reply {
 
     /// Returns the day; adds the time of day if periods are too short for days.
     private func day(_ instant: Instant) -> String {
-        Words.instant(instant, showsTime: ground.map { $0.history.pace != .real } ?? false)
+        Words.instant(instant, showsTime: decisionBasis.map { $0.history.pace != .real } ?? false)
     }
 
     private func until(_ instant: Instant?) -> String { instant.map { " until \(day($0))" } ?? "" }
@@ -159,7 +159,7 @@ struct Reply {
 
     /// Sentences for a reversed refund.
     private var restored: [String] {
-        guard case .term(let now) = ground,
+        guard case .term(let now) = decisionBasis,
             let revocation = now.term?.newestRevocation(at: now.instant)?.value,
             let undone = now.term?.lastUndoing(by: now.instant, pace: now.history.pace)
         else { return [] }
@@ -219,7 +219,7 @@ struct Reply {
     /// Until when access is certain. Google Play moves the expiry during grace.
     private var keptUntil: Instant? {
         guard standing.confidence == .confirmed else { return nil }
-        if case .item = ground { return standing.graceUntil }
+        if case .item = decisionBasis { return standing.graceUntil }
         return decision.accessUntil
     }
 
@@ -237,7 +237,7 @@ struct Reply {
 
     private var paused: [String] {
         let stopped = "\(yourAtStart) subscription is paused\(since(standing.accessUntil))."
-        guard case .item(let now) = ground, let resumes = now.resumesAt else {
+        guard case .item(let now) = decisionBasis, let resumes = now.resumesAt else {
             return [stopped, "You can resume it in the store at any time."]
         }
         return [

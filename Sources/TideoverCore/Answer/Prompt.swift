@@ -103,7 +103,7 @@ extension CustomerHistory {
             let url = StoreLink.payment(for: standing, package: googlePlayPackage)
         else { return nil }
         let isKept = counsel.standings.contains(where: \.access)
-        let screen: Screen = isKept ? .grace(until: standing.graceUntil) : .hold
+        let screen: MessageContext = isKept ? .grace(until: standing.graceUntil) : .hold
         let wording = Wording(screen, showsTimes: history.pace != .real)
         let prompt = Prompt(
             kind: isKept ? .soft : .hard,

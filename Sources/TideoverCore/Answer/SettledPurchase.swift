@@ -1,4 +1,4 @@
-extension CustomerRecord.Holding {
+extension CustomerRecord.LineageRecord {
     /// The instant from which the purchase can change no answer and no event; nil if it may.
     ///
     /// This applies to an App Store consumable that was never revoked and that only this customer

@@ -14,7 +14,7 @@ public struct CustomerHistory: Sendable {
     /// The requested customer, with all aliases.
     public let identity: CustomerIdentity
     public let environment: Environment
-    public let holdings: [OwnedHistory]
+    public let lineageRecords: [OwnedHistory]
     public let catalogue: Versioned<Catalogue>
     public let policy: Versioned<Policy>
     /// When a device first presented all its purchases; nil if none did.
@@ -30,7 +30,7 @@ public struct CustomerHistory: Sendable {
         customer: CustomerID,
         aliases: [CustomerAlias] = [],
         environment: Environment,
-        holdings: [OwnedHistory],
+        lineageRecords: [OwnedHistory],
         catalogue: Versioned<Catalogue>,
         policy: Versioned<Policy>,
         reconciledAt: Instant? = nil,
@@ -42,8 +42,10 @@ public struct CustomerHistory: Sendable {
         identity = CustomerIdentity(customer, aliases: aliases)
         self.environment = environment
         self.reconciledAt = reconciledAt
-        self.holdings = holdings.filter { $0.history.lineage.environment == environment }
-            .sorted { $0.history.lineage < $1.history.lineage }
+        self.lineageRecords = lineageRecords.filter {
+            $0.history.lineage.environment == environment
+        }
+        .sorted { $0.history.lineage < $1.history.lineage }
         self.catalogue = catalogue
         self.policy = policy
     }
@@ -88,7 +90,7 @@ public struct CustomerHistory: Sendable {
     /// Returns the natural end of the deciding purchase, once it no longer gives access.
     private func keepArtifactsUntil(_ standing: Standing, at instant: Instant) -> Instant? {
         guard standing.state == .expired, let lineage = standing.lineage else { return nil }
-        return holdings.first { $0.history.lineage == lineage }.flatMap {
+        return lineageRecords.first { $0.history.lineage == lineage }.flatMap {
             LineageSteps($0.history, catalogue: catalogue, policy: policy, through: instant)
                 .naturalEnd(at: instant)
         }
@@ -110,9 +112,9 @@ public struct CustomerHistory: Sendable {
     func standings(of entitlement: String, at instant: Instant) -> [Standing] {
         let policy = policy.value(at: instant)
         let catalogue = catalogue.value(at: instant)
-        return holdings.compactMap { holding in
-            guard identity.owns(holding.owners, at: instant) else { return nil }
-            return holding.history.standing(
+        return lineageRecords.compactMap { lineageRecord in
+            guard identity.owns(lineageRecord.owners, at: instant) else { return nil }
+            return lineageRecord.history.standing(
                 of: entitlement,
                 at: instant,
                 policy: policy,
@@ -156,9 +158,9 @@ public struct CustomerHistory: Sendable {
     /// since.
     func pending(for entitlement: String, at instant: Instant) -> [Snapshot.Pending] {
         let catalogue = catalogue.value(at: instant)
-        let own = holdings.filter { identity.owns($0.owners, at: instant) }
-        let open = own.flatMap { holding in
-            holding.history.pending.filter { span in
+        let own = lineageRecords.filter { identity.owns($0.owners, at: instant) }
+        let open = own.flatMap { lineageRecord in
+            lineageRecord.history.pending.filter { span in
                 span.isOpen(at: instant) && catalogue.unlocks(span.productId, entitlement)
                     && !own.contains {
                         $0.history.hasBegun(span.productId, since: span.since, by: instant)
@@ -166,7 +168,7 @@ public struct CustomerHistory: Sendable {
             }.map { span in
                 Snapshot.Pending(
                     productId: span.productId,
-                    store: holding.history.lineage.store,
+                    store: lineageRecord.history.lineage.store,
                     since: span.since,
                     until: span.until
                 )
@@ -201,9 +203,13 @@ public struct CustomerHistory: Sendable {
         var all = policy.versions.map(\.effectiveAt) + catalogue.versions.map(\.effectiveAt)
         if let reconciledAt { all.append(reconciledAt) }
         all += identity.instants
-        for holding in holdings {
-            for version in policy.versions { all += holding.history.changes(policy: version.value) }
-            for entry in holding.owners { all += [entry.from, entry.until].compactMap(\.self) }
+        for lineageRecord in lineageRecords {
+            for version in policy.versions {
+                all += lineageRecord.history.changes(policy: version.value)
+            }
+            for entry in lineageRecord.owners {
+                all += [entry.from, entry.until].compactMap(\.self)
+            }
         }
         return all.filter { $0 > instant }.inOrder
     }

@@ -4,23 +4,25 @@ extension CustomerRecord {
     /// A receipt or a renewal info does not state the ownership type, so both are stored as the
     /// purchaser's. If the store reports family sharing elsewhere, they concern the shared
     /// purchase, and the customer has no purchase of their own.
-    var answering: [Holding] {
-        let strays = holdings.indices.filter { holdings[$0].isOfUnstatedOwnership }
-        guard !strays.isEmpty, holdings.count > 1 else { return holdings }
-        var all = holdings
+    var answering: [LineageRecord] {
+        let strays = lineageRecords.indices.filter { lineageRecords[$0].isOfUnstatedOwnership }
+        guard !strays.isEmpty, lineageRecords.count > 1 else { return lineageRecords }
+        var all = lineageRecords
         var moved: Set<Int> = []
         for stray in strays {
-            var home = holdings[stray].lineage
+            var home = lineageRecords[stray].lineage
             home.ownership = .familyShared
-            guard let place = holdings.firstIndex(where: { $0.lineage == home }) else { continue }
-            all[place] = all[place].taking(holdings[stray].facts)
+            guard let place = lineageRecords.firstIndex(where: { $0.lineage == home }) else {
+                continue
+            }
+            all[place] = all[place].taking(lineageRecords[stray].facts)
             moved.insert(stray)
         }
         return all.indices.filter { !moved.contains($0) }.map { all[$0] }
     }
 }
 
-extension CustomerRecord.Holding {
+extension CustomerRecord.LineageRecord {
     /// Whether no observation of a term states the ownership type.
     fileprivate var isOfUnstatedOwnership: Bool {
         guard lineage.store == .appStore, lineage.ownership == .purchased else { return false }

@@ -131,15 +131,15 @@ extension ConformanceQuestion {
 
     /// Returns the answer for the purchase itself.
     private func standing(by record: CustomerRecord) -> JSONObject {
-        let holding = record.holdings.first { $0.lineage == lineage }
+        let lineageRecord = record.lineageRecords.first { $0.lineage == lineage }
         let history = LineageHistory(
             lineage: lineage,
-            facts: holding?.facts ?? [],
+            facts: lineageRecord?.facts ?? [],
             catalogue: record.catalogue
         )
         let standing = history.standing(at: instant, policy: record.policy.value(at: instant))
         var answer = JSONValue { standing.writeAnswer(to: &$0) }.object ?? [:]
-        let owner = holding?.owners.owner(at: instant)?.text
+        let owner = lineageRecord?.owners.owner(at: instant)?.text
         answer["owner"] = owner.map { .string($0) } ?? .null
         return answer
     }
@@ -149,7 +149,7 @@ extension ConformanceQuestion {
         let all = entitlement.map {
             CustomerTimeline(record, until: instant).timeline(of: $0).transitions
         }
-        let facts = record.holdings.first { $0.lineage == lineage }?.facts ?? []
+        let facts = record.lineageRecords.first { $0.lineage == lineage }?.facts ?? []
         let timeline = LineageTimeline(
             lineage: lineage,
             facts: facts,
@@ -164,8 +164,8 @@ extension ConformanceQuestion {
 
     /// Returns the record of the customer in the question.
     private func record(of facts: [Fact], in asked: ConformanceCase) -> CustomerRecord {
-        let holdings = Dictionary(grouping: facts, by: \.lineage).map {
-            CustomerRecord.Holding(
+        let lineageRecords = Dictionary(grouping: facts, by: \.lineage).map {
+            CustomerRecord.LineageRecord(
                 lineage: $0.key,
                 facts: $0.value,
                 owners: .byArrival(of: $0.value)
@@ -174,7 +174,7 @@ extension ConformanceQuestion {
         let record = CustomerRecord(
             customer: customer ?? Self.someone,
             environment: lineage.environment,
-            holdings: holdings,
+            lineageRecords: lineageRecords,
             catalogue: asked.catalogue,
             policy: asked.policy
         )
@@ -196,14 +196,18 @@ extension CustomerRecord {
         CustomerRecord(
             customer: customer,
             environment: environment,
-            holdings: holdings.map { holding in
+            lineageRecords: lineageRecords.map { lineageRecord in
                 let entry = OwnershipEntry(
-                    lineage: holding.lineage,
+                    lineage: lineageRecord.lineage,
                     customer: customer,
                     from: .distantPast,
                     why: .accountToken
                 )
-                return Holding(lineage: holding.lineage, facts: holding.facts, owners: [entry])
+                return LineageRecord(
+                    lineage: lineageRecord.lineage,
+                    facts: lineageRecord.facts,
+                    owners: [entry]
+                )
             },
             catalogue: catalogue,
             policy: policy

@@ -77,11 +77,11 @@ extension [OwnershipEntry] {
 
     /// Returns the customers that the facts name, ordered by start; for one start the newest.
     static func names(in facts: some Sequence<Fact>) -> [OwnershipEntry] {
-        var newest: [Instant: (word: Word<CustomerID>, entry: OwnershipEntry)] = [:]
+        var newest: [Instant: (word: Observation<CustomerID>, entry: OwnershipEntry)] = [:]
         for fact in facts {
             guard let name = fact.claim else { continue }
-            let word = Word(name.customer, of: fact)
-            if let found = newest[name.from], Word.isOlder(word, found.word) { continue }
+            let word = Observation(name.customer, of: fact)
+            if let found = newest[name.from], Observation.isOlder(word, found.word) { continue }
             newest[name.from] = (word, name)
         }
         return newest.values.map(\.entry).sorted { $0.from < $1.from }

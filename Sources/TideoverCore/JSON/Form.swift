@@ -104,18 +104,18 @@ enum Field {
         TermKey(try text(node, field))
     }
 
-    static func open<Word: OpenWord>(
+    static func open<Observation: NamedOpenEnum>(
         _ node: JSONNode,
         _ field: String
-    ) throws(FormError) -> Word {
-        try parsed(node, field) { Word(word: $0) }
+    ) throws(FormError) -> Observation {
+        try parsed(node, field) { Observation(word: $0) }
     }
 
-    static func word<Word: RawRepresentable<String>>(
+    static func word<Observation: RawRepresentable<String>>(
         _ node: JSONNode,
         _ field: String
-    ) throws(FormError) -> Word {
-        try parsed(node, field) { Word(rawValue: $0) }
+    ) throws(FormError) -> Observation {
+        try parsed(node, field) { Observation(rawValue: $0) }
     }
 
     private static func parsed<Value>(

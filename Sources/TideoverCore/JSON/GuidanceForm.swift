@@ -39,7 +39,7 @@ extension Wording {
     }
 }
 
-extension Screen {
+extension MessageContext {
     func writeArguments(to writer: inout JSONWriter) {
         for (name, value) in arguments {
             switch value {

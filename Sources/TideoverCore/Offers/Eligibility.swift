@@ -36,7 +36,7 @@ extension CustomerHistory {
         of store: Store? = nil,
         at instant: Instant
     ) -> IntroductoryEligibility {
-        let own = holdings.map(\.history).filter { history in
+        let own = lineageRecords.map(\.history).filter { history in
             let isOfStore = [store, .revenueCat].contains(history.lineage.store)
             return history.lineage.ownership == .purchased && (store == nil || isOfStore)
         }
@@ -57,7 +57,7 @@ extension CustomerHistory {
 
     /// The stores with purchases of the customer.
     private var platforms: Set<Store> {
-        Set(holdings.map(\.history.lineage.store)).intersection(Store.selling)
+        Set(lineageRecords.map(\.history.lineage.store)).intersection(Store.selling)
     }
 
     /// Returns the stores with offers for the customer: the device's store; otherwise the only one

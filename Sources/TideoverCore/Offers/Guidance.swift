@@ -29,7 +29,7 @@ extension CustomerHistory {
     }
 
     func history(of standing: Standing) -> LineageHistory? {
-        holdings.first { $0.history.lineage == standing.lineage }?.history
+        lineageRecords.first { $0.history.lineage == standing.lineage }?.history
     }
 
     /// Returns the guidance for a customer with this `standing` for an entitlement.
@@ -107,13 +107,13 @@ extension CustomerHistory {
         for entitlement: String,
         at instant: Instant
     ) -> Renewal {
-        let ground = history(of: standing)?.ground(
+        let decisionBasis = history(of: standing)?.decisionBasis(
             for: entitlement,
             at: instant,
             policy: policy.value(at: instant),
             catalogue: catalogue.value(at: instant)
         )
-        return ground?.renewal ?? Renewal()
+        return decisionBasis?.renewal ?? Renewal()
     }
 
     // MARK: Screens
@@ -124,7 +124,7 @@ extension CustomerHistory {
         _ counsel: Counsel,
         _ advice: Advice?,
         at instant: Instant
-    ) -> Screen? {
+    ) -> MessageContext? {
         let isShared = standing.lineage?.ownership == .familyShared && advice == nil
         switch standing.state {
         case .active: return activeScreen(for: entitlement, standing, advice, at: instant)
@@ -143,7 +143,7 @@ extension CustomerHistory {
         _ standing: Standing,
         _ advice: Advice?,
         at instant: Instant
-    ) -> Screen? {
+    ) -> MessageContext? {
         guard standing.lineage?.ownership == .purchased else { return nil }
         guard let trial = standing.trial else {
             guard advice?.kind == .reEnableRenewal else { return nil }
@@ -165,7 +165,7 @@ extension CustomerHistory {
 extension TrialOffer {
     /// Returns the trial offer screen, only if the customer is eligible and had no earlier
     /// standing.
-    fileprivate func screen(for standing: Standing) -> Screen? {
+    fileprivate func screen(for standing: Standing) -> MessageContext? {
         guard standing.state == .never, eligibility == .eligible else { return nil }
         return .trialOffer(length: length, price: price)
     }

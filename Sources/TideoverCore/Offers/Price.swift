@@ -39,7 +39,7 @@ struct Renewal: Hashable, Sendable {
     }
 }
 
-extension Ground {
+extension DecisionBasis {
     /// The next charge.
     var renewal: Renewal {
         switch self {
@@ -55,7 +55,7 @@ extension Ground {
     }
 }
 
-extension PlaySituation {
+extension PlayRuleContext {
     /// The store's price of a renewal, which is the price of the current product.
     fileprivate var nextPrice: Money? {
         nextProduct == statement?.productId ? statement?.item?.price : nil

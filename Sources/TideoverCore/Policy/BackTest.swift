@@ -137,7 +137,7 @@ extension CustomerRecord {
             customer: customer,
             aliases: identity.aliases,
             environment: environment,
-            holdings: holdings,
+            lineageRecords: lineageRecords,
             catalogue: catalogue ?? self.catalogue,
             policy: policy ?? self.policy,
             reconciledAt: reconciledAt,
@@ -148,7 +148,7 @@ extension CustomerRecord {
 
     /// Every instant at which a fact, a policy or a catalogue was learned.
     fileprivate var learnings: [Instant] {
-        holdings.flatMap(\.facts).map(\.learnedAt) + policy.versions.map(\.learnedAt)
+        lineageRecords.flatMap(\.facts).map(\.learnedAt) + policy.versions.map(\.learnedAt)
             + catalogue.versions.map(\.learnedAt)
     }
 }

@@ -93,14 +93,14 @@ extension CustomerHistory {
     public init(
         customer: CustomerID,
         environment: Environment,
-        holdings: [OwnedHistory],
+        lineageRecords: [OwnedHistory],
         catalogue: Catalogue,
         policy: Policy
     ) {
         self.init(
             customer: customer,
             environment: environment,
-            holdings: holdings,
+            lineageRecords: lineageRecords,
             catalogue: Versioned(catalogue),
             policy: Versioned(policy)
         )
@@ -112,14 +112,14 @@ extension CustomerRecord {
     public init(
         customer: CustomerID,
         environment: Environment,
-        holdings: [Holding],
+        lineageRecords: [LineageRecord],
         catalogue: Catalogue,
         policy: Policy
     ) {
         self.init(
             customer: customer,
             environment: environment,
-            holdings: holdings,
+            lineageRecords: lineageRecords,
             catalogue: Versioned(catalogue),
             policy: Versioned(policy)
         )

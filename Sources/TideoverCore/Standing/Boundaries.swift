@@ -58,7 +58,7 @@ extension LineageHistory {
         add(ahead: end + min(pace.scale(policy.renewalLeeway), fifth))
         add(ahead: end + pace.scale(policy.unreachable))
         add(ahead: end + pace.scale(.days(3)))
-        add(ahead: end + pace.scale(Situation.retry))
+        add(ahead: end + pace.scale(RuleContext.retry))
         guard case .keep(let length) = policy.billingRetry else { return }
         add(ahead: max(end, record.graceEnd ?? end) + pace.scale(length))
     }
@@ -80,13 +80,13 @@ extension PlayStatement {
     fileprivate func boundaries(policy: Policy, pace: Pace) -> [Instant] {
         let graceEnds =
             [
-                expiry + pace.scale(PlaySituation.graceMargin),
+                expiry + pace.scale(PlayRuleContext.graceMargin),
                 expiry + pace.scale(policy.unreachable),
-                said + pace.scale(PlaySituation.unstatedGrace),
+                said + pace.scale(PlayRuleContext.unstatedGrace),
             ] + [graceUntil].compactMap(\.self)
         let holdStarts = graceEnds + [expiry, said] + [resumesAt, heldFrom].compactMap(\.self)
-        return [from, expiry + pace.scale(PlaySituation.silentGrace)]
+        return [from, expiry + pace.scale(PlayRuleContext.silentGrace)]
             + [failedFrom].compactMap(\.self) + holdStarts
-            + holdStarts.map { $0 + pace.scale(PlaySituation.hold) }
+            + holdStarts.map { $0 + pace.scale(PlayRuleContext.hold) }
     }
 }

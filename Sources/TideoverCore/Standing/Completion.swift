@@ -83,14 +83,14 @@ extension Outlook {
     }
 }
 
-extension Word<Term> {
+extension Observation<Term> {
     /// Returns this observation completed by the others of its rank on the term. Requires `words`
     /// sorted oldest first.
-    func completed(by words: [Word<Term>]) -> Word<Term> {
+    func completed(by words: [Observation<Term>]) -> Observation<Term> {
         guard words.count > 1 else { return self }
         let term = words.reversed().lazy.filter { $0 !== self && $0.rank == self.rank }
             .reduce(value) { $0.completed(by: $1.value) }
-        return term == value ? self : Word(term, like: self)
+        return term == value ? self : Observation(term, like: self)
     }
 }
 
@@ -103,7 +103,7 @@ extension TermDraft {
                 continue
             }
             let outlook = word.value.completed(by: older.value)
-            if outlook != word.value { outlooks[position] = Word(outlook, like: word) }
+            if outlook != word.value { outlooks[position] = Observation(outlook, like: word) }
         }
     }
 }

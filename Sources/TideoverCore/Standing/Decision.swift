@@ -1,7 +1,7 @@
 /// The basis of a standing.
-enum Ground {
-    case term(Situation)
-    case item(PlaySituation)
+enum DecisionBasis {
+    case term(RuleContext)
+    case item(PlayRuleContext)
 
     var history: LineageHistory {
         switch self {
@@ -23,7 +23,7 @@ extension LineageHistory {
     /// Returns the standing of this lineage at an instant. Pure and total; reads no clock.
     public func standing(at instant: Instant, policy: Policy) -> Standing {
         guard play != nil else {
-            return Situation.decide(self, at: instant, policy: policy).standing
+            return RuleContext.decide(self, at: instant, policy: policy).standing
         }
         return standing(among: candidates(at: instant, policy: policy), at: instant)
     }
@@ -38,7 +38,7 @@ extension LineageHistory {
     /// Returns the governing term at an instant, seen or unseen.
     func governingTerm(at instant: Instant) -> TermRecord? {
         guard play != nil else { return governingBoughtTerm(at: instant) }
-        return decision(at: instant, policy: Policy(), where: { _ in true })?.ground.term
+        return decision(at: instant, policy: Policy(), where: { _ in true })?.decisionBasis.term
     }
 
     /// Returns the best standing that matches, with its basis; nil if none matches.
@@ -46,7 +46,7 @@ extension LineageHistory {
         at instant: Instant,
         policy: Policy,
         where isMeant: (Standing) -> Bool
-    ) -> (standing: Standing, ground: Ground)? {
+    ) -> (standing: Standing, decisionBasis: DecisionBasis)? {
         best(of: candidates(at: instant, policy: policy), at: instant, where: isMeant)
     }
 
@@ -54,14 +54,14 @@ extension LineageHistory {
     private struct Candidates {
         /// The standing of the governing term, if there is one or no subscription on Google Play is
         /// known.
-        let byTerm: (standing: Standing, now: Situation)?
+        let byTerm: (standing: Standing, now: RuleContext)?
         let items: [PlayHistory.Candidate]
     }
 
     private func candidates(at instant: Instant, policy: Policy) -> Candidates {
         let isOfTerms = play == nil || !terms.isEmpty || hasWords
         return Candidates(
-            byTerm: isOfTerms ? Situation.decide(self, at: instant, policy: policy) : nil,
+            byTerm: isOfTerms ? RuleContext.decide(self, at: instant, policy: policy) : nil,
             items: play?.candidates(at: instant, in: self, policy: policy) ?? []
         )
     }
@@ -70,14 +70,15 @@ extension LineageHistory {
         of candidates: Candidates,
         at instant: Instant,
         where isMeant: (Standing) -> Bool
-    ) -> (standing: Standing, ground: Ground)? {
+    ) -> (standing: Standing, decisionBasis: DecisionBasis)? {
         let read = PlayHistory.best(of: candidates.items, where: isMeant)
         guard let told = candidates.byTerm, isMeant(told.standing) else {
             return read.map { ($0.standing, .item($0.now)) }
         }
-        let ground = Ground.term(told.now)
-        guard let read, !isFilled(read.standing, by: told.standing, ground, at: instant) else {
-            return (told.standing, ground)
+        let decisionBasis = DecisionBasis.term(told.now)
+        guard let read, !isFilled(read.standing, by: told.standing, decisionBasis, at: instant)
+        else {
+            return (told.standing, decisionBasis)
         }
         return (read.standing, .item(read.now))
     }
@@ -87,12 +88,12 @@ extension LineageHistory {
     private func isFilled(
         _ read: Standing,
         by told: Standing,
-        _ ground: Ground,
+        _ decisionBasis: DecisionBasis,
         at instant: Instant
     ) -> Bool {
         if read.access { return false }
         if read.state == .never { return told.state != .never }
-        guard told.access, let term = ground.term else { return false }
+        guard told.access, let term = decisionBasis.term else { return false }
         return term.effectiveStart >= play?.lastSaid(by: instant) ?? .distantPast
     }
 }
@@ -144,12 +145,12 @@ extension LineageHistory {
     }
 
     /// Returns the basis of the standing for an entitlement.
-    func ground(
+    func decisionBasis(
         for entitlement: String,
         at instant: Instant,
         policy: Policy,
         catalogue: Catalogue
-    ) -> Ground? {
+    ) -> DecisionBasis? {
         let meant = decision(at: instant, policy: policy) {
             $0.state != .never && unlocks($0, entitlement, catalogue)
         }
@@ -159,7 +160,7 @@ extension LineageHistory {
             }
         }
         return (meant ?? unlisted ?? decision(at: instant, policy: policy, where: { _ in true }))?
-            .ground
+            .decisionBasis
     }
 
     /// Returns the standing from an earlier term if the current one unlocks another entitlement.

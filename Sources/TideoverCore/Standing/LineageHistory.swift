@@ -35,27 +35,27 @@ public final class LineageHistory: Sendable {
         facts: some Sequence<Fact>,
         catalogue: Versioned<Catalogue>
     ) {
-        var sorter = FactSorter(catalogue: catalogue)
-        var play = PlaySorter(catalogue: catalogue)
+        var builder = HistoryBuilder(catalogue: catalogue)
+        var play = PlayHistoryBuilder(catalogue: catalogue)
         var answers: [Inquiry.Answer] = []
         for fact in facts where fact.lineage == lineage {
-            sorter.add(fact)
+            builder.add(fact)
             play.add(fact)
             if let answer = Inquiry.Answer(fact) { answers.append(answer) }
         }
         self.lineage = lineage
-        hasWords = !sorter.outlooks.isEmpty || !sorter.conditions.isEmpty
-        (terms, unseen) = sorter.records()
+        hasWords = !builder.outlooks.isEmpty || !builder.conditions.isEmpty
+        (terms, unseen) = builder.records()
         let isReal = lineage.environment == .production
         let isShared = lineage.ownership == .familyShared
-        let termPace = sorter.pace(of: terms, isShared: isShared)
+        let termPace = builder.pace(of: terms, isShared: isShared)
         let pace = isReal ? .real : Pace.slower(termPace, play.pace)
         self.play = play.history(pace: pace)
-        pending = (sorter.pendingSpans(terms) + (self.play?.pending ?? [])).sorted {
+        pending = (builder.pendingSpans(terms) + (self.play?.pending ?? [])).sorted {
             ($0.since, $0.id) < ($1.since, $1.id)
         }
         inquiries = InquiryLog(answers)
-        receipts = sorter.receipts.sorted()
+        receipts = builder.receipts.sorted()
         announcements = Announcements(terms)
         inertProducts = terms.reduce(into: []) { inert, record in
             if !record.unlocksAnything {

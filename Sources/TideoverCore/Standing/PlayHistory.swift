@@ -24,14 +24,14 @@ final class PlayTokenRecord: Sendable {
     let retiredFrom: Instant?
     let items: [PlayItemRecord]
     /// Ordered by when they were reported.
-    let voids: [Word<PlayVoidedOrder>]
+    let voids: [Observation<PlayVoidedOrder>]
 
     init(
         token: PlayToken,
         begun: Instant,
         retiredFrom: Instant?,
         items: [PlayItemRecord],
-        voids: [Word<PlayVoidedOrder>]
+        voids: [Observation<PlayVoidedOrder>]
     ) {
         self.token = token
         self.begun = begun
@@ -106,24 +106,25 @@ struct PlayStatement: Sendable {
         let resumesAt: Instant?
         let cancellation: PlaySubscription.Cancellation?
 
-        init(_ item: PlayItem?, in saying: PlaySaying, _ catalogue: Versioned<Catalogue>) {
-            said = saying.said
-            rank = saying.word.rank
-            evidence = saying.word.evidence
-            basis = saying.basis
+        init(_ item: PlayItem?, in observation: PlayObservation, _ catalogue: Versioned<Catalogue>)
+        {
+            said = observation.said
+            rank = observation.word.rank
+            evidence = observation.word.evidence
+            basis = observation.basis
             self.item = item
-            productId = item.map { catalogue.value(at: saying.said).id(of: $0) } ?? ""
-            startedAt = saying.startedAt
-            resumesAt = saying.resumesAt
-            cancellation = saying.cancellation
+            productId = item.map { catalogue.value(at: observation.said).id(of: $0) } ?? ""
+            startedAt = observation.startedAt
+            resumesAt = observation.resumesAt
+            cancellation = observation.cancellation
         }
     }
 
-    init(_ item: PlayItem?, in saying: PlaySaying, _ catalogue: Versioned<Catalogue>) {
-        source = Source(item, in: saying, catalogue)
-        from = saying.said
-        state = saying.state
-        expiry = item?.expiresAt ?? saying.said
+    init(_ item: PlayItem?, in observation: PlayObservation, _ catalogue: Versioned<Catalogue>) {
+        source = Source(item, in: observation, catalogue)
+        from = observation.said
+        state = observation.state
+        expiry = item?.expiresAt ?? observation.said
     }
 
     var said: Instant { source.said }
@@ -179,7 +180,7 @@ struct PlayStatement: Sendable {
 
 extension PlayHistory {
     /// A standing for one product, with the situation that decided it.
-    typealias Candidate = (standing: Standing, now: PlaySituation)
+    typealias Candidate = (standing: Standing, now: PlayRuleContext)
 
     /// Returns the standings of every live token at an instant. If none is live, returns those of
     /// the token that was replaced last.
@@ -194,7 +195,7 @@ extension PlayHistory {
                 guard let statement = item.statement(at: instant), statement.item != nil else {
                     continue
                 }
-                let now = PlaySituation(history, self, instant, policy, token, statement)
+                let now = PlayRuleContext(history, self, instant, policy, token, statement)
                 alive.append((PlayRule.standing(now), now))
             }
         }
@@ -211,11 +212,11 @@ extension PlayHistory {
         let statements = token?.items.compactMap { $0.statement(at: instant) } ?? []
         guard !statements.isEmpty else {
             // A token without a named product is equivalent to no token.
-            let now = PlaySituation(history, self, instant, policy, nil, nil)
+            let now = PlayRuleContext(history, self, instant, policy, nil, nil)
             return [(PlayRule.standing(now), now)]
         }
         return statements.map { words in
-            let now = PlaySituation(history, self, instant, policy, token, nil, lastWords: words)
+            let now = PlayRuleContext(history, self, instant, policy, token, nil, lastWords: words)
             return (PlayRule.standing(now), now)
         }
     }

@@ -1,31 +1,32 @@
 /// One-time purchases on Google Play, converted to terms of their tokens.
 struct PlayPurchases {
-    private var reads: [Word<PlayPurchase>] = []
-    private var notices: [Word<PlayNotice>] = []
-    var voids: [Word<PlayVoidedOrder>] = []
+    private var reads: [Observation<PlayPurchase>] = []
+    private var notices: [Observation<PlayNotice>] = []
+    var voids: [Observation<PlayVoidedOrder>] = []
 
     mutating func add(_ read: PlayPurchase, of fact: Fact) {
         // An unrecognised state must not displace a recognised one.
         guard read.state.unrecognisedValue == nil else { return }
-        reads.append(Word(read, of: fact))
+        reads.append(Observation(read, of: fact))
     }
 
     mutating func add(_ notice: PlayNotice, of fact: Fact) {
         guard notice.kind == .oneTimePurchased || notice.kind == .oneTimeCancelled else { return }
-        notices.append(Word(notice, of: fact))
+        notices.append(Observation(notice, of: fact))
     }
 
     // MARK: As terms
 
     func words(
         catalogue: Versioned<Catalogue>
-    ) -> (terms: [Word<Term>], revocations: [Word<Revocation>]) {
-        let reads = reads.sorted(by: Word.isAskedEarlier)
+    ) -> (terms: [Observation<Term>], revocations: [Observation<Revocation>]) {
+        let reads = reads.sorted(by: Observation.isAskedEarlier)
         let consumed = consumptions(reads)
-        var terms: [Word<Term>] = []
+        var terms: [Observation<Term>] = []
         var keys: [PlayToken: Set<TermKey>] = [:]
-        func add(_ term: Term, _ token: PlayToken, like word: Word<some Hashable & Sendable>) {
-            terms.append(Word(term, like: word))
+        func add(_ term: Term, _ token: PlayToken, like word: Observation<some Hashable & Sendable>)
+        {
+            terms.append(Observation(term, like: word))
             keys[token, default: []].insert(term.key)
         }
         for word in notices {
@@ -45,7 +46,9 @@ struct PlayPurchases {
     }
 
     /// Returns when the purchase that a read reports was paid; nil if it was not.
-    private func paid(_ word: Word<PlayPurchase>, among reads: [Word<PlayPurchase>]) -> Instant? {
+    private func paid(_ word: Observation<PlayPurchase>, among reads: [Observation<PlayPurchase>])
+        -> Instant?
+    {
         switch word.value.state {
         case .purchased: word.value.completedAt ?? word.assertedAt
         case .cancelled:
@@ -78,7 +81,8 @@ struct PlayPurchases {
         )
     }
 
-    private func term(of word: Word<PlayNotice>, _ catalogue: Versioned<Catalogue>) -> Term? {
+    private func term(of word: Observation<PlayNotice>, _ catalogue: Versioned<Catalogue>) -> Term?
+    {
         guard word.value.kind == .oneTimePurchased, let product = word.value.productId else {
             return nil
         }
@@ -111,7 +115,7 @@ struct PlayPurchases {
     // MARK: Their ends
 
     /// Returns when each product was first read as consumed.
-    private func consumptions(_ reads: [Word<PlayPurchase>]) -> [TermKey: Instant] {
+    private func consumptions(_ reads: [Observation<PlayPurchase>]) -> [TermKey: Instant] {
         var found: [TermKey: Instant] = [:]
         for word in reads {
             for item in word.value.items where item.isConsumed {
@@ -128,13 +132,16 @@ struct PlayPurchases {
     private func revocations(
         of terms: Set<TermKey>,
         _ token: PlayToken,
-        _ reads: [Word<PlayPurchase>]
-    ) -> [Word<Revocation>] {
+        _ reads: [Observation<PlayPurchase>]
+    ) -> [Observation<Revocation>] {
         let voids = voids.filter { $0.value.token == token && !$0.value.isPartial }
         let cancelled = reads.filter { $0.value.token == token && $0.value.state == .cancelled }
         return terms.flatMap { term in
             voids.map { word in
-                Word(Revocation(term: term, date: word.value.date, cause: .refund), like: word)
+                Observation(
+                    Revocation(term: term, date: word.value.date, cause: .refund),
+                    like: word
+                )
             }
                 + cancelled.map { word in
                     let date = voids.map(\.value.date).filter { $0 <= word.assertedAt }.min()
@@ -143,7 +150,7 @@ struct PlayPurchases {
                         date: date ?? word.assertedAt,
                         cause: .refund
                     )
-                    return Word(revocation, like: word)
+                    return Observation(revocation, like: word)
                 }
         }
     }
@@ -152,11 +159,11 @@ struct PlayPurchases {
 
     /// How long each purchase waited for its payment.
     var pendingSpans: [PendingSpan] {
-        Dictionary(grouping: reads.sorted(by: Word.isAskedEarlier)) { $0.value.token }
+        Dictionary(grouping: reads.sorted(by: Observation.isAskedEarlier)) { $0.value.token }
             .flatMap { token, reads in spans(of: token, reads) }
     }
 
-    private func spans(of token: PlayToken, _ reads: [Word<PlayPurchase>]) -> [PendingSpan] {
+    private func spans(of token: PlayToken, _ reads: [Observation<PlayPurchase>]) -> [PendingSpan] {
         guard let first = reads.first(where: { $0.value.state == .pending }) else { return [] }
         let settled = reads.first {
             $0.value.state != .pending && $0.assertedAt >= first.assertedAt
@@ -178,9 +185,9 @@ struct PlayPurchases {
     }
 }
 
-extension Word<PlayPurchase> {
+extension Observation<PlayPurchase> {
     /// Orders reads by when the store was queried. Our clock separates two requests of one second.
-    static func isAskedEarlier(_ a: Word, _ b: Word) -> Bool {
+    static func isAskedEarlier(_ a: Observation, _ b: Observation) -> Bool {
         (a.assertedAt, a.value.askedAt, a.evidence) < (b.assertedAt, b.value.askedAt, b.evidence)
     }
 }

@@ -1,7 +1,7 @@
 /// A rule on one product of a Google Play subscription.
 struct PlayRule: Sendable {
     let id: Rule.ID
-    let decide: @Sendable (PlaySituation) -> Standing?
+    let decide: @Sendable (PlayRuleContext) -> Standing?
 
     static let all: [PlayRule] = beforeAnyPayment + whileItRuns + afterItsExpiry
 
@@ -107,7 +107,7 @@ struct PlayRule: Sendable {
     ]
 
     /// Returns the standing of the first rule that applies.
-    static func standing(_ now: PlaySituation) -> Standing {
+    static func standing(_ now: PlayRuleContext) -> Standing {
         for rule in all {
             if let standing = rule.decide(now) { return standing }
         }

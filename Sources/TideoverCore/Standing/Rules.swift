@@ -103,7 +103,7 @@ extension Rule.ID {
 /// A rule on the governing term.
 struct TermRule: Sendable {
     let id: Rule.ID
-    let decide: @Sendable (Situation) -> Standing?
+    let decide: @Sendable (RuleContext) -> Standing?
 
     static let all: [TermRule] = beforeAnyTerm + whileItRuns + afterItsEnd
 
@@ -269,7 +269,7 @@ struct TermRule: Sendable {
 
 extension TermRule {
     /// Returns the standing of the first rule that applies.
-    static func standing(_ now: Situation) -> Standing {
+    static func standing(_ now: RuleContext) -> Standing {
         for rule in all {
             if let standing = rule.decide(now) { return standing }
         }

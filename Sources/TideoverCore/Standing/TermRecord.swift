@@ -1,7 +1,7 @@
 /// A store observation, with the fields that decide which of two observations wins.
 ///
 /// A class, because observations are sorted, bound and looked up often, and are large to copy.
-final class Word<Value: Hashable & Sendable>: Sendable {
+final class Observation<Value: Hashable & Sendable>: Sendable {
     let value: Value
     let assertedAt: Instant
     let envelopeSignedAt: Instant
@@ -17,7 +17,7 @@ final class Word<Value: Hashable & Sendable>: Sendable {
     }
 
     /// Copies the metadata of another observation onto a new value.
-    init<Other>(_ value: Value, like other: Word<Other>) {
+    init<Other>(_ value: Value, like other: Observation<Other>) {
         self.value = value
         assertedAt = other.assertedAt
         envelopeSignedAt = other.envelopeSignedAt
@@ -27,28 +27,28 @@ final class Word<Value: Hashable & Sendable>: Sendable {
 
     /// Orders observations oldest first; the newest wins. The later fields only make the order
     /// total.
-    static func isOlder(_ a: Word, _ b: Word) -> Bool {
+    static func isOlder(_ a: Observation, _ b: Observation) -> Bool {
         (a.assertedAt, a.envelopeSignedAt, a.evidence)
             < (b.assertedAt, b.envelopeSignedAt, b.evidence)
     }
 }
 
-extension [Word<Outlook>] {
-    func newest(by instant: Instant) -> Word<Outlook>? { newestWord(self, by: instant) }
+extension [Observation<Outlook>] {
+    func newest(by instant: Instant) -> Observation<Outlook>? { newestWord(self, by: instant) }
 }
 
-extension [Word<Condition>] {
-    func newest(by instant: Instant) -> Word<Condition>? { newestWord(self, by: instant) }
+extension [Observation<Condition>] {
+    func newest(by instant: Instant) -> Observation<Condition>? { newestWord(self, by: instant) }
 }
 
 /// Returns the newest observation of the highest rank asserted by an instant. Requires `words`
 /// sorted oldest first.
 private func newestWord<Value>(
-    _ words: [Word<Value>],
+    _ words: [Observation<Value>],
     by instant: Instant,
     where isMeant: (Value) -> Bool = { _ in true }
-) -> Word<Value>? {
-    var best: Word<Value>?
+) -> Observation<Value>? {
+    var best: Observation<Value>?
     for word in words.reversed() where word.assertedAt <= instant && isMeant(word.value) {
         if word.rank == .store { return word }
         if best.map({ word.rank > $0.rank }) ?? true { best = word }
@@ -60,7 +60,7 @@ private func newestWord<Value>(
 struct TermDraft: Sendable {
     let key: TermKey
     /// The newest observation of the highest rank, completed by the others of that rank.
-    let word: Word<Term>
+    let word: Observation<Term>
     /// Nil for a lifetime.
     var end: Instant?
     /// The entitlement that an operator granted; nil for a sold term.
@@ -80,9 +80,9 @@ struct TermDraft: Sendable {
     /// Ends that only observations of a lower rank state, such as a relay's.
     var lowerEnds: Set<Instant> = []
     /// Observations bound to this term, oldest first.
-    var outlooks: [Word<Outlook>] = []
-    var conditions: [Word<Condition>] = []
-    var revocations: [Word<Revocation>] = []
+    var outlooks: [Observation<Outlook>] = []
+    var conditions: [Observation<Condition>] = []
+    var revocations: [Observation<Revocation>] = []
     /// When the store reversed refunds of the term.
     var reversals: [Instant] = []
     /// When the term was signed without a revocation.
@@ -95,7 +95,7 @@ struct TermDraft: Sendable {
     /// The payment failure that the observations report. `settle` computes it.
     private(set) var failure = Failure()
     /// The observation that states when grace ends, with its end.
-    private(set) var grace: Word<Outlook>?
+    private(set) var grace: Observation<Outlook>?
 
     var term: Term { word.value }
     var rank: Rank { word.rank }
@@ -126,7 +126,7 @@ struct TermDraft: Sendable {
     private func keepsGrace(by instant: Instant) -> Bool {
         let condition = conditions.newest(by: instant)
         return condition?.value.saysExpired != true
-            && Situation.keepsGrace(outlooks.newest(by: instant), condition)
+            && RuleContext.keepsGrace(outlooks.newest(by: instant), condition)
     }
 }
 
@@ -153,9 +153,9 @@ final class TermRecord: Sendable {
     /// When the customer upgraded away from it.
     let upgradedAt: Instant?
     /// Observations bound to this term, oldest first.
-    let outlooks: [Word<Outlook>]
-    let conditions: [Word<Condition>]
-    let revocations: [Word<Revocation>]
+    let outlooks: [Observation<Outlook>]
+    let conditions: [Observation<Condition>]
+    let revocations: [Observation<Revocation>]
     /// When the store reversed refunds of the term.
     let reversals: [Instant]
     /// When the term was signed without a revocation.
@@ -166,7 +166,7 @@ final class TermRecord: Sendable {
     let plannedGrace: Period?
     let failure: Failure
     /// The observation that states when grace ends, with its end.
-    let grace: Word<Outlook>?
+    let grace: Observation<Outlook>?
     private let graceTurns: [(at: Instant, isKept: Bool)]
 
     /// Creates a record from a draft after `settle`.
@@ -232,8 +232,8 @@ final class TermRecord: Sendable {
     }
 
     /// Returns the newest revocation in effect by an instant, undone or not.
-    func newestRevocation(at instant: Instant) -> Word<Revocation>? {
-        var newest: Word<Revocation>?
+    func newestRevocation(at instant: Instant) -> Observation<Revocation>? {
+        var newest: Observation<Revocation>?
         for word in revocations where counts(word, at: instant) {
             if let found = newest, found.value.date > word.value.date { continue }
             newest = word
@@ -242,7 +242,7 @@ final class TermRecord: Sendable {
     }
 
     /// Whether a revocation is in force at an instant if no other fact is considered.
-    func counts(_ word: Word<Revocation>, at instant: Instant) -> Bool {
+    func counts(_ word: Observation<Revocation>, at instant: Instant) -> Bool {
         word.value.date <= instant && !isUpgrade(word.value)
     }
 

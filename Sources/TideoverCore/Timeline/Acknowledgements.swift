@@ -9,11 +9,11 @@ enum Acknowledgements {
     /// Returns the acknowledgement deadline of each purchase that was unacknowledged at the last
     /// read.
     static func deadlines(in facts: [Fact], of lineage: Lineage) -> [Deadline] {
-        var newest: [PlayToken: Word<Purchase>] = [:]
+        var newest: [PlayToken: Observation<Purchase>] = [:]
         for fact in facts {
             guard let (token, purchase) = Purchase.read(in: fact) else { continue }
-            let word = Word(purchase, of: fact)
-            if let known = newest[token], Word.isOlder(word, known) { continue }
+            let word = Observation(purchase, of: fact)
+            if let known = newest[token], Observation.isOlder(word, known) { continue }
             newest[token] = word
         }
         return newest.values.map(\.value).compactMap { purchase in

@@ -9,7 +9,7 @@ public struct CustomerTimeline: Sendable {
     public let transitions: [Transition]
     /// Ordered by lineage. Only issues that were entered during the customer's ownership.
     public let issues: [BillingIssue]
-    private let holdings: [OwnedSteps]
+    private let lineageRecords: [OwnedSteps]
     private let reconciledAt: Instant?
 
     /// Creates the timeline as known now. For the timeline as known at an instant, pass the record
@@ -22,25 +22,25 @@ public struct CustomerTimeline: Sendable {
     public init(_ record: CustomerRecord, _ history: CustomerHistory, until: Instant) {
         let held = record.answering.filter { $0.lineage.environment == record.environment }
             .sorted { $0.lineage < $1.lineage }
-        let lineages = zip(held, history.holdings).map { holding, known in
+        let lineages = zip(held, history.lineageRecords).map { lineageRecord, known in
             LineageTimeline(
                 known.history,
-                facts: holding.facts.filter { $0.lineage == holding.lineage },
+                facts: lineageRecord.facts.filter { $0.lineage == lineageRecord.lineage },
                 catalogue: record.catalogue,
                 policy: record.policy,
                 until: until
             )
         }
-        let holdings = zip(lineages, held).map {
+        let lineageRecords = zip(lineages, held).map {
             OwnedSteps(steps: $0.steps, owners: $1.owners, identity: record.identity)
         }
-        var story = CustomerStory(lineages: lineages, holdings: holdings, until: until)
+        var story = CustomerStory(lineages: lineages, lineageRecords: lineageRecords, until: until)
         story.findNewPurchases()
         customer = record.customer
         environment = record.environment
         self.until = until
         self.lineages = lineages
-        self.holdings = holdings
+        self.lineageRecords = lineageRecords
         reconciledAt = history.reconciledAt
         transitions = story.transitions.sorted(by: Transition.isEarlier)
         issues = story.issues
@@ -49,7 +49,7 @@ public struct CustomerTimeline: Sendable {
     /// Returns the timeline of one entitlement: at each instant the best answer of the lineages
     /// owned then.
     public func timeline(of entitlement: String) -> Timeline {
-        let (lived, ahead) = holdings.bestAnswers(of: entitlement, reconciledAt)
+        let (lived, ahead) = lineageRecords.bestAnswers(of: entitlement, reconciledAt)
             .spans(until: until)
         return Timeline(
             entitlement: entitlement,
@@ -66,16 +66,16 @@ public struct CustomerTimeline: Sendable {
         trialEnding: Milliseconds,
         graceEnding: Milliseconds
     ) -> [Deadline] {
-        zip(lineages, holdings).flatMap { lineage, holding in
+        zip(lineages, lineageRecords).flatMap { lineage, lineageRecord in
             lineage.deadlines(after: instant, trialEnding: trialEnding, graceEnding: graceEnding)
-                .filter { holding.isOwned(at: $0.at) }
+                .filter { lineageRecord.isOwned(at: $0.at) }
         }.sorted(by: Deadline.isEarlier)
     }
 
     /// Every reminder of the customer's own purchases, past and future, earliest first.
     var reminders: [Reminder] {
-        let all = zip(lineages, holdings).flatMap { lineage, holding in
-            lineage.reminders.filter { holding.isOwned(at: $0.deadline.at) }
+        let all = zip(lineages, lineageRecords).flatMap { lineage, lineageRecord in
+            lineage.reminders.filter { lineageRecord.isOwned(at: $0.deadline.at) }
         }
         return lineages.count > 1
             ? all.sorted { Deadline.isEarlier($0.deadline, $1.deadline) } : all
@@ -119,14 +119,14 @@ extension [OwnedSteps] {
         _ reconciledAt: Instant?
     ) -> [Answer] {
         guard let opening = compactMap(\.opening).min() else { return [] }
-        var voices = map { Voice(holding: $0, answers: $0.steps.answers(of: entitlement)) }
+        var voices = map { Voice(lineageRecord: $0, answers: $0.steps.answers(of: entitlement)) }
         let instants = voices.flatMap { voice in
-            voice.answers.map(\.from) + voice.holding.edges
+            voice.answers.map(\.from) + voice.lineageRecord.edges
         }
         return Set(instants + [opening, reconciledAt ?? opening]).filter { $0 >= opening }.sorted()
             .map { instant in
                 for position in voices.indices { voices[position].move(to: instant) }
-                let owned = voices.filter { $0.holding.isOwned(at: instant) }
+                let owned = voices.filter { $0.lineageRecord.isOwned(at: instant) }
                 return Answer(
                     from: instant,
                     standing: owned.compactMap(\.current).best
@@ -137,7 +137,7 @@ extension [OwnedSteps] {
 
     /// The answers of one lineage, iterated forwards.
     private struct Voice {
-        let holding: OwnedSteps
+        let lineageRecord: OwnedSteps
         let answers: [Answer]
         var position = 0
         var current: Standing?
@@ -153,20 +153,20 @@ extension [OwnedSteps] {
 
 /// Merges the timelines of a customer's lineages.
 private struct CustomerStory {
-    private let holdings: [OwnedSteps]
+    private let lineageRecords: [OwnedSteps]
     private let until: Instant
     private(set) var transitions: [Transition]
     private(set) var issues: [BillingIssue]
 
-    init(lineages: [LineageTimeline], holdings: [OwnedSteps], until: Instant) {
-        self.holdings = holdings
+    init(lineages: [LineageTimeline], lineageRecords: [OwnedSteps], until: Instant) {
+        self.lineageRecords = lineageRecords
         self.until = until
-        let pairs = zip(lineages, holdings)
-        issues = pairs.flatMap { lineage, holding in
-            lineage.issues.filter { holding.isOwned(at: $0.enteredAt) }
+        let pairs = zip(lineages, lineageRecords)
+        issues = pairs.flatMap { lineage, lineageRecord in
+            lineage.issues.filter { lineageRecord.isOwned(at: $0.enteredAt) }
         }
-        transitions = pairs.flatMap { lineage, holding in
-            lineage.transitions.filter { holding.isOwned(at: $0.at) }
+        transitions = pairs.flatMap { lineage, lineageRecord in
+            lineage.transitions.filter { lineageRecord.isOwned(at: $0.at) }
         }
         transitions = transitions.compactMap(withoutWhatIsKept)
     }
@@ -177,7 +177,7 @@ private struct CustomerStory {
         guard transition.kind == .cleanupDue else { return transition }
         var narrowed = transition
         narrowed.entitlements = transition.entitlements.filter { entitlement in
-            let best = holdings.best(of: entitlement, at: transition.at)
+            let best = lineageRecords.best(of: entitlement, at: transition.at)
             return best.state == .expired && best.confidence != .unknown
         }
         return narrowed.entitlements.isEmpty ? nil : narrowed
@@ -185,7 +185,7 @@ private struct CustomerStory {
 
     /// Finds the purchases in other lineages that ended a billing issue.
     mutating func findNewPurchases() {
-        guard holdings.count > 1 else { return }
+        guard lineageRecords.count > 1 else { return }
         let purchases = transitions.filter {
             $0.kind.isPurchase && !$0.isFamilyShared && $0.lineage.store != .tideover
         }

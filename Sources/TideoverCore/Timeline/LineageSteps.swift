@@ -65,7 +65,7 @@ struct LineageSteps: Sendable {
         guard let addOns = history.play?.addOns else {
             all = instants.map { instant in
                 let policy = policy.value(at: instant)
-                let now = Situation(history: history, instant: instant, policy: policy)
+                let now = RuleContext(history: history, instant: instant, policy: policy)
                 let standing = TermRule.standing(now)
                 return Step(
                     from: instant,
@@ -83,7 +83,7 @@ struct LineageSteps: Sendable {
                 history.decision(at: instant, policy: policy, where: isMain)
                 ?? history.decision(at: instant, policy: policy) { _ in true }
             return decision.map {
-                Step(from: instant, standing: $0.standing, term: $0.ground.term)
+                Step(from: instant, standing: $0.standing, term: $0.decisionBasis.term)
             }
         }
     }

@@ -12,7 +12,7 @@ public struct LineageTimeline: Sendable {
     /// Ordered by when they were entered; empty for family-shared purchases.
     public let issues: [BillingIssue]
     let steps: LineageSteps
-    let dossier: Dossier
+    let evidenceIndex: EvidenceIndex
     let acknowledgements: [Deadline]
 
     /// Creates a timeline. Ignores facts of other lineages.
@@ -42,22 +42,22 @@ public struct LineageTimeline: Sendable {
         until: Instant
     ) {
         let steps = LineageSteps(history, catalogue: catalogue, policy: policy)
-        let dossier = Dossier(facts)
-        var narrator = Narrator(steps, dossier)
-        for step in steps.all where step.from <= until { narrator.move(to: step) }
-        narrator.finish(at: until)
-        issues = narrator.issues
-        for step in steps.all where step.from > until { narrator.move(to: step) }
-        narrator.finish(at: .distantFuture)
-        let refunds = Refunds(steps: steps, dossier: dossier).transitions
-        let all = (narrator.transitions + refunds).sorted(by: Transition.isEarlier)
+        let evidenceIndex = EvidenceIndex(facts)
+        var builder = TransitionBuilder(steps, evidenceIndex)
+        for step in steps.all where step.from <= until { builder.move(to: step) }
+        builder.finish(at: until)
+        issues = builder.issues
+        for step in steps.all where step.from > until { builder.move(to: step) }
+        builder.finish(at: .distantFuture)
+        let refunds = Refunds(steps: steps, evidenceIndex: evidenceIndex).transitions
+        let all = (builder.transitions + refunds).sorted(by: Transition.isEarlier)
         let ahead = all.endOfPrefix { $0.at <= until }
         transitions = Array(all[..<ahead])
         expected = Array(all[ahead...])
         lineage = history.lineage
         self.until = until
         self.steps = steps
-        self.dossier = dossier
+        self.evidenceIndex = evidenceIndex
         acknowledgements = Acknowledgements.deadlines(in: facts, of: history.lineage)
     }
 

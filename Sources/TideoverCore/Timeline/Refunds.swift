@@ -1,7 +1,7 @@
 /// The revocations and reinstatements of each term, including terms that no longer govern.
 struct Refunds {
     let steps: LineageSteps
-    let dossier: Dossier
+    let evidenceIndex: EvidenceIndex
 
     private var history: LineageHistory { steps.history }
 
@@ -43,11 +43,11 @@ struct Refunds {
     ) -> Transition {
         var taking = transition(
             cause.isRefund ? .refunded : .revoked,
-            "\(dossier.anchor(of: record)) \(instant.millisecondsSince1970)",
+            "\(evidenceIndex.anchor(of: record)) \(instant.millisecondsSince1970)",
             of: record,
             at: step,
             instant,
-            dossier.revocation(of: record, since: instant)
+            evidenceIndex.revocation(of: record, since: instant)
         )
         let revocation = record.revocation(at: instant, pace: history.pace)
         taking.money = taking.money?.part(revocation?.percentage)
@@ -65,11 +65,11 @@ struct Refunds {
         let since = taking?.at ?? instant
         var giving = transition(
             taking?.kind == .refunded ? .refundReversed : .reinstated,
-            "\(dossier.anchor(of: record)) \(since.millisecondsSince1970)",
+            "\(evidenceIndex.anchor(of: record)) \(since.millisecondsSince1970)",
             of: record,
             at: step,
             instant,
-            dossier.undoing(of: record, at: instant)
+            evidenceIndex.undoing(of: record, at: instant)
         )
         giving.money = taking?.money
         giving.duration = instant - since

@@ -35,7 +35,8 @@ extension LineageTimeline {
 
     private func wasKnown(_ step: Step, before end: Instant) -> Bool {
         guard let term = step.term else { return false }
-        let proof = step.phase == .grace ? dossier.grace(of: term) : dossier.entry(into: term)
+        let proof =
+            step.phase == .grace ? evidenceIndex.grace(of: term) : evidenceIndex.entry(into: term)
         return proof.learnedAt < end
     }
 }

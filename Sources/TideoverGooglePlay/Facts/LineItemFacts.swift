@@ -132,7 +132,7 @@ extension PlayItem.PriceChange.State {
     }
 
     /// Returns the state of an undecided price change, by its mode.
-    private init(outstanding mode: Stated<SubscriptionPurchaseV2.PriceChangeMode>?) {
+    private init(outstanding mode: OpenEnum<SubscriptionPurchaseV2.PriceChangeMode>?) {
         self =
             switch mode?.known {
             case .increase: .awaitsConsent

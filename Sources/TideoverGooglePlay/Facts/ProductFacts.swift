@@ -63,7 +63,7 @@ extension PlayReader {
 }
 
 extension PlayPurchase.State {
-    fileprivate init(_ word: Stated<ProductPurchaseV2.State>) {
+    fileprivate init(_ word: OpenEnum<ProductPurchaseV2.State>) {
         self =
             switch word.known {
             case .purchased: .purchased

@@ -81,7 +81,7 @@ extension PlayReader {
 }
 
 extension PlaySubscription.State {
-    fileprivate init(_ word: Stated<SubscriptionPurchaseV2.State>) {
+    fileprivate init(_ word: OpenEnum<SubscriptionPurchaseV2.State>) {
         self =
             switch word.known {
             case .pending: .pending
@@ -123,7 +123,7 @@ extension SubscriptionPurchaseV2.CanceledStateContext {
     }
 }
 
-extension Stated<AcknowledgementState> {
+extension OpenEnum<AcknowledgementState> {
     /// Nil for a value that this version does not know.
     var isAcknowledged: Bool? {
         switch known {

@@ -27,7 +27,7 @@ public struct DeveloperNotification: Hashable, Sendable {
     /// An event of a subscription.
     public struct Subscription: Hashable, Sendable {
         public let version: String?
-        public let notificationType: Stated<SubscriptionType>?
+        public let notificationType: OpenEnum<SubscriptionType>?
         public let purchaseToken: String?
         /// The product; newer notifications omit it.
         public let subscriptionId: String?
@@ -36,7 +36,7 @@ public struct DeveloperNotification: Hashable, Sendable {
     /// An event of a one-time purchase.
     public struct OneTimeProduct: Hashable, Sendable {
         public let version: String?
-        public let notificationType: Stated<OneTimeProductType>?
+        public let notificationType: OpenEnum<OneTimeProductType>?
         public let purchaseToken: String?
         public let sku: String?
     }
@@ -45,8 +45,8 @@ public struct DeveloperNotification: Hashable, Sendable {
     public struct VoidedPurchase: Hashable, Sendable {
         public let purchaseToken: String?
         public let orderId: String?
-        public let productType: Stated<ProductType>?
-        public let refundType: Stated<RefundType>?
+        public let productType: OpenEnum<ProductType>?
+        public let refundType: OpenEnum<RefundType>?
     }
 
     /// A refund request that the developer may comment on first. It is not a refund.

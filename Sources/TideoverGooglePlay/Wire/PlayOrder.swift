@@ -6,7 +6,7 @@ public struct PlayOrder: Hashable, Sendable {
     public let orderId: String?
     /// A secret.
     public let purchaseToken: String?
-    public let state: Stated<State>?
+    public let state: OpenEnum<State>?
     public let createTime: Instant?
     public let lastEventTime: Instant?
     /// The amount that the customer paid, including tax.
@@ -42,7 +42,7 @@ public struct PlayOrder: Hashable, Sendable {
     public struct Subscription: Hashable, Sendable {
         public let basePlanId: String?
         public let offerId: String?
-        public let offerPhase: Stated<SubscriptionPurchaseV2.OriginalPhase>?
+        public let offerPhase: OpenEnum<SubscriptionPurchaseV2.OriginalPhase>?
         public let servicePeriodStartTime: Instant?
         public let servicePeriodEndTime: Instant?
     }
@@ -52,7 +52,7 @@ public struct PlayOrder: Hashable, Sendable {
         public let processedTime: Instant?
         public let canceledTime: Instant?
         public let refundedTime: Instant?
-        public let refundReason: Stated<RefundReason>?
+        public let refundReason: OpenEnum<RefundReason>?
         public let partialRefunds: [PartialRefund]
     }
 
@@ -64,7 +64,7 @@ public struct PlayOrder: Hashable, Sendable {
     public struct PartialRefund: Hashable, Sendable {
         public let createTime: Instant?
         public let processTime: Instant?
-        public let state: Stated<PartialRefundState>?
+        public let state: OpenEnum<PartialRefundState>?
     }
 
     public enum PartialRefundState: String, Hashable, Sendable, CaseIterable {

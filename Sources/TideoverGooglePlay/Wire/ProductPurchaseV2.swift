@@ -4,10 +4,10 @@ public import TideoverCore
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2
 public struct ProductPurchaseV2: Hashable, Sendable {
     public let orderId: String?
-    public let purchaseState: Stated<State>?
+    public let purchaseState: OpenEnum<State>?
     /// The time of payment; absent while the purchase is pending.
     public let purchaseCompletionTime: Instant?
-    public let acknowledgementState: Stated<AcknowledgementState>?
+    public let acknowledgementState: OpenEnum<AcknowledgementState>?
     public let obfuscatedExternalAccountId: String?
     public let obfuscatedExternalProfileId: String?
     /// ISO 3166-1 alpha-2.
@@ -30,7 +30,7 @@ public struct ProductPurchaseV2: Hashable, Sendable {
         public let quantity: Int64?
         /// The number of items that can still be refunded.
         public let refundableQuantity: Int64?
-        public let consumptionState: Stated<ConsumptionState>?
+        public let consumptionState: OpenEnum<ConsumptionState>?
     }
 
     /// Whether the app has consumed a product.

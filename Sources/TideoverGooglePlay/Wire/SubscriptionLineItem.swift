@@ -33,8 +33,8 @@ extension SubscriptionPurchaseV2 {
 
     public struct PriceChangeDetails: Hashable, Sendable {
         public let newPrice: Money?
-        public let priceChangeMode: Stated<PriceChangeMode>?
-        public let priceChangeState: Stated<PriceChangeState>?
+        public let priceChangeMode: OpenEnum<PriceChangeMode>?
+        public let priceChangeState: OpenEnum<PriceChangeState>?
         public let expectedNewPriceChargeTime: Instant?
     }
 
@@ -55,7 +55,7 @@ extension SubscriptionPurchaseV2 {
 
     /// A price step-up after an introductory price, which needs the customer's consent.
     public struct PriceStepUpConsentDetails: Hashable, Sendable {
-        public let state: Stated<ConsentState>?
+        public let state: OpenEnum<ConsentState>?
         public let consentDeadlineTime: Instant?
         public let newPrice: Money?
     }
@@ -85,7 +85,7 @@ extension SubscriptionPurchaseV2 {
     public enum OfferPhase: Hashable, Sendable {
         case base, freeTrial, introductory
         /// The period uses up the remaining value of another subscription.
-        case proration(of: Stated<OriginalPhase>?)
+        case proration(of: OpenEnum<OriginalPhase>?)
         /// A phase that this version does not know.
         case unrecognised(String)
     }

@@ -10,7 +10,7 @@ public struct SubscriptionOnSale: Hashable, Sendable {
     /// One base plan of a subscription.
     public struct BasePlan: Hashable, Sendable {
         public let basePlanId: String
-        public let state: Stated<State>?
+        public let state: OpenEnum<State>?
         /// Nil for a kind of plan that this version does not know.
         public let kind: Kind?
         public let billingPeriod: Period?
@@ -20,9 +20,9 @@ public struct SubscriptionOnSale: Hashable, Sendable {
         /// minus the grace period.
         public let holdDays: Int64?
         /// Whether customers can resubscribe in Google Play itself; absent if they can.
-        public let resubscribing: Stated<Resubscribing>?
+        public let resubscribing: OpenEnum<Resubscribing>?
         /// Whether customers can extend it in Google Play itself; absent if they can.
-        public let extending: Stated<Extending>?
+        public let extending: OpenEnum<Extending>?
     }
 
     /// Whether a base plan is on sale. An inactive plan still renews for existing subscribers.

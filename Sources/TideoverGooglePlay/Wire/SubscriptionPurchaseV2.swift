@@ -3,14 +3,14 @@ public import TideoverCore
 /// A subscription, as the Play Developer API returns it for a purchase token.
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2
 public struct SubscriptionPurchaseV2: Hashable, Sendable {
-    public let subscriptionState: Stated<State>?
+    public let subscriptionState: OpenEnum<State>?
     /// When it was granted; absent while the first payment is pending.
     public let startTime: Instant?
     /// The order of the first line item, for line items without one; deprecated.
     public let latestOrderId: String?
     /// The token that this purchase replaces. It is a secret.
     public let linkedPurchaseToken: String?
-    public let acknowledgementState: Stated<AcknowledgementState>?
+    public let acknowledgementState: OpenEnum<AcknowledgementState>?
     public let externalAccountIdentifiers: ExternalAccountIdentifiers?
     public let canceledStateContext: CanceledStateContext?
     /// When a pause ends automatically.
@@ -44,7 +44,7 @@ public struct SubscriptionPurchaseV2: Hashable, Sendable {
 
     /// The party that cancelled. The store states at most one.
     public enum CanceledStateContext: Hashable, Sendable {
-        case user(cancelTime: Instant?, reason: Stated<CancelSurveyReason>?)
+        case user(cancelTime: Instant?, reason: OpenEnum<CancelSurveyReason>?)
         case system
         case developer
         case replacement

@@ -8,8 +8,8 @@ public struct VoidedPurchase: Hashable, Sendable {
     public let orderId: String?
     public let purchaseTime: Instant?
     public let voidedTime: Instant
-    public let voidedSource: Stated<Source>?
-    public let voidedReason: Stated<Reason>?
+    public let voidedSource: OpenEnum<Source>?
+    public let voidedReason: OpenEnum<Reason>?
     /// The number of refunded items; absent if all were refunded.
     public let voidedQuantity: Int64?
 

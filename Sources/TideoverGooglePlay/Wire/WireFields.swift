@@ -48,14 +48,14 @@ struct WireFields {
         return instant
     }
 
-    func word<Known>(_ name: String) throws(PlayRefusal) -> Stated<Known>?
+    func word<Known>(_ name: String) throws(PlayRefusal) -> OpenEnum<Known>?
     where Known.RawValue == String {
-        try value(name) { $0.string.map(Stated.init) }
+        try value(name) { $0.string.map(OpenEnum.init) }
     }
 
-    func word<Known>(_ name: String) throws(PlayRefusal) -> Stated<Known>?
+    func word<Known>(_ name: String) throws(PlayRefusal) -> OpenEnum<Known>?
     where Known.RawValue == Int64 {
-        try integer(name).map(Stated.init)
+        try integer(name).map(OpenEnum.init)
     }
 
     func strings(_ name: String) throws(PlayRefusal) -> [String] {

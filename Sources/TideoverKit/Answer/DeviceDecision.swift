@@ -92,7 +92,8 @@ package struct DeviceFacts: Hashable, Sendable {
         readAt: Instant,
         at now: Instant
     ) -> DeviceDecision {
-        let holdings = LineageHistory.all(of: facts, catalogue: settings.catalogue).map { history in
+        let lineageRecords = LineageHistory.all(of: facts, catalogue: settings.catalogue).map {
+            history in
             OwnedHistory(
                 history: history,
                 owners: [
@@ -108,7 +109,7 @@ package struct DeviceFacts: Hashable, Sendable {
         let history = CustomerHistory(
             customer: settings.customer,
             environment: environment,
-            holdings: holdings,
+            lineageRecords: lineageRecords,
             catalogue: Versioned(settings.catalogue),
             policy: Versioned(settings.policy),
             reconciledAt: readAt

@@ -155,7 +155,7 @@ struct RelayedPurchase {
 
     /// Returns an outlook rather than a store condition: a relay must not end grace that the store
     /// stated.
-    private func ended(_ reason: Stated<RevenueCatReason>?) -> RelayedStatements {
+    private func ended(_ reason: OpenEnum<RevenueCatReason>?) -> RelayedStatements {
         let lapse = reason.map { Outlook.Lapse($0) } ?? .other
         return RelayedStatements(statements: [outlook(Outlook(willRenew: false, lapse: lapse))])
     }

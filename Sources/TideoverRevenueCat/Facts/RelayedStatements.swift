@@ -73,7 +73,7 @@ extension Catalogue {
 }
 
 extension Outlook.Lapse {
-    init(_ reason: Stated<RevenueCatReason>) {
+    init(_ reason: OpenEnum<RevenueCatReason>) {
         self =
             switch reason.known {
             case .unsubscribe: .cancelled

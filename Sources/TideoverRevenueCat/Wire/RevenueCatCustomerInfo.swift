@@ -65,7 +65,7 @@ extension RevenueCatSubscriber {
 private struct EntitlementInfo {
     let name: String
     let productId: String
-    let store: Stated<RevenueCatStore>
+    let store: OpenEnum<RevenueCatStore>
     let isSandbox: Bool
     /// The end of the paid period; nil means no end.
     let expiresAt: Instant?

@@ -3,7 +3,7 @@ public import TideoverCore
 /// One RevenueCat webhook event.
 /// https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
 public struct RevenueCatEvent: Hashable, Sendable {
-    public let type: Stated<EventType>
+    public let type: OpenEnum<EventType>
     /// The ID of the event, the same in every delivery.
     public let id: String
     /// RevenueCat's ID of the app; nil for events about a whole project.
@@ -20,7 +20,7 @@ public struct RevenueCatEvent: Hashable, Sendable {
     /// The new product of a product change.
     public let newProductId: String?
     public let entitlementIds: [String]
-    public let periodType: Stated<RevenueCatPeriodType>?
+    public let periodType: OpenEnum<RevenueCatPeriodType>?
     public let purchasedAt: Instant?
     /// The end of the period; nil if it has none.
     public let expiresAt: Instant?
@@ -28,14 +28,14 @@ public struct RevenueCatEvent: Hashable, Sendable {
     public let gracePeriodExpiresAt: Instant?
     /// Present only in a pause.
     public let autoResumesAt: Instant?
-    public let store: Stated<RevenueCatStore>?
+    public let store: OpenEnum<RevenueCatStore>?
     /// Nil for a temporary grant and for an event without a purchase.
-    public let environment: Stated<RevenueCatEnvironment>?
+    public let environment: OpenEnum<RevenueCatEnvironment>?
     public let isFamilyShare: Bool?
     /// Present only in a renewal: whether the previous period was a free trial.
     public let isTrialConversion: Bool?
-    public let cancelReason: Stated<RevenueCatReason>?
-    public let expirationReason: Stated<RevenueCatReason>?
+    public let cancelReason: OpenEnum<RevenueCatReason>?
+    public let expirationReason: OpenEnum<RevenueCatReason>?
     public let transactionId: String?
     public let originalTransactionId: String?
     public let offerCode: String?
@@ -92,7 +92,7 @@ public struct RevenueCatEvent: Hashable, Sendable {
 extension RevenueCatEvent {
     init(_ content: RevenueCatFields) throws(RevenueCatRefusal) {
         var fields = content
-        guard let type: Stated<EventType> = try fields.word("type") else {
+        guard let type: OpenEnum<EventType> = try fields.word("type") else {
             throw .missingMember("event.type")
         }
         guard let id = try fields.string("id"), !id.isEmpty else {
@@ -123,7 +123,7 @@ extension RevenueCatEvent {
         autoResumesAt = try fields.milliseconds("auto_resume_at_ms")
         store = try fields.caselessWord("store")
         // Virtual currency transactions use another name for it.
-        let purchaseEnvironment: Stated<RevenueCatEnvironment>? =
+        let purchaseEnvironment: OpenEnum<RevenueCatEnvironment>? =
             try fields.word("purchase_environment")
         environment = try fields.word("environment") ?? purchaseEnvironment
         isFamilyShare = try fields.flag("is_family_share")

@@ -53,15 +53,15 @@ struct RevenueCatFields {
 
     func word<Known>(
         _ name: String
-    ) throws(RevenueCatRefusal) -> Stated<Known>? where Known.RawValue == String {
-        try value(name) { $0.string.map(Stated.init) }
+    ) throws(RevenueCatRefusal) -> OpenEnum<Known>? where Known.RawValue == String {
+        try value(name) { $0.string.map(OpenEnum.init) }
     }
 
     /// Returns an enum value that the REST API writes in lower case and events write in upper case.
     func caselessWord<Known>(
         _ name: String
-    ) throws(RevenueCatRefusal) -> Stated<Known>? where Known.RawValue == String {
-        try value(name) { $0.string.map { Stated($0.uppercased()) } }
+    ) throws(RevenueCatRefusal) -> OpenEnum<Known>? where Known.RawValue == String {
+        try value(name) { $0.string.map { OpenEnum($0.uppercased()) } }
     }
 
     func strings(_ name: String) throws(RevenueCatRefusal) -> [String]? {

@@ -24,14 +24,14 @@ public struct RevenueCatSubscription: Hashable, Sendable {
     /// The product; for Google Play, without its base plan.
     public let productId: String
     public let plan: String?
-    public let store: Stated<RevenueCatStore>
+    public let store: OpenEnum<RevenueCatStore>
     public let isSandbox: Bool
     public let purchasedAt: Instant
     public let originallyPurchasedAt: Instant?
     /// The end of the period; nil if it has none.
     public let expiresAt: Instant?
-    public let periodType: Stated<RevenueCatPeriodType>?
-    public let ownership: Stated<RevenueCatOwnership>?
+    public let periodType: OpenEnum<RevenueCatPeriodType>?
+    public let ownership: OpenEnum<RevenueCatOwnership>?
     /// The store's ID of the period's transaction or order.
     public let transactionId: String?
     /// When RevenueCat noticed that renewal was off; nil while it is on.
@@ -51,7 +51,7 @@ public struct RevenueCatPurchase: Hashable, Sendable {
     public let id: String?
     /// The store's ID of the transaction or order.
     public let transactionId: String?
-    public let store: Stated<RevenueCatStore>
+    public let store: OpenEnum<RevenueCatStore>
     public let isSandbox: Bool
     public let purchasedAt: Instant
 }

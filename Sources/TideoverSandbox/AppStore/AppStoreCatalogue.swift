@@ -34,7 +34,7 @@ public struct AppStoreApp: Hashable, Codable, Sendable {
         self.oneTimeProducts = oneTimeProducts
     }
 
-    var tempo: StoreTempo { StoreTempo(environment, renewalRate) }
+    var tempo: StoreBillingSpeed { StoreBillingSpeed(environment, renewalRate) }
 
     func product(_ id: String) -> AppStoreProduct? {
         products.first { $0.id == id }

@@ -80,7 +80,7 @@ public struct AppStoreMachine: Codable, Sendable {
     }
 
     /// Returns the store's state at an instant up to `now`; of several subscriptions the best one.
-    public func truth(of customer: String, at instant: Int64) -> AppStoreTruth {
+    public func truth(of customer: String, at instant: Int64) -> AppStoreExpectedState {
         precondition(instant <= now, "the store knows the truth only up to its own now")
         let account = account(of: customer)
         let subscriptions = account?.subscriptions.map { $0.truth(at: instant) } ?? []

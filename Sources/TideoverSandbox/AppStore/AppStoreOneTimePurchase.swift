@@ -92,14 +92,14 @@ struct AppStoreOneTimePurchase: Hashable, Codable, Sendable {
     var ownershipType: String { sharedFrom == nil ? "PURCHASED" : "FAMILY_SHARED" }
     var isRevoked: Bool { revocation != nil }
 
-    func truth(at instant: Int64) -> AppStoreTruth {
+    func truth(at instant: Int64) -> AppStoreExpectedState {
         let truth = history.last { $0.from <= instant }?.truth ?? .never
         if case .active(let until) = truth, until <= instant { return .expired }
         return truth
     }
 
     private mutating func record(at instant: Int64) {
-        let truth: AppStoreTruth =
+        let truth: AppStoreExpectedState =
             switch product.kind {
             case _ where isRevoked: .revoked
             case .consumable: .never

@@ -3,7 +3,7 @@
 /// https://developer.apple.com/documentation/appstoreservernotifications/responding-to-app-store-server-notifications
 public struct AppStorePost: Codable, Sendable {
     /// A notification and its delivery attempts.
-    public struct Letter: Hashable, Codable, Sendable {
+    public struct DeliveryRecord: Hashable, Codable, Sendable {
         /// The notification.
         public let notification: AppStoreNotification
         /// Every attempt made so far, oldest first; at most six.
@@ -54,7 +54,7 @@ public struct AppStorePost: Codable, Sendable {
     private static let hoursBetweenAttempts: [Int64] = [1, 12, 24, 48, 72]
 
     /// The queued deliveries that were not yet dropped, oldest first.
-    public private(set) var letters: [Letter] = []
+    public private(set) var letters: [DeliveryRecord] = []
     /// The number of the oldest of them, equal to the number of dropped ones.
     private(set) var first: Number = 0
     /// Sorted by instant, then by number.
@@ -77,7 +77,7 @@ public struct AppStorePost: Codable, Sendable {
         let first = end
         for notification in notifications {
             schedule(end, at: notification.signedDate + lag)
-            letters.append(Letter(notification: notification))
+            letters.append(DeliveryRecord(notification: notification))
         }
         return first
     }
@@ -86,7 +86,7 @@ public struct AppStorePost: Codable, Sendable {
     var end: Number { first + letters.count }
 
     /// Returns the delivery with a number; nil if it was dropped.
-    func letter(_ number: Number) -> Letter? {
+    func letter(_ number: Number) -> DeliveryRecord? {
         (first..<end).contains(number) ? letters[number - first] : nil
     }
 
@@ -100,7 +100,7 @@ public struct AppStorePost: Codable, Sendable {
 
     /// Removes the delivery with the next attempt from the queue, if it is due by the instant.
     /// Every removed delivery must be returned with `ended`.
-    public mutating func take(dueBy instant: Int64) -> (number: Number, letter: Letter)? {
+    public mutating func take(dueBy instant: Int64) -> (number: Number, letter: DeliveryRecord)? {
         guard let next = outstanding.first, next.at <= instant else { return nil }
         outstanding.removeFirst()
         return (next.number, letters[next.number - first])
@@ -117,7 +117,7 @@ public struct AppStorePost: Codable, Sendable {
 
     /// Drops the oldest deliveries, up to the first that is wanted or will be sent again. None may
     /// be in progress.
-    mutating func forget(whereNot isWanted: (Letter) -> Bool) {
+    mutating func forget(whereNot isWanted: (DeliveryRecord) -> Bool) {
         let unwanted = letters.firstIndex(where: isWanted) ?? letters.count
         guard unwanted > 0 else { return }
         let next = outstanding.map(\.number).min() ?? end

@@ -7,7 +7,7 @@ extension AppStoreService {
     /// Creates the due attempt of a delivery; nil if nothing arrives now.
     mutating func attempt(
         _ number: AppStorePost.Number,
-        _ letter: AppStorePost.Letter
+        _ letter: AppStorePost.DeliveryRecord
     ) throws(SignatureRefusal) -> SimulatedAppStore.Attempt? {
         guard case .arrival(let fault) = wire.pass(number, of: &post, at: now) else { return nil }
         if fault == .rotateKey { authority = authority.withNewKey() }

@@ -102,7 +102,7 @@ struct AppStoreSubscription: Hashable, Codable, Sendable {
     /// A past interval with one state.
     struct Span: Hashable, Codable, Sendable {
         let from: Int64
-        let truth: AppStoreTruth
+        let truth: AppStoreExpectedState
     }
 
     /// The token of the purchase's owner, set by the app, or by its server through the API.
@@ -129,13 +129,13 @@ struct AppStoreSubscription: Hashable, Codable, Sendable {
     private(set) var isUnshared = false
     /// How many of the purchaser's terms a share has recorded.
     private var termsSeen = 0
-    private let tempo: StoreTempo
+    private let tempo: StoreBillingSpeed
     private var cycle: Cycle
     /// The instants at which the renewal date was extended.
     private var extensions: [Int64] = []
     private var history: [Span] = []
 
-    init(_ purchase: Purchase, appAccountToken: String?, _ tempo: StoreTempo) {
+    init(_ purchase: Purchase, appAccountToken: String?, _ tempo: StoreBillingSpeed) {
         self.appAccountToken = appAccountToken
         self.tempo = tempo
         sharedFrom = nil
@@ -182,7 +182,7 @@ struct AppStoreSubscription: Hashable, Codable, Sendable {
         return terms.reversed().prefix(while: \.isRenewal).count >= most
     }
 
-    func truth(at instant: Int64) -> AppStoreTruth {
+    func truth(at instant: Int64) -> AppStoreExpectedState {
         history.last { $0.from <= instant }?.truth ?? .never
     }
 
@@ -190,7 +190,7 @@ struct AppStoreSubscription: Hashable, Codable, Sendable {
         history.append(Span(from: instant, truth: truth))
     }
 
-    private var truth: AppStoreTruth {
+    private var truth: AppStoreExpectedState {
         if isRevoked { return .revoked }
         switch phase {
         case .running: return .active(until: current.end)
@@ -216,7 +216,7 @@ extension AppStoreSubscription {
             offer: AppStoreOffer?,
             at instant: Int64,
             ids: TermIds,
-            _ tempo: StoreTempo
+            _ tempo: StoreBillingSpeed
         ) {
             let length = offer?.length(of: product) ?? product.period
             let end = tempo.period(length).end(of: 1, from: instant)

@@ -19,7 +19,7 @@ public struct SandboxAuthority: Sendable {
     private let header: JSONObject
     private let key: P256PrivateKey
     /// The clock that dates all signed content.
-    private(set) var dial = StoreDial.identity
+    private(set) var dial = StoreTimeScale.identity
 
     /// Creates new keys, and certificates valid between two instants, in milliseconds since 1970;
     /// by default from 2000 to the end of 2099.
@@ -77,7 +77,7 @@ public struct SandboxAuthority: Sendable {
     }
 
     /// Returns the same authority, dating its output by another clock than the store's.
-    func dating(by dial: StoreDial) -> SandboxAuthority {
+    func dating(by dial: StoreTimeScale) -> SandboxAuthority {
         var authority = self
         authority.dial = dial
         return authority

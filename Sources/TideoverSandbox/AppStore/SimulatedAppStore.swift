@@ -68,7 +68,7 @@ public actor SimulatedAppStore {
 
     /// The queued notifications and their delivery attempts, oldest first. The store drops those
     /// older than the 180-day history.
-    public var letters: [AppStorePost.Letter] { service.post.letters }
+    public var letters: [AppStorePost.DeliveryRecord] { service.post.letters }
 
     /// Adds a customer; refused with `customerExists` when the name is taken.
     public func register(_ customer: StoreCustomer) throws(AppStoreRefusal) {
@@ -100,7 +100,7 @@ public actor SimulatedAppStore {
     }
 
     /// Returns the store's state at an instant up to `now`; of several subscriptions the best one.
-    public func truth(of customer: String, at instant: Int64) -> AppStoreTruth {
+    public func truth(of customer: String, at instant: Int64) -> AppStoreExpectedState {
         service.machine.truth(of: customer, at: instant)
     }
 }

@@ -87,12 +87,12 @@ struct GooglePlayItem: Hashable, Codable, Sendable {
 
     struct Span: Hashable, Codable, Sendable {
         let from: Int64
-        let truth: GooglePlayTruth
+        let truth: GooglePlayExpectedState
     }
 
     let plan: GooglePlayPlan
     let region: String
-    let tempo: GooglePlayTempo
+    let tempo: GooglePlayBillingSpeed
     var phase: Phase
     var kind: Kind = .base
     /// The start of the current or last period.
@@ -123,7 +123,8 @@ struct GooglePlayItem: Hashable, Codable, Sendable {
     var replaced: Replaced?
     private(set) var history: [Span] = []
 
-    init(_ plan: GooglePlayPlan, region: String, _ tempo: GooglePlayTempo, at instant: Int64) {
+    init(_ plan: GooglePlayPlan, region: String, _ tempo: GooglePlayBillingSpeed, at instant: Int64)
+    {
         self.plan = plan
         self.region = region
         self.tempo = tempo
@@ -180,7 +181,7 @@ struct GooglePlayItem: Hashable, Codable, Sendable {
 
     // MARK: Truth
 
-    func truth(at instant: Int64) -> GooglePlayTruth {
+    func truth(at instant: Int64) -> GooglePlayExpectedState {
         history.last { $0.from <= instant }?.truth ?? .never
     }
 
@@ -191,7 +192,7 @@ struct GooglePlayItem: Hashable, Codable, Sendable {
         history.append(Span(from: instant, truth: truth))
     }
 
-    private func truth(isRevoked: Bool, isDropped: Bool) -> GooglePlayTruth {
+    private func truth(isRevoked: Bool, isDropped: Bool) -> GooglePlayExpectedState {
         switch phase {
         case .awaited: isDropped ? .never : .pending
         case .following: .never

@@ -16,7 +16,9 @@ public struct GooglePlayMachine: Codable, Sendable {
         /// In the order bought.
         var purchases: [GooglePlayPurchase] = []
 
-        var tempo: GooglePlayTempo { GooglePlayTempo(isTest: customer.isLicenceTester) }
+        var tempo: GooglePlayBillingSpeed {
+            GooglePlayBillingSpeed(isTest: customer.isLicenceTester)
+        }
     }
 
     /// A location: the account's index and the index in the account.

@@ -21,7 +21,7 @@ struct GooglePlayPurchase: Hashable, Codable, Sendable {
     let sequence: Int
     let buyer: GooglePlayBuyer
     let product: GooglePlayOneTimeProduct
-    let tempo: GooglePlayTempo
+    let tempo: GooglePlayBillingSpeed
     let quantity: Int64
     /// The remaining quantity that can be refunded.
     private(set) var refundable: Int64
@@ -40,7 +40,7 @@ struct GooglePlayPurchase: Hashable, Codable, Sendable {
         sequence: Int,
         quantity: Int64,
         buyer: GooglePlayBuyer,
-        _ tempo: GooglePlayTempo,
+        _ tempo: GooglePlayBillingSpeed,
         at instant: Int64
     ) {
         self.product = product
@@ -58,7 +58,7 @@ struct GooglePlayPurchase: Hashable, Codable, Sendable {
 
     var due: Int64? { acknowledgeBy }
 
-    func truth(at instant: Int64) -> GooglePlayTruth {
+    func truth(at instant: Int64) -> GooglePlayExpectedState {
         history.last { $0.from <= instant }?.truth ?? .never
     }
 
@@ -101,7 +101,7 @@ struct GooglePlayPurchase: Hashable, Codable, Sendable {
         history.append(GooglePlayItem.Span(from: instant, truth: truth))
     }
 
-    private var truth: GooglePlayTruth {
+    private var truth: GooglePlayExpectedState {
         switch state {
         case .pending: .pending
         case .purchased: isConsumed ? .expired : .active(until: nil)

@@ -83,7 +83,8 @@ extension GooglePlayMachine {
         guard etag == nil || etag == subscription.etag else {
             throw GooglePlayRefusal(.outdated, subscription.token)
         }
-        guard (GooglePlayTempo.day...365 * GooglePlayTempo.day).contains(milliseconds) else {
+        guard (GooglePlayBillingSpeed.day...365 * GooglePlayBillingSpeed.day).contains(milliseconds)
+        else {
             throw GooglePlayRefusal(.badDuration, subscription.token)
         }
         guard !subscription.isPrepaid else {

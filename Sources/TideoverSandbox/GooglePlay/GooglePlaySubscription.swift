@@ -40,7 +40,7 @@ struct GooglePlaySubscription: Hashable, Codable, Sendable {
     /// The number of this purchase among the customer's purchases, in the order made.
     let sequence: Int
     let buyer: GooglePlayBuyer
-    let tempo: GooglePlayTempo
+    let tempo: GooglePlayBillingSpeed
     var signup: Signup
     var items: [GooglePlayItem]
     /// The purchase that this one replaces.
@@ -67,7 +67,7 @@ struct GooglePlaySubscription: Hashable, Codable, Sendable {
         buyer: GooglePlayBuyer,
         items: [GooglePlayItem],
         order: String,
-        _ tempo: GooglePlayTempo
+        _ tempo: GooglePlayBillingSpeed
     ) {
         self.token = token
         self.sequence = sequence

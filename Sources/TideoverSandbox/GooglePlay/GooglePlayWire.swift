@@ -120,7 +120,9 @@ extension GooglePlaySubscription {
             json["deferredItemReplacement"] = ["productId": .string(successor.product)]
         }
         if item.isLive, item.isRemoved { json["deferredItemRemoval"] = [:] }
-        if let replaced = item.replaced, now < replaced.at + GooglePlayTempo.replacementIsTold {
+        if let replaced = item.replaced,
+            now < replaced.at + GooglePlayBillingSpeed.replacementIsTold
+        {
             json["itemReplacement"] = .object(itemReplacement(replaced))
         }
         return json

@@ -34,10 +34,10 @@ public actor SimulatedGooglePlay {
         now: Int64,
         authority: PlayAuthority,
         push: PubSubPush,
-        habits: PubSubHabits = PubSubHabits(),
+        habits: PubSubDeliveryFaults = PubSubDeliveryFaults(),
         accounts: [PlayServiceAccount] = [],
         tokenURL: String = SimulatedGooglePlay.tokenURL,
-        dial: StoreDial = .identity,
+        dial: StoreTimeScale = .identity,
         wait: @escaping @Sendable (_ milliseconds: Int64) async throws -> Void = {
             try await Task.sleep(for: .milliseconds($0))
         }
@@ -83,7 +83,7 @@ public actor SimulatedGooglePlay {
 
     /// The published messages and their push attempts, oldest first. The store drops those older
     /// than Pub/Sub's retention of a week.
-    public var letters: [PlayPost.Letter] { service.post.letters }
+    public var letters: [PlayPost.DeliveryRecord] { service.post.letters }
 
     /// Adds a customer; refused with `customerExists` when the name is taken.
     public func register(_ customer: GooglePlayCustomer) throws(GooglePlayRefusal) {
@@ -136,7 +136,7 @@ public actor SimulatedGooglePlay {
     }
 
     /// Returns the store's state at an instant up to `now`; of several purchases the best one.
-    public func truth(of customer: String, at instant: Int64) -> GooglePlayTruth {
+    public func truth(of customer: String, at instant: Int64) -> GooglePlayExpectedState {
         service.machine.truth(of: customer, at: instant)
     }
 
@@ -247,7 +247,7 @@ extension SimulatedGooglePlay {
     public func clearWireFaults() { service.clearWireFaults() }
 
     /// Changes how Pub/Sub pushes from now on.
-    public func setHabits(_ habits: PubSubHabits) { service.post.habits = habits }
+    public func setHabits(_ habits: PubSubDeliveryFaults) { service.post.habits = habits }
 
     /// Removes all fault rules for calls.
     public func clearFaults() { service.faults.clear() }

@@ -2,7 +2,7 @@
 /// https://www.revenuecat.com/docs/integrations/webhooks
 public struct RelayPost: Sendable {
     /// An event and its delivery attempts.
-    public struct Letter: Hashable, Sendable {
+    public struct DeliveryRecord: Hashable, Sendable {
         /// The event that is sent.
         public let event: RelayEvent
         /// The response's status of each attempt so far; nil without a response.
@@ -16,13 +16,13 @@ public struct RelayPost: Sendable {
     public static let retries: [Int64] = [5, 10, 20, 40, 80].map { $0 * 60_000 }
 
     /// In the order of the events.
-    public private(set) var letters: [Letter] = []
+    public private(set) var letters: [DeliveryRecord] = []
     /// Sorted by instant, then in the order scheduled.
     private var outstanding: [(at: Int64, number: Int)] = []
 
     mutating func add(_ event: RelayEvent) {
         plan(letters.count, at: event.at)
-        letters.append(Letter(event: event))
+        letters.append(DeliveryRecord(event: event))
     }
 
     var nextAttempt: Int64? { outstanding.first?.at }

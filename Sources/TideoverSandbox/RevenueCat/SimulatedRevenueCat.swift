@@ -9,7 +9,7 @@ import TideoverSignatures
 public actor SimulatedRevenueCat {
     private let setup: RelaySetup
     private let readPlay: @Sendable (_ token: String) async -> JSONObject?
-    private var books: RelayBooks
+    private var books: RelayJournal
     private var post = RelayPost()
     private var words: [(at: Int64, customer: String, word: Word)] = []
     private var heard: Set<String> = []
@@ -36,7 +36,7 @@ public actor SimulatedRevenueCat {
         self.setup = setup
         self.readPlay = readPlay
         self.now = now
-        books = RelayBooks(entitlements: setup.entitlements, seed: seed)
+        books = RelayJournal(entitlements: setup.entitlements, seed: seed)
     }
 
     // MARK: Receiving
@@ -78,7 +78,7 @@ public actor SimulatedRevenueCat {
     }
 
     /// Every event so far, with its delivery attempts.
-    public var letters: [RelayPost.Letter] { post.letters }
+    public var letters: [RelayPost.DeliveryRecord] { post.letters }
 
     /// One delivery of a webhook.
     public struct Attempt: Sendable {

@@ -28,7 +28,7 @@ public struct ScenarioExpectation: Hashable, Sendable {
     }
 
     /// Returns the same expectation with its instants on another clock than the store's.
-    func dated(by dial: StoreDial) -> ScenarioExpectation {
+    func dated(by dial: StoreTimeScale) -> ScenarioExpectation {
         let dated: Requirement =
             switch requirement {
             case .equals(let value): .equals(dial.dated(value))

@@ -38,16 +38,16 @@ public struct ScenarioPace: Sendable {
     /// Returns the length of a scenario, from its start to its last step.
     public func length(of scenario: Scenario) -> Int64 {
         guard let end = scenario.steps.last?.at else { return 0 }
-        let dial = StoreDial(from: scenario.start, at: 0, month: month ?? StoreDial.month)
+        let dial = StoreTimeScale(from: scenario.start, at: 0, month: month ?? StoreTimeScale.month)
         return max(0, dial.shown(end))
     }
 
     /// Returns the dial of a rehearsal that begins now at an instant of the store.
-    func dial(from start: Int64) -> StoreDial {
-        StoreDial(
+    func dial(from start: Int64) -> StoreTimeScale {
+        StoreTimeScale(
             from: start,
             at: month == nil ? start : clock(),
-            month: month ?? StoreDial.month,
+            month: month ?? StoreTimeScale.month,
             clock: clock
         )
     }
@@ -56,10 +56,10 @@ public struct ScenarioPace: Sendable {
     public var beginsNow: Bool { month != nil }
 
     /// Returns the last instant of the store that the clock has reached.
-    func present(_ dial: StoreDial) -> Int64 { dial.last(at: clock()) }
+    func present(_ dial: StoreTimeScale) -> Int64 { dial.last(at: clock()) }
 
     /// Waits until the clock shows an instant of the store, or until the task is cancelled.
-    func wait(until instant: Int64, _ dial: StoreDial) async {
+    func wait(until instant: Int64, _ dial: StoreTimeScale) async {
         let due = dial.shown(instant)
         let length = due - clock()
         guard length > 0 else { return }

@@ -6,13 +6,13 @@ public struct ScenarioReport: Hashable, Sendable {
     /// The scenario that was played.
     public let scenario: Scenario
     /// The trace, earliest first.
-    public let moments: [Moment]
+    public let moments: [TraceEntry]
 
     /// Whether every expectation was met, the store performed or refused each action as required,
     /// and every notification was accepted.
     public var passed: Bool { moments.allSatisfy(\.passed) }
     /// The moments that make the scenario fail.
-    public var failures: [Moment] { moments.filter { !$0.passed } }
+    public var failures: [TraceEntry] { moments.filter { !$0.passed } }
 
     /// The results of all requirements, in the order checked.
     public var verdicts: [Verdict] {
@@ -40,7 +40,7 @@ public struct ScenarioReport: Hashable, Sendable {
 }
 
 /// One entry of the trace, with its instant.
-public struct Moment: Hashable, Sendable {
+public struct TraceEntry: Hashable, Sendable {
     /// The instant at which the system under test received it.
     public let at: Int64
     /// The customer's name, if it concerns one.
@@ -50,7 +50,7 @@ public struct Moment: Hashable, Sendable {
 
     /// The kinds of entries.
     public enum Happening: Hashable, Sendable {
-        case action(Deed)
+        case action(StepResult)
         case notification(Delivery)
         case push(PushedMessage)
         case webhook(RelayedWebhook)
@@ -70,7 +70,7 @@ public struct Moment: Hashable, Sendable {
 }
 
 /// The result of a step's action.
-public struct Deed: Hashable, Sendable {
+public struct StepResult: Hashable, Sendable {
     /// The line of the step in the scenario's file.
     public let line: Int
     /// A description in one sentence.
@@ -143,10 +143,10 @@ public struct Reading: Hashable, Sendable {
     /// The answer of the system under test.
     public let answer: Answer
     /// The state in the store at that instant.
-    public let truth: AppStoreTruth
+    public let truth: AppStoreExpectedState
     /// The same state without Google Play's grace. Google moves the end of a grace period from day
     /// to day. Beside a better purchase, an answer reports nothing else of the grace.
-    let firmTruth: AppStoreTruth
+    let firmTruth: AppStoreExpectedState
     /// The state of a naive check at that instant.
     public let naive: NaiveCheck
     /// Whether a naive check gives the customer access at that instant.
@@ -189,7 +189,7 @@ public enum Mistake: Hashable, Sendable {
     /// Served, although the store reports none.
     case servedUnpaid
 
-    init?(serves: Bool, truth: AppStoreTruth) {
+    init?(serves: Bool, truth: AppStoreExpectedState) {
         guard serves != truth.isEntitled else { return nil }
         self = serves ? .servedUnpaid : .lockedOut
     }

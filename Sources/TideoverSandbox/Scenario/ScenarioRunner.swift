@@ -55,11 +55,11 @@ package struct ScenarioStores: Sendable {
 
 /// The state of a scenario run: the stores and the trace so far.
 struct ScenarioPlay {
-    private(set) var moments: [Moment] = []
+    private(set) var moments: [TraceEntry] = []
     let scenario: Scenario
     let target: ScenarioTarget
     /// The clock that dates the stores' output.
-    let dial: StoreDial
+    let dial: StoreTimeScale
     let store: SimulatedAppStore
     /// Nil if the scenario has no Google Play part.
     let googlePlay: ScenarioPlayStage?
@@ -119,7 +119,7 @@ struct ScenarioPlay {
     }
 
     /// Returns the trace entries added since the last call.
-    mutating func takeMoments() -> [Moment] {
+    mutating func takeMoments() -> [TraceEntry] {
         defer { moments = [] }
         return moments
     }
@@ -201,8 +201,8 @@ struct ScenarioPlay {
         name.flatMap { name in scenario.customers.first { $0.name == name } }
     }
 
-    mutating func note(_ customer: String?, _ happening: Moment.Happening) {
-        moments.append(Moment(at: now, customer: customer, happening: happening))
+    mutating func note(_ customer: String?, _ happening: TraceEntry.Happening) {
+        moments.append(TraceEntry(at: now, customer: customer, happening: happening))
     }
 }
 
@@ -319,8 +319,8 @@ extension ScenarioPlay {
         _ words: String,
         _ refusal: AppStoreRefusal?,
         _ other: Verdict? = nil
-    ) -> Deed {
-        Deed(
+    ) -> StepResult {
+        StepResult(
             line: step.line,
             words: words,
             note: step.note,
@@ -469,18 +469,22 @@ extension ScenarioPlay {
             truths.append(await truth(of: own.name))
         }
         return (
-            AppStoreTruth(bestOf: truths.map(\.whole)), AppStoreTruth(bestOf: truths.map(\.firm))
+            AppStoreExpectedState(bestOf: truths.map(\.whole)),
+            AppStoreExpectedState(bestOf: truths.map(\.firm))
         )
     }
 
     /// The state in the stores, and the same without Google Play's grace.
-    private typealias Truth = (whole: AppStoreTruth, firm: AppStoreTruth)
+    private typealias Truth = (whole: AppStoreExpectedState, firm: AppStoreExpectedState)
 
     private func truth(of customer: String) async -> Truth {
         let own = await store.truth(of: customer, at: now)
         let others = await googlePlay?.truths(of: customer, by: now) ?? []
         let firm = others.filter { if case .grace = $0 { false } else { true } }
-        return (AppStoreTruth(bestOf: [own] + others), AppStoreTruth(bestOf: [own] + firm))
+        return (
+            AppStoreExpectedState(bestOf: [own] + others),
+            AppStoreExpectedState(bestOf: [own] + firm)
+        )
     }
 
     private func answer(to request: Request) async -> Reading.Answer {

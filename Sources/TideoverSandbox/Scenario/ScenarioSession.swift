@@ -57,7 +57,7 @@ public actor ScenarioSession {
     ///
     /// - Throws: `ScenarioError` for an invalid step, `AheadOfClock` for one that the clock has not
     ///   reached, `SignatureRefusal` as the runner does.
-    public func take(_ step: [UInt8]) async throws -> [Moment] {
+    public func take(_ step: [UInt8]) async throws -> [TraceEntry] {
         try await inTurn { session in
             let caughtUp = try await session.keepUp()
             let steps = try session.reader.steps(in: step, from: session.play.now)
@@ -71,7 +71,7 @@ public actor ScenarioSession {
     }
 
     /// Advances the clock to an instant; a past instant counts as now.
-    public func pass(until instant: Int64) async throws -> [Moment] {
+    public func pass(until instant: Int64) async throws -> [TraceEntry] {
         try await inTurn { session in
             try await session.playing { play in
                 try await play.pass(until: max(instant, play.now))
@@ -80,7 +80,7 @@ public actor ScenarioSession {
     }
 
     /// Advances the clock to the store's next event of its own; does nothing if there is none.
-    public func passToNextEvent() async throws -> [Moment] {
+    public func passToNextEvent() async throws -> [TraceEntry] {
         try await inTurn { session in
             guard let next = await session.play.nextEvent() else { return [] }
             try session.checkTime(of: [next])
@@ -113,7 +113,7 @@ public actor ScenarioSession {
     public var present: Int64? { play.target.pace?.present(play.dial) }
 
     /// Advances to the present, so that a step runs now and not at the last advance.
-    private func keepUp() async throws -> [Moment] {
+    private func keepUp() async throws -> [TraceEntry] {
         guard let present, play.target.pace?.beginsNow == true else { return [] }
         return try await playing { play in try await play.pass(until: max(present, play.now)) }
     }
@@ -144,7 +144,7 @@ public actor ScenarioSession {
     /// Keeps the advanced clock even if a later delivery throws.
     private func playing(
         _ act: (inout ScenarioPlay) async throws -> Void
-    ) async throws -> [Moment] {
+    ) async throws -> [TraceEntry] {
         var going = play
         defer { play = going }
         try await act(&going)

@@ -69,7 +69,7 @@ extension SimulatedGooglePlay {
         var service = PlayService(
             machine: saved.machine,
             seed: 0,
-            habits: PubSubHabits(),
+            habits: PubSubDeliveryFaults(),
             accounts: accounts,
             tokenURL: tokenURL,
             authority: authority

@@ -50,7 +50,7 @@ struct SavedStage: Codable, Hashable, Sendable {
         let app: GooglePlayApp
         let entitlements: [String: [String]]
         let customers: [GooglePlayCustomer]
-        let habits: PubSubHabits
+        let habits: PubSubDeliveryFaults
     }
 
     private let appId: String

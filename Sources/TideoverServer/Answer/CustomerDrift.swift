@@ -28,12 +28,12 @@ struct CustomerDrift: Sendable {
             .filter { $0.healing.map { $0.at >= asOf - Self.recent } ?? true }
         lockouts = catalogue.entitlements.compactMap { entitlement in
             var sum = LockoutSum()
-            for holding in reading.record.holdings
-            where holding.owners.owner(at: asOf) == reading.key.customer {
+            for lineageRecord in reading.record.lineageRecords
+            where lineageRecord.owners.owner(at: asOf) == reading.key.customer {
                 sum.add(
                     Lockouts(
-                        lineage: holding.lineage,
-                        facts: holding.facts,
+                        lineage: lineageRecord.lineage,
+                        facts: lineageRecord.facts,
                         entitlement: entitlement,
                         until: asOf,
                         catalogue: catalogue,

@@ -50,7 +50,9 @@ struct CustomerExplanation: Sendable {
             writer.field(
                 "purchases",
                 array: { writer in
-                    for holding in reading.record.holdings { holding.write(to: &writer) }
+                    for lineageRecord in reading.record.lineageRecords {
+                        lineageRecord.write(to: &writer)
+                    }
                 }
             )
             let aliases = reading.record.identity.aliases
@@ -100,13 +102,13 @@ extension CustomerRecord {
     fileprivate func restsOnNotices(_ explanation: Explanation) -> Bool {
         let standing = explanation.decision.standing
         guard standing.state != .never else {
-            return holdings.contains { $0.facts.contains(where: \.isPresentation) }
+            return lineageRecords.contains { $0.facts.contains(where: \.isPresentation) }
         }
         return standing.lineage?.store == .googlePlay && standing.confidence == .presumed
     }
 }
 
-extension CustomerRecord.Holding {
+extension CustomerRecord.LineageRecord {
     /// Writes all owners of the purchase, in the order they were learned.
     fileprivate func write(to writer: inout JSONWriter) {
         writer.object { writer in

@@ -59,14 +59,14 @@ struct CustomerReading: Sendable {
         in app: App,
         storage: some Storage
     ) throws(StorageError) {
-        let deriver = Deriver(app: app)
+        let projector = Projector(app: app)
         policyHistory = app.policyHistory(in: question.key.environment)
         let lineages = try storage.knownLineages(of: question.key, now: question.now)
-        let all = deriver.record(of: lineages)
+        let all = projector.record(of: lineages)
         key = question.key
         asKnownAt = question.asKnownAt
         record = question.asKnownAt.map(all.asKnown(at:)) ?? all
-        asOf = question.at ?? deriver.instant(of: record, now: question.asKnownAt ?? question.now)
+        asOf = question.at ?? projector.instant(of: record, now: question.asKnownAt ?? question.now)
         let latest = min(asOf, asKnownAt ?? asOf)
         prompts = lineages.prompts.filter { $0.shownAt <= latest }
     }
@@ -90,7 +90,7 @@ extension Storage {
         now: Instant
     ) throws(StorageError) -> CustomerLineages {
         try lineages(of: key, now: now)
-            ?? CustomerLineages(key: key, answer: nil, holdings: [], now: now)
+            ?? CustomerLineages(key: key, answer: nil, lineageRecords: [], now: now)
     }
 }
 

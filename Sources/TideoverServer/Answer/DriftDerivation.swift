@@ -7,7 +7,7 @@ struct HeardReport: Sendable {
     let report: DeviceReport
 }
 
-extension Deriver {
+extension Projector {
     /// Returns the customer's drifts that begin, end or change. Without a report it returns none,
     /// unless some are open.
     func drift(
@@ -56,40 +56,41 @@ extension CustomerRecord {
     }
 
     private func newestWord(on lineage: Lineage) -> Instant? {
-        holdings.first { $0.lineage == lineage }?.facts.lazy.filter(\.isAnswered)
+        lineageRecords.first { $0.lineage == lineage }?.facts.lazy.filter(\.isAnswered)
             .map(\.assertedAt).max()
     }
 
     /// When the store last answered a query about each lineage.
     fileprivate var asked: [Lineage: Instant] {
         var asked: [Lineage: Instant] = [:]
-        for holding in holdings {
-            asked[holding.lineage] =
-                holding.facts.lazy.filter { $0.isInquiry && $0.isAnswered }.map(\.learnedAt).max()
+        for lineageRecord in lineageRecords {
+            asked[lineageRecord.lineage] =
+                lineageRecord.facts.lazy.filter { $0.isInquiry && $0.isAnswered }.map(\.learnedAt)
+                .max()
         }
         return asked
     }
 
     /// Returns the news of each lineage learned at an instant.
     fileprivate func news(at instant: Instant) -> [DriftJudge.News] {
-        holdings.compactMap { holding in
-            let new = holding.facts.filter { $0.learnedAt == instant }
-            let owner = holding.owners.last {
+        lineageRecords.compactMap { lineageRecord in
+            let new = lineageRecord.facts.filter { $0.learnedAt == instant }
+            let owner = lineageRecord.owners.last {
                 $0.decidedAt == instant && $0.customer == customer
             }
             guard !new.isEmpty || owner != nil else { return nil }
             return DriftJudge.News(
-                lineage: holding.lineage,
+                lineage: lineageRecord.lineage,
                 source: (new.first { !$0.isInquiry } ?? new.first)?.source,
-                since: holding.newestStart(by: instant) ?? instant,
-                wasKnown: holding.facts.contains { $0.learnedAt < instant },
+                since: lineageRecord.newestStart(by: instant) ?? instant,
+                wasKnown: lineageRecord.facts.contains { $0.learnedAt < instant },
                 ownership: owner?.why
             )
         }
     }
 }
 
-extension CustomerRecord.Holding {
+extension CustomerRecord.LineageRecord {
     /// Returns when the newest period began, or when the store last asserted something.
     fileprivate func newestStart(by instant: Instant) -> Instant? {
         let starts = facts.compactMap { fact -> Instant? in

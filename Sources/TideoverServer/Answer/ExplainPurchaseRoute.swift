@@ -18,8 +18,8 @@ struct ExplainPurchaseRoute: Sendable {
         }
         guard !found.isEmpty else { throw Problem.purchaseNotFound }
         let now = lookup.clock()
-        let held = found.compactMap { holding in
-            holding.owners.owner(at: now).map { (holding.lineage, $0) }
+        let held = found.compactMap { lineageRecord in
+            lineageRecord.owners.owner(at: now).map { (lineageRecord.lineage, $0) }
         }
         guard let (lineage, holder) = held.first else { throw Problem.purchaseUnclaimed }
         guard Set(held.map(\.1)).count == 1 else { throw Problem.severalHolders(held.map(\.1)) }

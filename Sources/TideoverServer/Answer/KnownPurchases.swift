@@ -11,17 +11,17 @@ struct KnownPurchases: Sendable {
     static let most = 20
 
     /// Returns the purchases of a transaction id, an order number or a purchase token.
-    func find(_ name: String) throws -> [Holding] {
+    func find(_ name: String) throws -> [LineageRecord] {
         if PlayOrderNumber.isOne(name) { return try order(name) }
         let found = try transaction(name)
         return try found.isEmpty ? token(name) : found
     }
 
     /// Returns the purchases of a transaction id, or of the digest of a purchase token.
-    func transaction(_ id: String) throws -> [Holding] {
+    func transaction(_ id: String) throws -> [LineageRecord] {
         let own = try app.environments.flatMap { environment in
             try Ownership.allCases.map { ownership in
-                try storage.holding(
+                try storage.lineageRecord(
                     Lineage(
                         store: .appStore,
                         environment: environment,
@@ -35,13 +35,13 @@ struct KnownPurchases: Sendable {
         return try own.filter { !$0.facts.isEmpty } + named(.transaction(id))
     }
 
-    func order(_ order: String) throws -> [Holding] { try named(PurchaseName(order: order)) }
+    func order(_ order: String) throws -> [LineageRecord] { try named(PurchaseName(order: order)) }
 
     /// Returns the Google Play purchase of a purchase token; facts contain only the token's digest.
-    func token(_ purchaseToken: String) throws -> [Holding] {
+    func token(_ purchaseToken: String) throws -> [LineageRecord] {
         guard let token = app.googlePlay?.token(purchaseToken) else { return [] }
         let own = try app.environments.map { environment in
-            try storage.holding(
+            try storage.lineageRecord(
                 Lineage(store: .googlePlay, environment: environment, id: token.id),
                 app: app.id
             )
@@ -49,8 +49,8 @@ struct KnownPurchases: Sendable {
         return try own.filter { !$0.facts.isEmpty } + named(.transaction(token.id))
     }
 
-    private func named(_ name: PurchaseName) throws -> [Holding] {
-        try storage.holdings(named: name, app: app.id, limit: Self.most)
+    private func named(_ name: PurchaseName) throws -> [LineageRecord] {
+        try storage.lineageRecords(named: name, app: app.id, limit: Self.most)
     }
 }
 

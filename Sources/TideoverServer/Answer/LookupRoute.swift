@@ -17,7 +17,7 @@ struct LookupRoute: Sendable {
     let clock: Clock
     /// The clients that can query a store about the app.
     let backfillers: [Backfiller]
-    let upkeeps: [PlayUpkeep]
+    let pollers: [PlayPoller]
 
     func respond(to request: Request) async throws -> Response {
         let (question, found, asked) = try await search(request)
@@ -33,7 +33,9 @@ struct LookupRoute: Sendable {
             writer.field(
                 "purchases",
                 array: { writer in
-                    for holding in found { holding.write(to: &writer, of: app, at: now) }
+                    for lineageRecord in found {
+                        lineageRecord.write(to: &writer, of: app, at: now)
+                    }
                 }
             )
         }
@@ -43,7 +45,7 @@ struct LookupRoute: Sendable {
     /// Returns the parsed question, the purchases found, and the stores queried for them.
     func search(
         _ request: Request
-    ) async throws -> (question: LookupQuestion, found: [Holding], asked: [AskedStore]) {
+    ) async throws -> (question: LookupQuestion, found: [LineageRecord], asked: [AskedStore]) {
         let question = try LookupQuestion(request)
         // It reads all facts of the purchases, so it leaves the thread that reads sockets.
         let found = try await onPool { try find(question) }
@@ -56,10 +58,10 @@ struct LookupRoute: Sendable {
     private func ask(about order: String) async throws -> [AskedStore] {
         if PlayOrderNumber.isOne(order) {
             // An app has one Google Play account for all environments.
-            guard let upkeep = upkeeps.first(where: { $0.app.id == app.id }) else {
+            guard let poller = pollers.first(where: { $0.app.id == app.id }) else {
                 return [AskedStore(.googlePlay, .notConfigured)]
             }
-            return [try await upkeep.ask(aboutOrder: order)]
+            return [try await poller.ask(aboutOrder: order)]
         }
         var asked: [AskedStore] = []
         for backfiller in backfillers where backfiller.app.id == app.id {
@@ -68,7 +70,7 @@ struct LookupRoute: Sendable {
         return asked.isEmpty ? [AskedStore(.appStore, .notConfigured)] : asked
     }
 
-    private func find(_ question: LookupQuestion) throws -> [Holding] {
+    private func find(_ question: LookupQuestion) throws -> [LineageRecord] {
         let known = KnownPurchases(app: app, storage: storage)
         switch question {
         case .transaction(let id): return try known.transaction(id)
@@ -76,7 +78,7 @@ struct LookupRoute: Sendable {
         case .token(let customer):
             let own = try app.environments.flatMap { environment in
                 let key = CustomerKey(app: app.id, environment: environment, customer: customer)
-                let all = try storage.lineages(of: key, now: clock())?.holdings ?? []
+                let all = try storage.lineages(of: key, now: clock())?.lineageRecords ?? []
                 return Array(all.prefix(KnownPurchases.most))
             }
             return try own.isEmpty ? known.token(customer.text) : own
@@ -102,13 +104,13 @@ struct AskedStore {
     let store: Store
     let environment: Environment?
     let outcome: Outcome
-    let found: [Holding]
+    let found: [LineageRecord]
 
     init(
         _ store: Store,
         _ outcome: Outcome,
         in environment: Environment? = nil,
-        found: [Holding] = []
+        found: [LineageRecord] = []
     ) {
         self.store = store
         self.environment = environment
@@ -213,14 +215,14 @@ extension Backfiller {
             _ = try await ingest.commit(reading, evidence)
             lineages.formUnion(reading.lineages)
         }
-        let found = try lineages.sorted().map { try ingest.storage.holding($0, app: app.id) }
+        let found = try lineages.sorted().map { try ingest.storage.lineageRecord($0, app: app.id) }
         let outcome: AskedStore.Outcome =
             items.isEmpty ? .noSuchOrder : found.isEmpty ? .notReadable : .found
         return AskedStore(.appStore, outcome, in: environment, found: found)
     }
 }
 
-extension PlayUpkeep {
+extension PlayPoller {
     /// Finds the purchase of a Google Play order: queries the order for its token, then the token.
     ///
     /// - Throws: `store-did-not-answer`, because a failed query does not show that there is no
@@ -233,7 +235,7 @@ extension PlayUpkeep {
                 return AskedStore(.googlePlay, .noSuchOrder)
             }
             name = trust.token(bought.token)
-            let known = try await asking.lineage(of: name)
+            let known = try await playLookup.lineage(of: name)
             answered = try await ask(bought.kind, bought.token, about: known, patience: .zero)
         } catch let stop as BackfillStop {
             throw Problem.storeDidNotAnswer("Google Play", stop.sentence)
@@ -244,10 +246,10 @@ extension PlayUpkeep {
                 "The rest of the purchase could not be read."
             )
         }
-        guard let lineage = try await asking.lineage(of: name) else {
+        guard let lineage = try await playLookup.lineage(of: name) else {
             return AskedStore(.googlePlay, .notReadable)
         }
-        let found = try ingest.storage.holding(lineage, app: app.id)
+        let found = try ingest.storage.lineageRecord(lineage, app: app.id)
         return AskedStore(.googlePlay, .found, in: lineage.environment, found: [found])
     }
 
@@ -274,7 +276,7 @@ extension PlayUpkeep {
     }
 }
 
-extension Holding {
+extension LineageRecord {
     /// The details that a customer can quote of a purchase, from its newest period by start.
     private struct Latest {
         var productId: String?

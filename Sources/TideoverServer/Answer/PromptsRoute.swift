@@ -11,7 +11,7 @@ struct PromptsRoute: Sendable {
     let app: App
     let storage: any Storage
     let clock: Clock
-    let budget: RefusalBudget
+    let rateLimiter: RateLimiter
     /// Whether the request presents a public key, which anyone can extract from the app.
     let isDevice: Bool
 
@@ -24,16 +24,16 @@ struct PromptsRoute: Sendable {
         guard try storage.row(of: key) != nil else {
             throw Problem.badPromptReport("The customer has no answer with a prompt to show.")
         }
-        let sender = isDevice ? budget.sender(of: request, to: app.id, for: .change) : nil
-        if let objection = budget.objection(to: sender) { throw objection }
-        budget.charge(sender)
-        let intake = Intake(
+        let sender = isDevice ? rateLimiter.sender(of: request, to: app.id, for: .change) : nil
+        if let objection = rateLimiter.objection(to: sender) { throw objection }
+        rateLimiter.charge(sender)
+        let commitRequest = CommitRequest(
             app: app.id,
             environment: environment,
             prompts: [ShownPrompt(customer: key, exposure: exposure)],
             now: now
         )
-        _ = try await storage.commit(intake, derive: Deriver(app: app).derive)
+        _ = try await storage.commit(commitRequest, derive: Projector(app: app).derive)
         var writer = JSONWriter()
         exposure.write(to: &writer)
         return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])

@@ -44,7 +44,7 @@ struct SnapshotRoute: Sendable {
         var answer = answer
         answer.bytes = try await onPool {
             let lineages = try storage.knownLineages(of: key, now: now)
-            return Deriver(app: app, issuesPasses: false).answer(for: lineages, in: store)
+            return Projector(app: app, issuesPasses: false).answer(for: lineages, in: store)
         }
         answer.digest = Hexadecimal.text(SHA256.hash(answer.bytes).prefix(8))
         return answer
@@ -143,7 +143,7 @@ struct SnapshotRoute: Sendable {
         } catch let error as StorageError {
             guard let lineages = try storage.lineages(of: row.key, now: now) else { throw error }
             var answer = answer(row)
-            answer.bytes = Deriver(app: app, issuesPasses: false).derive(lineages).answer
+            answer.bytes = Projector(app: app, issuesPasses: false).derive(lineages).answer
             // A pass is valid only for the answer it was issued with.
             if answer.bytes != row.answer { answer.pass = [] }
             answer.isStored = false
@@ -152,13 +152,13 @@ struct SnapshotRoute: Sendable {
     }
 
     private func commit(_ row: CustomerRow, _ now: Instant) async throws -> CustomerRow {
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: app.id,
             environment: row.key.environment,
             customers: [row.key],
             now: now
         )
-        let outcome = try await storage.commit(intake, derive: Deriver(app: app).derive)
+        let outcome = try await storage.commit(commitRequest, derive: Projector(app: app).derive)
         guard case .committed(_, let rows, _) = outcome,
             let fresh = rows.first(where: { $0.key == row.key })
         else { return row }
@@ -166,8 +166,8 @@ struct SnapshotRoute: Sendable {
     }
 
     private func unknownAnswer(_ key: CustomerKey, _ now: Instant) -> [UInt8] {
-        let nobody = CustomerLineages(key: key, answer: nil, holdings: [], now: now)
-        return Deriver(app: app, issuesPasses: false).derive(nobody).answer
+        let nobody = CustomerLineages(key: key, answer: nil, lineageRecords: [], now: now)
+        return Projector(app: app, issuesPasses: false).derive(nobody).answer
     }
 
     /// Returns the tag, which covers entitlements and prompt, not the pass. The versions of two

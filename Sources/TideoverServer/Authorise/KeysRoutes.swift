@@ -30,8 +30,8 @@ struct KeysRoutes: Sendable {
     }
 
     func add(_ request: Request) async throws -> Response {
-        let wish = try KeyWish(request.body, configured: apps)
-        let new = NewKey(wish, at: clock(), random: random)
+        let createRequest = try CreateKeyRequest(request.body, configured: apps)
+        let new = NewKey(createRequest, at: clock(), random: random)
         try await storage.add(new.record)
         learn(new.record, "key added")
         return .json(status: 201, headers: Self.headers) { writer in

@@ -4,7 +4,7 @@ import TideoverJSON
 import TideoverStorage
 
 /// A request to create a key.
-struct KeyWish: Hashable, Sendable {
+struct CreateKeyRequest: Hashable, Sendable {
     let kind: KeyKind
     /// The permitted apps; empty for all.
     let apps: [String]
@@ -75,14 +75,14 @@ struct NewKey: Sendable {
     let key: APIKey
     let record: KeyRecord
 
-    init(_ wish: KeyWish, at now: Instant, random: () -> UInt64) {
-        key = APIKey(wish.kind, random: random)
+    init(_ createRequest: CreateKeyRequest, at now: Instant, random: () -> UInt64) {
+        key = APIKey(createRequest.kind, random: random)
         record = KeyRecord(
             id: Self.id(at: now, random: random()),
             digest: KeyDigest(of: key.text).bytes,
-            kind: wish.kind,
-            apps: wish.apps,
-            name: wish.name,
+            kind: createRequest.kind,
+            apps: createRequest.apps,
+            name: createRequest.name,
             createdAt: now
         )
     }

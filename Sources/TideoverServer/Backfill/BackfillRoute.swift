@@ -7,7 +7,7 @@ import TideoverJSON
 struct BackfillRoute {
     let app: App
     let backfillers: [Backfiller]
-    let upkeeps: [PlayUpkeep]
+    let pollers: [PlayPoller]
 
     func begin(_ request: Request) throws -> Response {
         let books = try books(askedIn: request)
@@ -23,7 +23,7 @@ struct BackfillRoute {
         let environment = try app.environment(askedIn: request)
         let books = [
             backfillers.first(app.id, environment)?.book,
-            upkeeps.first(app.id, environment)?.book,
+            pollers.first(app.id, environment)?.book,
         ].compactMap(\.self)
         guard !books.isEmpty else { throw Problem.storeCannotBeAsked(app.id, environment) }
         return books

@@ -49,13 +49,13 @@ struct BackfillWorker: Sendable {
         ask = { await backfiller.run() }
     }
 
-    init(upkeep: PlayUpkeep) {
-        let (metrics, app) = (upkeep.ingest.metrics, upkeep.app)
+    init(poller: PlayPoller) {
+        let (metrics, app) = (poller.ingest.metrics, poller.app)
         schedule = app.playChoices.backfill
-        timing = upkeep.timing
-        isWanted = { upkeep.book.isWanted }
+        timing = poller.timing
+        isWanted = { poller.book.isWanted }
         failures = { metrics.value(.notifications, app.id, "failed") }
-        ask = { await upkeep.backfill() }
+        ask = { await poller.backfill() }
     }
 
     /// Runs until cancelled.

@@ -14,7 +14,7 @@ final class Backfiller: Sendable {
     /// Verifies responses like notifications.
     let trust: AppStoreTrust
     let ingest: Ingest
-    let bookmarks: Bookmarks
+    let cursors: Cursors
     let timing: Timing
     let limiter: RequestLimiter
     let book: BackfillBook
@@ -38,7 +38,7 @@ final class Backfiller: Sendable {
             clock: timing.clock,
             handler: access.handler
         )
-        bookmarks = Bookmarks(
+        cursors = Cursors(
             app: ingest.app.id,
             environment: access.environment,
             storage: ingest.storage
@@ -48,7 +48,7 @@ final class Backfiller: Sendable {
         limiter = RequestLimiter(
             environment: access.environment,
             timing: timing,
-            pausedUntil: try bookmarks.instant(Self.pause)
+            pausedUntil: try cursors.instant(Self.pause)
         )
     }
 

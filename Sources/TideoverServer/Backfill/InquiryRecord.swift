@@ -62,13 +62,13 @@ extension Ingest {
         _ outcome: Inquiry.Outcome
     ) async throws {
         let record = InquiryRecord(lineage, exchange, outcome)
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: app.id,
             environment: lineage.environment,
             evidence: record.evidence,
             facts: [record.fact],
             now: clock()
         )
-        _ = try await storage.commit(intake, derive: Deriver(app: app).derive)
+        _ = try await storage.commit(commitRequest, derive: Projector(app: app).derive)
     }
 }

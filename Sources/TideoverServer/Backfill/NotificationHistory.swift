@@ -16,7 +16,7 @@ extension Backfiller {
     func readNotifications(onlyFailures: Bool) async throws {
         let step: BackfillStep = onlyFailures ? .failedNotifications : .notifications
         let begun = timing.clock()
-        var mark = try bookmarks.history(step.rawValue)
+        var mark = try cursors.history(step.rawValue)
         // A walk resumed from an earlier process ends in the past, so a second one follows.
         for _ in 0..<2 where mark.finishedUntil.map({ $0 < begun }) ?? true {
             mark = try await walk(mark, onlyFailures: onlyFailures, step)
@@ -35,7 +35,7 @@ extension Backfiller {
             // Retry once: from the first page, or with the shortest history that every store has.
             switch failure.knownCode {
             case .invalidPaginationToken, .paginationTokenExpired:
-                mark = try bookmarks.history(step.rawValue)
+                mark = try cursors.history(step.rawValue)
                 mark.place = nil
             case .startDateTooFarInPast:
                 let now = timing.clock()
@@ -93,12 +93,12 @@ extension Backfiller {
             note(step) { $0.pages += 1 }
             guard page.hasMore else { return true }
             mark.place = page.paginationToken
-            try await bookmarks.keep(mark, step.rawValue)
+            try await cursors.keep(mark, step.rawValue)
             return true
         }
         note(step) { $0.until = window.to }
         mark = HistoryBookmark(finishedUntil: window.to)
-        try await bookmarks.keep(mark, step.rawValue)
+        try await cursors.keep(mark, step.rawValue)
         return mark
     }
 

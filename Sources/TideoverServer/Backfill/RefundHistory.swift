@@ -14,26 +14,28 @@ extension Backfiller {
     /// Queries the refunds of known lineages, least recently queried first.
     func readRefunds() async throws {
         var asked = 0
-        try await walkLineages(BackfillStep.refunds.rawValue) { holding in
-            guard try isDue(holding) else { return true }
-            try await readRefunds(of: holding.lineage)
+        try await walkLineages(BackfillStep.refunds.rawValue) { lineageRecord in
+            guard try isDue(lineageRecord) else { return true }
+            try await readRefunds(of: lineageRecord.lineage)
             asked += 1
             return asked < Self.mostLineages
         }
     }
 
     /// Returns whether a lineage is due. A family member's copy has no payment of its own.
-    private func isDue(_ holding: Holding) throws -> Bool {
-        guard holding.lineage.ownership == .purchased,
-            holding.facts.contains(where: { if case .term = $0.assertion { true } else { false } })
+    private func isDue(_ lineageRecord: LineageRecord) throws -> Bool {
+        guard lineageRecord.lineage.ownership == .purchased,
+            lineageRecord.facts.contains(where: {
+                if case .term = $0.assertion { true } else { false }
+            })
         else { return false }
-        guard let askedAt = try bookmarks.instant(asked(holding.lineage)) else { return true }
+        guard let askedAt = try cursors.instant(asked(lineageRecord.lineage)) else { return true }
         return timing.clock() >= askedAt + Self.rest
     }
 
     private func readRefunds(of lineage: Lineage) async throws {
         let begun = timing.clock()
-        let revision = try bookmarks.text(revision(lineage))
+        let revision = try cursors.text(revision(lineage))
         do {
             try await readRefunds(of: lineage, behind: revision)
         } catch let failure as AppStoreAPIFailure {
@@ -43,7 +45,7 @@ extension Backfiller {
                 throw failure
             }
         }
-        try await bookmarks.keep(begun, asked(lineage))
+        try await cursors.keep(begun, asked(lineage))
     }
 
     private func readRefunds(of lineage: Lineage, behind revision: String?) async throws {
@@ -60,7 +62,7 @@ extension Backfiller {
             try await take(items, in: .refunds)
             note(.refunds) { $0.pages += 1 }
             if let place = page.revision {
-                try await bookmarks.keep(place, self.revision(lineage))
+                try await cursors.keep(place, self.revision(lineage))
             }
             return true
         }

@@ -18,13 +18,13 @@ extension Service {
     /// /v1/apps/{app}/backfill`, or 409 if no store can be queried.
     public func backfillNow(app: String, environment: Environment) async -> Response {
         let backfiller = backfillers.first(app, environment)
-        let upkeep = upkeeps.first(app, environment)
-        let books = [backfiller?.book, upkeep?.book].compactMap(\.self)
+        let poller = pollers.first(app, environment)
+        let books = [backfiller?.book, poller?.book].compactMap(\.self)
         guard !books.isEmpty else {
             return Problem.storeCannotBeAsked(app, environment).response
         }
         _ = await backfiller?.run()
-        _ = await upkeep?.backfill()
+        _ = await poller?.backfill()
         return .json(bytes: BackfillRoute.answer(books))
     }
 
@@ -32,7 +32,7 @@ extension Service {
     /// environment can resume; nil if no run waits.
     package func backfillGoesOn(app: String, environment: Environment) -> Instant? {
         let books = [
-            backfillers.first(app, environment)?.book, upkeeps.first(app, environment)?.book,
+            backfillers.first(app, environment)?.book, pollers.first(app, environment)?.book,
         ]
         return books.compactMap { book in
             guard case .stopped(let stop) = book?.report?.outcome else { return nil }

@@ -11,9 +11,9 @@ extension Backfiller {
     /// notification. It also queries each lineage with a message of the store that could not be
     /// read.
     func askAboutSilentLineages() async throws {
-        try await walkLineages(BackfillStep.statuses.rawValue) { holding in
-            guard isSilent(holding, at: timing.clock()) else { return true }
-            try await askAboutStatus(of: holding.lineage)
+        try await walkLineages(BackfillStep.statuses.rawValue) { lineageRecord in
+            guard isSilent(lineageRecord, at: timing.clock()) else { return true }
+            try await askAboutStatus(of: lineageRecord.lineage)
             return true
         }
     }
@@ -22,25 +22,26 @@ extension Backfiller {
     /// returns false. The next walk continues after that lineage.
     func walkLineages(
         _ name: String,
-        each: (Holding) async throws -> Bool
+        each: (LineageRecord) async throws -> Bool
     ) async throws {
         // Empty between two walks.
-        var last = try bookmarks.text(name).flatMap { $0.isEmpty ? nil : $0 }
+        var last = try cursors.text(name).flatMap { $0.isEmpty ? nil : $0 }
         while true {
             let page = try await lineages(after: last)
-            for holding in page {
+            for lineageRecord in page {
                 try Task.checkCancellation()
-                let goesOn = holding.lineage.store != .appStore ? true : try await each(holding)
-                last = holding.lineage.key
-                guard goesOn else { return try await bookmarks.keep(holding.lineage.key, name) }
+                let goesOn =
+                    lineageRecord.lineage.store != .appStore ? true : try await each(lineageRecord)
+                last = lineageRecord.lineage.key
+                guard goesOn else { return try await cursors.keep(lineageRecord.lineage.key, name) }
             }
             guard page.count == Self.pageLength, let last else { break }
-            try await bookmarks.keep(last, name)
+            try await cursors.keep(last, name)
         }
-        try await bookmarks.keep("", name)
+        try await cursors.keep("", name)
     }
 
-    private func lineages(after key: String?) async throws -> [Holding] {
+    private func lineages(after key: String?) async throws -> [LineageRecord] {
         let (storage, app, environment) = (ingest.storage, app.id, environment)
         return try await onPool {
             try storage.lineages(
@@ -52,20 +53,20 @@ extension Backfiller {
         }
     }
 
-    private func isSilent(_ holding: Holding, at now: Instant) -> Bool {
-        if holding.hasUnreadMessage { return true }
+    private func isSilent(_ lineageRecord: LineageRecord, at now: Instant) -> Bool {
+        if lineageRecord.hasUnreadMessage { return true }
         let history = LineageHistory(
-            lineage: holding.lineage,
-            facts: holding.facts,
+            lineage: lineageRecord.lineage,
+            facts: lineageRecord.facts,
             catalogue: app.catalogue
         )
         guard history.standing(at: now, policy: app.policy).asksStore else { return false }
-        return !isResting(holding, at: now)
+        return !isResting(lineageRecord, at: now)
     }
 
     /// Returns whether the store answered about it so recently that it is not queried again.
-    func isResting(_ holding: Holding, at now: Instant) -> Bool {
-        holding.facts.contains { fact in
+    func isResting(_ lineageRecord: LineageRecord, at now: Instant) -> Bool {
+        lineageRecord.facts.contains { fact in
             guard case .inquiry(let inquiry) = fact.assertion else { return false }
             return now < fact.learnedAt + rest(after: inquiry.outcome)
         }
@@ -105,7 +106,7 @@ extension Backfiller {
     }
 }
 
-extension Holding {
+extension LineageRecord {
     /// Whether the store sent an unreadable message about it and has answered no query since. The
     /// history of notifications contains nothing more about that message.
     fileprivate var hasUnreadMessage: Bool {

@@ -50,7 +50,7 @@ extension Backfiller {
         guard case .throttled = failure.reason else { return nil }
         let until = failure.retryAt ?? timing.clock() + Self.usualPause
         await limiter.pause(until: until)
-        try await bookmarks.keep(until, Self.pause)
+        try await cursors.keep(until, Self.pause)
         return until
     }
 }

@@ -9,9 +9,9 @@ extension Backfiller {
     ///
     /// - Throws: `StorageError`.
     func askAtOnce(about lineage: Lineage) async throws {
-        let holding = try ingest.storage.holding(lineage, app: app.id)
+        let lineageRecord = try ingest.storage.lineageRecord(lineage, app: app.id)
         let now = timing.clock()
-        guard !holding.facts.isEmpty, !isResting(holding, at: now),
+        guard !lineageRecord.facts.isEmpty, !isResting(lineageRecord, at: now),
             try await limiter.admitSoon(.subscriptionStatuses)
         else { return }
         try await askNow(about: lineage)

@@ -120,18 +120,18 @@ struct DeadlineWorker: Sendable {
         _ app: App,
         _ environment: Environment
     ) async throws(StorageError) {
-        let deriver = Deriver(app: app)
+        let projector = Projector(app: app)
         // A customer can be derived more than once; the last derivation counts.
         let raised = Locked<[CustomerKey: [String: Int]]>([:])
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: app.id,
             environment: environment,
             claims: claims,
             now: clock()
         )
         do {
-            _ = try await storage.commit(intake) { lineages in
-                let derivation = deriver.derive(lineages)
+            _ = try await storage.commit(commitRequest) { lineages in
+                let derivation = projector.derive(lineages)
                 let kinds = Dictionary(
                     derivation.events.map { ($0.kind, 1) },
                     uniquingKeysWith: +

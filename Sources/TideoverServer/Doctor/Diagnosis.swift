@@ -238,7 +238,7 @@ extension Finding {
 
 extension Finding {
     /// The name of the bookmarks that `replays` reads.
-    public static let replayBookmark = Bookmarks.replay
+    public static let replayBookmark = Cursors.replay
 
     /// Reports the replays that a server of this version does not resume, because it crashed during
     /// them.

@@ -184,7 +184,7 @@ extension Finding {
 
     /// Returns the result of the store's delivery attempt, and the fix on our side.
     package static func words(
-        _ result: Stated<SentNotification.Result>?
+        _ result: OpenEnum<SentNotification.Result>?
     ) -> (detail: String, advice: String) {
         guard let result else {
             return (

@@ -34,19 +34,19 @@ package struct StoreSurvey: Hashable, Sendable {
     package init() {}
 
     /// Adds the facts of one lineage; `catalogue` provides the nominal periods.
-    package mutating func add(_ holding: Holding, _ catalogue: Catalogue) {
-        guard holding.lineage.ownership == .purchased else { return }
-        switch holding.lineage.store {
-        case .appStore: addTerms(of: holding, catalogue)
-        case .googlePlay: addAnswers(of: holding, catalogue)
+    package mutating func add(_ lineageRecord: LineageRecord, _ catalogue: Catalogue) {
+        guard lineageRecord.lineage.ownership == .purchased else { return }
+        switch lineageRecord.lineage.store {
+        case .appStore: addTerms(of: lineageRecord, catalogue)
+        case .googlePlay: addAnswers(of: lineageRecord, catalogue)
         case .revenueCat, .tideover: break
         }
     }
 
-    private mutating func addTerms(of holding: Holding, _ catalogue: Catalogue) {
+    private mutating func addTerms(of lineageRecord: LineageRecord, _ catalogue: Catalogue) {
         var known: [TermKey: Term] = [:]
         var words: [Instant: FailureWords] = [:]
-        for fact in holding.facts {
+        for fact in lineageRecord.facts {
             switch fact.assertion {
             case .term(let term): known[term.key] = term
             case .outlook(let outlook):
@@ -64,10 +64,10 @@ package struct StoreSurvey: Hashable, Sendable {
     }
 
     /// Google Play reports the last paid order, and granted grace, but never the absence of grace.
-    private mutating func addAnswers(of holding: Holding, _ catalogue: Catalogue) {
+    private mutating func addAnswers(of lineageRecord: LineageRecord, _ catalogue: Catalogue) {
         var paid: [String: Set<String>] = [:]
         var granted: [String: Instant] = [:]
-        for fact in holding.facts {
+        for fact in lineageRecord.facts {
             switch fact.assertion {
             case .playSubscription(let read):
                 for item in read.items {
@@ -159,7 +159,7 @@ struct SurveyRoute {
         let (app, storage) = (app, storage)
         let survey = try await longReads.read(of: app.id) { read in
             var survey = StoreSurvey()
-            try storage.eachHolding(app: app.id, environment: environment) {
+            try storage.eachLineageRecord(app: app.id, environment: environment) {
                 try read.goOn()
                 if $0.lineage.store == store { survey.add($0, app.catalogue) }
             }

@@ -216,8 +216,8 @@ private struct ImportJudge {
         }
         // A fact that is already stored, from other evidence, needs no proof.
         let identity = FactRow(fact).identity
-        let holding = try storage.holding(fact.lineage, app: app.id)
-        return holding.facts.contains { FactRow($0).identity == identity } ? nil : fault
+        let lineageRecord = try storage.lineageRecord(fact.lineage, app: app.id)
+        return lineageRecord.facts.contains { FactRow($0).identity == identity } ? nil : fault
     }
 }
 

@@ -11,11 +11,11 @@ struct GivenGrant: Hashable, Sendable {
     let revocation: Revocation?
 
     /// Returns nil for a lineage that is not a grant.
-    init?(_ holding: Holding) {
-        guard holding.lineage.store == .tideover else { return nil }
+    init?(_ lineageRecord: LineageRecord) {
+        guard lineageRecord.lineage.store == .tideover else { return nil }
         var found: (grant: TideoverCore.Grant, at: Instant)?
         var revocation: Revocation?
-        for fact in holding.facts {
+        for fact in lineageRecord.facts {
             switch fact.assertion {
             case .grant(let grant): found = (grant, found?.at ?? fact.assertedAt)
             case .revocation(let word): revocation = revocation ?? word
@@ -23,7 +23,7 @@ struct GivenGrant: Hashable, Sendable {
             }
         }
         guard let found else { return nil }
-        lineage = holding.lineage
+        lineage = lineageRecord.lineage
         grant = found.grant
         grantedAt = found.at
         self.revocation = revocation

@@ -31,20 +31,20 @@ struct GrantsRoute: Sendable {
         let key = try customerKey(request, customer)
         guard key.customer.isWritable else { throw Problem.badCustomer }
         let now = clock()
-        let wish = try GrantWish(request.body, app.catalogue, at: now)
+        let createRequest = try CreateGrantRequest(request.body, app.catalogue, at: now)
         let name = try IdempotencyKey.read(request)
         let id = name.map { grantID(of: $0, key) } ?? newID()
         let known = try await onPool { try lineages(of: key, at: now) }
-        if let repeated = try repeated(wish, id, among: known.grants) {
+        if let repeated = try repeated(createRequest, id, among: known.grants) {
             return respond(key, known, repeated, beside: repeated, status: 200)
         }
-        guard known.grants.count + wish.entitlements.count <= Self.most else {
+        guard known.grants.count + createRequest.entitlements.count <= Self.most else {
             throw Problem.tooManyGrants
         }
-        try await commit(record(of: wish, id, key, at: now), "grant:\(id)", key, at: now)
+        try await commit(record(of: createRequest, id, key, at: now), "grant:\(id)", key, at: now)
         // A concurrent request with the same key may have been first.
         let after = try await onPool { try lineages(of: key, at: now) }
-        guard let mine = try repeated(wish, id, among: after.grants) else {
+        guard let mine = try repeated(createRequest, id, among: after.grants) else {
             throw Problem.idempotencyKeyReused
         }
         return respond(key, after, mine, beside: mine, status: 201)
@@ -53,7 +53,9 @@ struct GrantsRoute: Sendable {
     func revoke(_ request: Request, customer: String, grant id: String) async throws -> Response {
         let key = try customerKey(request, customer)
         let now = clock()
-        let why = try GrantWish.why(try GrantWish.object(request.body, known: ["why"]))
+        let why = try CreateGrantRequest.why(
+            try CreateGrantRequest.object(request.body, known: ["why"])
+        )
         let known = try await onPool { try lineages(of: key, at: now) }
         guard let found = known.grants.first(where: { $0.grant.id == id }) else {
             throw Problem.unknownGrant
@@ -92,17 +94,17 @@ struct GrantsRoute: Sendable {
     /// Returns the grants of an id if it was used before; throws if it was used for a different
     /// request.
     private func repeated(
-        _ wish: GrantWish,
+        _ createRequest: CreateGrantRequest,
         _ id: String,
         among known: [GivenGrant]
     ) throws(Problem) -> [GivenGrant]? {
         let found = known.filter { $0.grant.id == id || $0.grant.id.hasPrefix("\(id)-") }
         guard !found.isEmpty else { return nil }
         let isSame =
-            Set(found.map(\.grant.entitlement)) == Set(wish.entitlements)
+            Set(found.map(\.grant.entitlement)) == Set(createRequest.entitlements)
             && found.allSatisfy { given in
-                given.grant.why == wish.why
-                    && given.grant.end == wish.length.end(from: given.grant.start)
+                given.grant.why == createRequest.why
+                    && given.grant.end == createRequest.length.end(from: given.grant.start)
             }
         guard isSame else { throw .idempotencyKeyReused }
         return found
@@ -125,21 +127,21 @@ struct GrantsRoute: Sendable {
     }
 
     private func record(
-        of wish: GrantWish,
+        of createRequest: CreateGrantRequest,
         _ id: String,
         _ key: CustomerKey,
         at now: Instant
     ) -> OperatorRecord {
-        let several = wish.entitlements.count > 1
-        let said = wish.entitlements.enumerated().map { index, entitlement in
+        let several = createRequest.entitlements.count > 1
+        let said = createRequest.entitlements.enumerated().map { index, entitlement in
             let id = several ? "\(id)-\(index + 1)" : id
             let grant = TideoverCore.Grant(
                 id: id,
                 customer: key.customer,
                 entitlement: entitlement,
                 start: now,
-                end: wish.length.end(from: now),
-                why: wish.why,
+                end: createRequest.length.end(from: now),
+                why: createRequest.why,
                 by: presenter
             )
             let lineage = Lineage(store: .tideover, environment: key.environment, id: id)
@@ -154,7 +156,7 @@ struct GrantsRoute: Sendable {
         _ key: CustomerKey,
         at now: Instant
     ) async throws {
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: app.id,
             environment: key.environment,
             evidence: record.evidence(dedupeKey: name),
@@ -163,7 +165,7 @@ struct GrantsRoute: Sendable {
             transfer: app.policy.transfer,
             now: now
         )
-        _ = try await storage.commit(intake, derive: Deriver(app: app).derive)
+        _ = try await storage.commit(commitRequest, derive: Projector(app: app).derive)
     }
 
     // MARK: Response
@@ -191,7 +193,7 @@ struct GrantsRoute: Sendable {
 extension CustomerLineages {
     /// The customer's grants, oldest first.
     fileprivate var grants: [GivenGrant] {
-        holdings.compactMap(GivenGrant.init).sorted {
+        lineageRecords.compactMap(GivenGrant.init).sorted {
             ($0.grantedAt, $0.grant.id) < ($1.grantedAt, $1.grant.id)
         }
     }
@@ -200,7 +202,7 @@ extension CustomerLineages {
     /// be a typing error.
     fileprivate func isKnown(beside grants: [GivenGrant]) -> Bool {
         let own = Set(grants.map(\.lineage))
-        return holdings.contains { !own.contains($0.lineage) } || leftOut != nil
+        return lineageRecords.contains { !own.contains($0.lineage) } || leftOut != nil
             || reconciledAt != nil || !identity.aliases.isEmpty
     }
 }

@@ -18,13 +18,13 @@ struct RevenueCatImportRoute: Sendable {
     private static let mostAtOnce = 32
     private static let bookmark = "revenuecat-import"
 
-    private var bookmarks: Bookmarks {
-        Bookmarks(app: app.id, environment: app.answeredEnvironment, storage: ingest.storage)
+    private var cursors: Cursors {
+        Cursors(app: app.id, environment: app.answeredEnvironment, storage: ingest.storage)
     }
 
     func tell() throws -> Response {
         guard app.revenueCat != nil else { throw Problem.revenueCatNotConfigured(app.id) }
-        let place = try bookmarks.text(Self.bookmark).flatMap { ImportPlace($0) }
+        let place = try cursors.text(Self.bookmark).flatMap { ImportPlace($0) }
         return .json(headers: ["Cache-Control": "private, no-store"]) { writer in
             writer.field("mark", place?.mark)
             writer.field("lines", place?.lines ?? 0)
@@ -51,7 +51,7 @@ struct RevenueCatImportRoute: Sendable {
         } else {
             try await keep(answers, at: now, &sum)
             let place = wish.mark.map { ImportPlace(mark: $0, lines: sum.lastLine) }
-            try await bookmarks.keep(place?.text ?? "", Self.bookmark)
+            try await cursors.keep(place?.text ?? "", Self.bookmark)
         }
         return .json(headers: ["Cache-Control": "private, no-store"]) { sum.writeFields(to: &$0) }
     }

@@ -11,11 +11,11 @@ struct Ingest: Sendable {
     let storage: any Storage
     let clock: Clock
     let log: Log
-    let tallies: TallyBook
+    let tallies: CounterBuffer
     let metrics: Metrics
-    let verifications: Gate
-    let budget: RefusalBudget
-    let arrivals: ArrivalBook
+    let verifications: ConcurrencyLimiter
+    let rateLimiter: RateLimiter
+    let arrivals: NotificationLog
     let consumption: ConsumptionQueues
 
     /// How far in the future a signature may be dated.
@@ -29,9 +29,9 @@ struct Ingest: Sendable {
     func respond(to request: Request) async throws -> Response {
         guard let trust = app.appStore else { throw Problem.appStoreNotConfigured(app.id) }
         let now = clock()
-        let sender = budget.sender(of: request, to: app.id, for: .notification)
+        let sender = rateLimiter.sender(of: request, to: app.id, for: .notification)
         do {
-            let received = try await budget.pass(sender, through: verifications) { objection in
+            let received = try await rateLimiter.pass(sender, through: verifications) { objection in
                 try await believed(request.body, trust, at: now, from: sender, objection)
             }
             return try await commit(received)
@@ -40,7 +40,7 @@ struct Ingest: Sendable {
             throw problem
         } catch {
             metrics.count(.notifications, app.id, "failed")
-            throw error is Gate.Full ? Problem.overloaded : error
+            throw error is ConcurrencyLimiter.Full ? Problem.overloaded : error
         }
     }
 
@@ -75,7 +75,7 @@ struct Ingest: Sendable {
             }
             guard problem.status < 500 else { throw problem }
             if let objection { throw objection }
-            budget.charge(sender)
+            rateLimiter.charge(sender)
             throw problem
         }
     }
@@ -156,8 +156,8 @@ struct Ingest: Sendable {
         _ reading: AppStoreReading,
         _ evidence: Evidence
     ) async throws(StorageError) -> CommitOutcome {
-        let (intake, unknown) = try intake(of: reading, evidence)
-        let outcome = try await storage.commit(intake, derive: Deriver(app: app).derive)
+        let (commitRequest, unknown) = try commitRequest(of: reading, evidence)
+        let outcome = try await storage.commit(commitRequest, derive: Projector(app: app).derive)
         if case .committed = outcome { count(unknown) }
         try await noteConsumption(reading)
         return outcome
@@ -167,24 +167,24 @@ struct Ingest: Sendable {
     func commit(
         _ pieces: [(reading: AppStoreReading, evidence: Evidence)]
     ) async throws(StorageError) -> [CommitOutcome] {
-        var intakes: [Intake] = []
+        var commitRequests: [CommitRequest] = []
         var unknowns: [NotUnderstood] = []
         for piece in pieces {
-            let (intake, unknown) = try intake(of: piece.reading, piece.evidence)
-            intakes.append(intake)
+            let (commitRequest, unknown) = try commitRequest(of: piece.reading, piece.evidence)
+            commitRequests.append(commitRequest)
             unknowns.append(unknown)
         }
-        let outcomes = try await storage.commit(intakes, derive: Deriver(app: app).derive)
+        let outcomes = try await storage.commit(commitRequests, derive: Projector(app: app).derive)
         for (outcome, unknown) in zip(outcomes, unknowns) where outcome != .duplicate {
             count(unknown)
         }
         return outcomes
     }
 
-    private func intake(
+    private func commitRequest(
         of reading: AppStoreReading,
         _ evidence: Evidence
-    ) throws(StorageError) -> (Intake, NotUnderstood) {
+    ) throws(StorageError) -> (CommitRequest, NotUnderstood) {
         let facts = reading.facts(
             learnedAt: evidence.receivedAt,
             source: evidence.source,
@@ -192,7 +192,7 @@ struct Ingest: Sendable {
         )
         let unknown = notUnderstood(in: reading, facts)
         warn(of: unknown)
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: app.id,
             environment: reading.environment,
             evidence: evidence,
@@ -202,7 +202,7 @@ struct Ingest: Sendable {
             tallies: unknown.tallies,
             now: evidence.receivedAt
         )
-        return (intake, unknown)
+        return (commitRequest, unknown)
     }
 
     private func commit(_ received: Received) async throws -> Response {
@@ -235,13 +235,13 @@ struct Ingest: Sendable {
         let arrivedAt = received.evidence.receivedAt
         let test = reading.notificationUUID.flatMap { uuid in
             reading.isTest
-                ? ArrivalBook.Test(
+                ? NotificationLog.Test(
                     id: uuid,
                     signedAt: reading.signedAt,
                     arrivedAt: arrivedAt
                 ) : nil
         }
-        let place = ArrivalBook.Place(
+        let place = NotificationLog.Place(
             app: app.id,
             environment: reading.environment,
             store: .appStore

@@ -6,7 +6,7 @@ import TideoverStorage
 // ended, if that is possible; a 404 response means nothing.
 // https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2
 
-extension PlayAsking {
+extension PlayLookup {
     /// Returns a read for a failure that reports a subscription ended long ago; nil for other
     /// failures, and for an end that is impossible.
     func ended(
@@ -18,12 +18,12 @@ extension PlayAsking {
             let api = trust.api
         else { return nil }
         let (app, storage) = (ingest.app.id, ingest.storage)
-        let words = PlayLineageWords(try storage.holding(lineage, app: app).facts)
-        let confirmedAt = try Bookmarks(
+        let words = PlayLineageWords(try storage.lineageRecord(lineage, app: app).facts)
+        let confirmedAt = try Cursors(
             app: app,
             environment: lineage.environment,
             storage: storage
-        ).instant(PlayUpkeep.confirmed(lineage))
+        ).instant(PlayPoller.confirmed(lineage))
         guard
             words.canHaveEnded(
                 trust.token(token),
@@ -49,6 +49,6 @@ extension PlayLineageWords {
         }
         let end = read.items.compactMap(\.expiresAt).max() ?? .distantFuture
         let said = max(read.askedAt, confirmedAt ?? .distantPast)
-        return min(end, said) + PlayRhythm.reach <= instant
+        return min(end, said) + PollSchedule.reach <= instant
     }
 }

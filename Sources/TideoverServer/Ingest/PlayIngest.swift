@@ -7,7 +7,7 @@ import TideoverJSON
 /// commits, then responds.
 struct PlayIngest: Sendable {
     let ingest: Ingest
-    let upkeeps: [PlayUpkeep]
+    let pollers: [PlayPoller]
 
     private var app: App { ingest.app }
 
@@ -17,8 +17,8 @@ struct PlayIngest: Sendable {
         }
         do {
             let message = try await believed(request, trust, pushes)
-            let intake = PlayIntake(ingest: ingest, trust: trust, upkeeps: upkeeps)
-            return answer(try await intake.take(message))
+            let commitRequest = PlayIntake(ingest: ingest, trust: trust, pollers: pollers)
+            return answer(try await commitRequest.take(message))
         } catch let problem as Problem {
             ingest.refused(problem.slug)
             throw problem

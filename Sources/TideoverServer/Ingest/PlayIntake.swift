@@ -8,10 +8,10 @@ import TideoverStorage
 struct PlayIntake: Sendable {
     let ingest: Ingest
     let trust: PlayTrust
-    let upkeeps: [PlayUpkeep]
+    let pollers: [PlayPoller]
 
     private var app: App { ingest.app }
-    private var asking: PlayAsking { PlayAsking(ingest: ingest, trust: trust) }
+    private var playLookup: PlayLookup { PlayLookup(ingest: ingest, trust: trust) }
 
     /// A message for this app.
     struct Message: Sendable {
@@ -43,9 +43,9 @@ struct PlayIntake: Sendable {
     /// - Throws: `store-not-asked` and `store-answer-not-understood`, after which the message must
     ///   be delivered again; and `StorageError`.
     func take(_ message: Message) async throws -> Outcome {
-        let answers: PlayAsking.Answers
+        let answers: PlayLookup.Answers
         do {
-            answers = try await asking.ask(
+            answers = try await playLookup.ask(
                 message.notification.questions,
                 toldAt: message.notification.eventTime
             )
@@ -60,7 +60,7 @@ struct PlayIntake: Sendable {
         )
         let outcome = try await commit(delivery, message)
         if case .committed = outcome {
-            await PlayVoidedNotice(asking: asking, upkeeps: upkeeps).ask(about: message)
+            await PlayVoidedNotice(playLookup: playLookup, pollers: pollers).ask(about: message)
         }
         return outcome
     }
@@ -87,7 +87,7 @@ struct PlayIntake: Sendable {
             throw Problem.answerNotUnderstood(error)
         }
         let presumed = message.notification.presumed.environment
-        let outcome = try await asking.keep(evidence, facts, in: presumed)
+        let outcome = try await playLookup.keep(evidence, facts, in: presumed)
         let environment = facts.first?.lineage.environment ?? presumed
         return tell(outcome, message, environment)
     }
@@ -98,7 +98,7 @@ struct PlayIntake: Sendable {
         let notification = message.notification
         let test =
             notification.isTest
-            ? ArrivalBook.Test(
+            ? NotificationLog.Test(
                 id: message.message.messageId ?? "",
                 signedAt: notification.eventTime,
                 arrivedAt: message.receivedAt

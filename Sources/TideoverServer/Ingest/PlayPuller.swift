@@ -9,7 +9,7 @@ struct PlayPuller: Sendable {
     let ingest: Ingest
     let trust: PlayTrust
     let pubSub: PubSubAPI
-    let upkeeps: [PlayUpkeep]
+    let pollers: [PlayPoller]
 
     private var app: App { ingest.app }
 
@@ -97,8 +97,8 @@ struct PlayPuller: Sendable {
                 trust,
                 at: ingest.clock()
             )
-            let intake = PlayIntake(ingest: ingest, trust: trust, upkeeps: upkeeps)
-            _ = try await intake.take(message)
+            let commitRequest = PlayIntake(ingest: ingest, trust: trust, pollers: pollers)
+            _ = try await commitRequest.take(message)
             return .done
         } catch {
             guard let problem = error as? Problem ?? (error as? any Refusal)?.problem else {

@@ -7,28 +7,28 @@ import TideoverStorage
 /// The list contains the reason of the end, and is otherwise read only by schedule. The
 /// notification itself changes nothing. A failure here is logged and left to the schedule.
 struct PlayVoidedNotice: Sendable {
-    let asking: PlayAsking
-    let upkeeps: [PlayUpkeep]
+    let playLookup: PlayLookup
+    let pollers: [PlayPoller]
 
-    private var app: App { asking.ingest.app }
+    private var app: App { playLookup.ingest.app }
 
     func ask(about message: PlayIntake.Message) async {
         let notification = message.notification.notification
         guard notification.announcesVoid,
-            let token = notification.purchaseToken.map(asking.trust.token)
+            let token = notification.purchaseToken.map(playLookup.trust.token)
         else { return }
         do {
-            guard let lineage = try await asking.lineage(of: token),
-                let upkeep = upkeeps.first(app.id, lineage.environment),
+            guard let lineage = try await playLookup.lineage(of: token),
+                let poller = pollers.first(app.id, lineage.environment),
                 try !isKnown(notification, token, in: lineage)
             else { return }
-            upkeep.expectVoid(of: token, in: lineage, at: message.notification.eventTime)
-            try await upkeep.readExpectedVoids()
+            poller.expectVoid(of: token, in: lineage, at: message.notification.eventTime)
+            try await poller.readExpectedVoids()
         } catch {
-            asking.ingest.log(
+            playLookup.ingest.log(
                 LogLine(
                     .warning,
-                    PlayUpkeep.voidUnread,
+                    PlayPoller.voidUnread,
                     app: app.id,
                     code: error is StorageError ? "storage" : "not-asked",
                     detail: (error as? StorageError)?.description ?? "The server stops."
@@ -47,7 +47,8 @@ struct PlayVoidedNotice: Sendable {
         guard case .voidedPurchase(let order) = notification.content, let id = order.orderId,
             order.refundType?.known != .quantityBasedPartial
         else { return false }
-        return try asking.ingest.storage.holding(lineage, app: app.id).facts.contains { fact in
+        return try playLookup.ingest.storage.lineageRecord(lineage, app: app.id).facts.contains {
+            fact in
             guard case .playVoidedOrder(let known) = fact.assertion else { return false }
             return fact.rank != .inferred && known.token == token && known.orderId == id
                 && !known.isPartial

@@ -65,9 +65,14 @@ struct RelayedAnswer: Sendable {
         environments.insert(ingest.app.answeredEnvironment)
         var outcome = Outcome()
         for environment in environments.sorted(by: { $0.rawValue < $1.rawValue }) {
-            let intake = try intake(of: evidence, in: environment, by: ingest, at: now)
-            let deriver = Deriver(app: ingest.app)
-            let kept = try await ingest.storage.commit(intake, derive: deriver.derive)
+            let commitRequest = try commitRequest(
+                of: evidence,
+                in: environment,
+                by: ingest,
+                at: now
+            )
+            let projector = Projector(app: ingest.app)
+            let kept = try await ingest.storage.commit(commitRequest, derive: projector.derive)
             guard case .committed(let newFacts, _, let rulings) = kept else { continue }
             outcome.isKnown = false
             outcome.newFacts += newFacts
@@ -76,12 +81,12 @@ struct RelayedAnswer: Sendable {
         return outcome
     }
 
-    private func intake(
+    private func commitRequest(
         of evidence: Evidence,
         in environment: Environment,
         by ingest: Ingest,
         at now: Instant
-    ) throws(StorageError) -> Intake {
+    ) throws(StorageError) -> CommitRequest {
         let app = ingest.app
         let chains = try ingest.storage.chains(of: reading.lineages, app: app.id)
         let facts = reading.facts(
@@ -91,14 +96,14 @@ struct RelayedAnswer: Sendable {
             chains: chains
         )
         let claims = reading.claims(at: now, chains: chains)
-        return Intake(
+        return CommitRequest(
             app: app.id,
             environment: environment,
             evidence: evidence,
             facts: facts.filter { $0.lineage.environment == environment },
             ownership: OwnershipClaims(
                 claims.filter { $0.lineage.environment == environment },
-                rule: Deriver(app: app).rule
+                rule: Projector(app: app).rule
             ),
             transfer: app.policy.transfer,
             now: now

@@ -14,7 +14,9 @@ extension Storage {
         var facts: [Fact] = []
         for lineage in lineages.sorted() {
             guard let name = lineage.relayedName else { continue }
-            for holding in try holdings(named: name, app: app, limit: 8) { facts += holding.facts }
+            for lineageRecord in try lineageRecords(named: name, app: app, limit: 8) {
+                facts += lineageRecord.facts
+            }
         }
         return StoreChains(facts)
     }
@@ -31,31 +33,37 @@ extension Lineage {
     }
 }
 
-extension [Holding] {
+extension [LineageRecord] {
     /// The holdings, with relayed facts moved into the store's lineage of the same purchase; the
     /// store's list of owners applies.
-    var joined: [Holding] {
+    var joined: [LineageRecord] {
         guard count > 1, contains(where: \.isRelayed) else { return self }
         let chains = StoreChains(flatMap(\.facts))
         var told: [Lineage: [Fact]] = [:]
-        var rest: [Holding] = []
-        for holding in self {
-            let lineage = holding.isRelayed ? chains.lineage(of: holding.lineage) : holding.lineage
-            if lineage == holding.lineage {
-                rest.append(holding)
+        var rest: [LineageRecord] = []
+        for lineageRecord in self {
+            let lineage =
+                lineageRecord.isRelayed
+                ? chains.lineage(of: lineageRecord.lineage) : lineageRecord.lineage
+            if lineage == lineageRecord.lineage {
+                rest.append(lineageRecord)
             } else {
-                told[lineage, default: []] += holding.facts.map(chains.joined)
+                told[lineage, default: []] += lineageRecord.facts.map(chains.joined)
             }
         }
-        return rest.map { holding in
-            guard let more = told[holding.lineage] else { return holding }
-            let facts = (holding.facts + more).sorted { $0.assertedAt < $1.assertedAt }
-            return Holding(lineage: holding.lineage, facts: facts, owners: holding.owners)
+        return rest.map { lineageRecord in
+            guard let more = told[lineageRecord.lineage] else { return lineageRecord }
+            let facts = (lineageRecord.facts + more).sorted { $0.assertedAt < $1.assertedAt }
+            return LineageRecord(
+                lineage: lineageRecord.lineage,
+                facts: facts,
+                owners: lineageRecord.owners
+            )
         }
     }
 }
 
-extension Holding {
+extension LineageRecord {
     /// Whether all its facts come from a relay.
     var isRelayed: Bool {
         !facts.isEmpty && facts.allSatisfy { $0.rank == .relayed }
@@ -81,8 +89,9 @@ extension Ingest {
                     id: name.text
                 )
                 guard relayed != fact.lineage else { continue }
-                let holding = try storage.holding(relayed, app: app.id)
-                guard holding.isRelayed, let holder = holding.owners.owner(at: now) else {
+                let lineageRecord = try storage.lineageRecord(relayed, app: app.id)
+                guard lineageRecord.isRelayed, let holder = lineageRecord.owners.owner(at: now)
+                else {
                     continue
                 }
                 claims[fact.lineage] = OwnershipClaim(
@@ -96,12 +105,12 @@ extension Ingest {
             }
         }
         guard !claims.isEmpty else { return nil }
-        let (deriver, outweighed) = (Deriver(app: app), named)
+        let (projector, outweighed) = (Projector(app: app), named)
         return OwnershipClaims(claims.values.sorted { $0.lineage < $1.lineage }) {
             claim,
-            holding,
+            lineageRecord,
             holder throws(StorageError) in
-            let ruling = try deriver.rule(claim, holding, holder)
+            let ruling = try projector.rule(claim, lineageRecord, holder)
             guard outweighed.contains(claim.lineage), case .refused = ruling else { return ruling }
             return .granted(
                 OwnershipEntry(

@@ -5,10 +5,10 @@ import TideoverStorage
 /// Transfers between customers that RevenueCat reported. They are stored because a transferred
 /// purchase may be reported later.
 struct RelayedTransfers: Sendable {
-    private let bookmarks: Bookmarks
+    private let cursors: Cursors
 
     init(app: String, environment: Environment, storage: any Storage) {
-        bookmarks = Bookmarks(app: app, environment: environment, storage: storage)
+        cursors = Cursors(app: app, environment: environment, storage: storage)
     }
 
     /// The maximum length of a chain of transfers.
@@ -23,24 +23,26 @@ struct RelayedTransfers: Sendable {
     ) async throws(StorageError) {
         let known = try transfer(from: former)
         guard known.map({ $0.at < instant }) ?? true else { return }
-        try await bookmarks.keep((customer, instant), Self.name(of: former))
+        try await cursors.keep((customer, instant), Self.name(of: former))
     }
 
     /// Returns the current owner of purchases that a customer had at an instant of RevenueCat's
     /// clock; nil if they were not transferred since.
-    func heir(of customer: CustomerID, since instant: Instant) throws(StorageError) -> CustomerID? {
-        var (heir, instant) = (customer, instant)
+    func currentOwner(of customer: CustomerID, since instant: Instant) throws(StorageError)
+        -> CustomerID?
+    {
+        var (currentOwner, instant) = (customer, instant)
         for _ in 0..<Self.most {
-            guard let next = try transfer(from: heir), next.at >= instant else { break }
-            (heir, instant) = (next.to, next.at)
+            guard let next = try transfer(from: currentOwner), next.at >= instant else { break }
+            (currentOwner, instant) = (next.to, next.at)
         }
-        return heir == customer ? nil : heir
+        return currentOwner == customer ? nil : currentOwner
     }
 
     private func transfer(
         from customer: CustomerID
     ) throws(StorageError) -> (to: CustomerID, at: Instant)? {
-        try bookmarks.transfer(Self.name(of: customer))
+        try cursors.transfer(Self.name(of: customer))
     }
 
     private static func name(of customer: CustomerID) -> String {

@@ -72,15 +72,20 @@ struct RevenueCatIngest: Sendable {
         var newFacts = 0
         var isNew = false
         for environment in environments(of: webhook) {
-            let intake = try await onPool { try self.intake(of: webhook, in: environment) }
-            let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+            let commitRequest = try await onPool {
+                try self.commitRequest(of: webhook, in: environment)
+            }
+            let outcome = try await ingest.storage.commit(
+                commitRequest,
+                derive: Projector(app: app).derive
+            )
             // Also for a repeated webhook, since the server may have stopped after the commit.
             try await handOn(webhook, in: environment)
             guard case .committed(let count, _, let rulings) = outcome else { continue }
             isNew = true
             newFacts += count
             ingest.count(rulings)
-            ingest.count(notUnderstood(in: webhook.reading, intake.facts, environment))
+            ingest.count(notUnderstood(in: webhook.reading, commitRequest.facts, environment))
         }
         return try await answer(webhook, isNew: isNew, newFacts)
     }
@@ -90,10 +95,10 @@ struct RevenueCatIngest: Sendable {
         webhook.reading.environment.map { [$0] } ?? app.environments
     }
 
-    private func intake(
+    private func commitRequest(
         of webhook: Webhook,
         in environment: Environment
-    ) throws(StorageError) -> Intake {
+    ) throws(StorageError) -> CommitRequest {
         let reading = webhook.reading
         let chains = try ingest.storage.chains(of: reading.lineages, app: app.id)
         let facts = reading.facts(
@@ -106,12 +111,12 @@ struct RevenueCatIngest: Sendable {
             + transfers(webhook, in: environment)
         let unknown = notUnderstood(in: reading, facts, environment)
         ingest.warn(of: unknown)
-        return Intake(
+        return CommitRequest(
             app: app.id,
             environment: environment,
             evidence: webhook.evidence,
             facts: facts,
-            ownership: OwnershipClaims(claims, rule: Deriver(app: app).rule),
+            ownership: OwnershipClaims(claims, rule: Projector(app: app).rule),
             transfer: app.policy.transfer,
             tallies: unknown.tallies,
             now: webhook.receivedAt
@@ -196,13 +201,16 @@ extension RevenueCatIngest {
                     by: "RevenueCat"
                 )
                 guard case .granted(let line) = ruling else { continue }
-                let intake = Intake(
+                let commitRequest = CommitRequest(
                     app: app.id,
                     environment: environment,
                     alias: line,
                     now: webhook.receivedAt
                 )
-                _ = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+                _ = try await ingest.storage.commit(
+                    commitRequest,
+                    derive: Projector(app: app).derive
+                )
             }
         }
     }
@@ -213,7 +221,7 @@ extension RevenueCatIngest {
 
     private func keepTransfer(_ webhook: Webhook) async throws(StorageError) {
         guard case .transfer(let from, let to) = webhook.reading.customers,
-            let customer = Self.heir(to)
+            let customer = Self.currentOwner(to)
         else { return }
         for environment in environments(of: webhook) {
             for former in from where former != customer {
@@ -224,13 +232,13 @@ extension RevenueCatIngest {
     }
 
     /// Returns the customer who received the webhook's purchases in a later transfer; nil if none.
-    private func heir(
+    private func currentOwner(
         _ webhook: Webhook,
         in environment: Environment
     ) throws(StorageError) -> CustomerID? {
         let event = webhook.reading.event
         guard let customer = event.customer else { return nil }
-        return try book(of: environment).heir(of: customer, since: event.timestamp)
+        return try book(of: environment).currentOwner(of: customer, since: event.timestamp)
     }
 
     /// Removes claims that would undo a later transfer.
@@ -239,11 +247,11 @@ extension RevenueCatIngest {
         _ webhook: Webhook,
         in environment: Environment
     ) throws(StorageError) -> [OwnershipClaim] {
-        guard try heir(webhook, in: environment) != nil else { return claims }
+        guard try currentOwner(webhook, in: environment) != nil else { return claims }
         var timely: [OwnershipClaim] = []
         for claim in claims {
-            let holding = try ingest.storage.holding(claim.lineage, app: app.id)
-            if holding.owners.owner(at: claim.at) == nil { timely.append(claim) }
+            let lineageRecord = try ingest.storage.lineageRecord(claim.lineage, app: app.id)
+            if lineageRecord.owners.owner(at: claim.at) == nil { timely.append(claim) }
         }
         return timely
     }
@@ -251,25 +259,28 @@ extension RevenueCatIngest {
     /// Claims purchases that arrive after their transfer for the current owner. This follows the
     /// claim of the former owner, so policy rules as if both had arrived in order.
     private func handOn(_ webhook: Webhook, in environment: Environment) async throws {
-        guard let heir = try heir(webhook, in: environment) else { return }
+        guard let currentOwner = try currentOwner(webhook, in: environment) else { return }
         let chains = try ingest.storage.chains(of: webhook.reading.lineages, app: app.id)
         let claims = claims(webhook, chains, in: environment).map {
-            OwnershipClaim(lineage: $0.lineage, customer: heir, at: $0.at)
+            OwnershipClaim(lineage: $0.lineage, customer: currentOwner, at: $0.at)
         }
         guard !claims.isEmpty else { return }
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: app.id,
             environment: environment,
-            ownership: OwnershipClaims(claims, rule: Deriver(app: app).rule),
+            ownership: OwnershipClaims(claims, rule: Projector(app: app).rule),
             transfer: app.policy.transfer,
             now: webhook.receivedAt
         )
-        let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+        let outcome = try await ingest.storage.commit(
+            commitRequest,
+            derive: Projector(app: app).derive
+        )
         if case .committed(_, _, let rulings) = outcome { ingest.count(rulings) }
     }
 
     /// Returns the recipient of a transfer, preferring an id that the app assigned.
-    private static func heir(_ customers: [CustomerID]) -> CustomerID? {
+    private static func currentOwner(_ customers: [CustomerID]) -> CustomerID? {
         customers.first { !$0.isRevenueCatAnonymous } ?? customers.first
     }
 
@@ -280,19 +291,19 @@ extension RevenueCatIngest {
         in environment: Environment
     ) throws(StorageError) -> [OwnershipClaim] {
         guard case .transfer(let from, let to) = webhook.reading.customers,
-            let named = Self.heir(to)
+            let named = Self.currentOwner(to)
         else { return [] }
         let since = webhook.reading.event.timestamp
-        let customer = try book(of: environment).heir(of: named, since: since) ?? named
+        let customer = try book(of: environment).currentOwner(of: named, since: since) ?? named
         var lineages: Set<Lineage> = []
         for former in from {
             let key = CustomerKey(app: app.id, environment: environment, customer: former)
             guard
                 let all = try ingest.storage.lineages(of: key, now: webhook.receivedAt)
             else { continue }
-            for holding in all.holdings
-            where all.identity.owns(holding.owners, at: webhook.receivedAt) {
-                lineages.insert(holding.lineage)
+            for lineageRecord in all.lineageRecords
+            where all.identity.owns(lineageRecord.owners, at: webhook.receivedAt) {
+                lineages.insert(lineageRecord.lineage)
             }
         }
         return lineages.filter { $0.environment == environment }.sorted().map {

@@ -21,35 +21,40 @@ struct AliasesRoute: Sendable {
 
     func declare(_ request: Request, customer: String) async throws -> Response {
         let customer = try CustomerID.writable(customer)
-        let wish = try AliasWish(request.body)
+        let createRequest = try CreateAliasRequest(request.body)
         let now = clock()
-        let isNew = try await onPool { try judge(wish, of: customer, at: now) }
+        let isNew = try await onPool { try judge(createRequest, of: customer, at: now) }
         for environment in app.environments {
             let line = CustomerAlias(
-                alias: wish.alias,
+                alias: createRequest.alias,
                 customer: customer,
                 from: now,
-                why: wish.why,
+                why: createRequest.why,
                 by: presenter
             )
-            let intake = Intake(app: app.id, environment: environment, alias: line, now: now)
-            _ = try await storage.commit(intake, derive: Deriver(app: app).derive)
+            let commitRequest = CommitRequest(
+                app: app.id,
+                environment: environment,
+                alias: line,
+                now: now
+            )
+            _ = try await storage.commit(commitRequest, derive: Projector(app: app).derive)
         }
         // A concurrent request may have added a conflicting alias.
-        _ = try await onPool { try judge(wish, of: customer, at: now) }
+        _ = try await onPool { try judge(createRequest, of: customer, at: now) }
         return respond(try await onPool { try identity(of: customer) }, status: isNew ? 201 : 200)
     }
 
     /// Returns whether the alias is new in any environment; throws if one rejects it.
     private func judge(
-        _ wish: AliasWish,
+        _ createRequest: CreateAliasRequest,
         of customer: CustomerID,
         at now: Instant
     ) throws -> Bool {
         var isNew = false
         for environment in app.environments {
             let ruling = AliasRuling(
-                try storage.identity(of: key(of: wish.alias, environment)),
+                try storage.identity(of: key(of: createRequest.alias, environment)),
                 as: try storage.identity(of: key(of: customer, environment)),
                 at: now,
                 by: presenter
@@ -86,7 +91,7 @@ struct AliasesRoute: Sendable {
 }
 
 /// A request to add an alias.
-struct AliasWish: Hashable, Sendable {
+struct CreateAliasRequest: Hashable, Sendable {
     let alias: CustomerID
     let why: String
 
@@ -105,7 +110,7 @@ struct AliasWish: Hashable, Sendable {
         }
         guard alias.isWritable else { throw .badCustomer }
         self.alias = alias
-        why = root["why"] == nil ? "" : try GrantWish.why(root)
+        why = root["why"] == nil ? "" : try CreateGrantRequest.why(root)
     }
 }
 

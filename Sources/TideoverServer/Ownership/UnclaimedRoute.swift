@@ -49,7 +49,7 @@ struct UnclaimedRoute: Sendable {
             writer.field(
                 "purchases",
                 array: { writer in
-                    for holding in page { holding.write(to: &writer, of: app, at: now) }
+                    for lineageRecord in page { lineageRecord.write(to: &writer, of: app, at: now) }
                 }
             )
             writer.field("next", page.last?.lineage.key ?? after)

@@ -6,7 +6,7 @@ import TideoverStorage
 struct DriftWatch: Sendable {
     let ingest: Ingest
     let backfillers: [Backfiller]
-    let upkeeps: [PlayUpkeep]
+    let pollers: [PlayPoller]
 
     /// The maximum number of a customer's drifts examined: open ones, and those that just ended.
     private static let mostDrift = 50
@@ -50,7 +50,7 @@ struct DriftWatch: Sendable {
         guard !questions.isEmpty else { return found }
         for lineage in questions {
             if lineage.store == .googlePlay {
-                try await upkeeps.first(app.id, key.environment)?.askAtOnce(about: lineage)
+                try await pollers.first(app.id, key.environment)?.askAtOnce(about: lineage)
             } else {
                 try await backfillers.first(app.id, key.environment)?.askAtOnce(about: lineage)
             }
@@ -74,19 +74,19 @@ struct DriftWatch: Sendable {
     ) async throws {
         let heard = HeardReport(key: key, report: report)
         let known = try ingest.storage.knownLineages(of: key, now: now)
-        let foreseen = Deriver(app: app, issuesPasses: false, heard: heard).derive(known)
+        let foreseen = Projector(app: app, issuesPasses: false, heard: heard).derive(known)
         guard !foreseen.drift.isEmpty else { return }
         guard try mayChange(foreseen, of: key, from: changer, at: now) else {
             return ingest.metrics.count(.unheardReports, app.id)
         }
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: app.id,
             environment: key.environment,
             customers: [key],
             now: now
         )
-        let deriver = Deriver(app: app, heard: heard)
-        _ = try await ingest.storage.commit(intake, derive: deriver.derive)
+        let projector = Projector(app: app, heard: heard)
+        _ = try await ingest.storage.commit(commitRequest, derive: projector.derive)
     }
 
     /// Returns whether the sender and the customer are within their budgets, since a device's
@@ -97,13 +97,13 @@ struct DriftWatch: Sendable {
         from changer: Sender?,
         at now: Instant
     ) throws(StorageError) -> Bool {
-        guard ingest.budget.objection(to: changer) == nil else { return false }
+        guard ingest.rateLimiter.objection(to: changer) == nil else { return false }
         if foreseen.drift.contains(where: { $0.openedAt == now }) {
             let begun = try ingest.storage.drift(of: key, limit: Self.mostInAnHour)
                 .count { $0.openedAt > now - .hours(1) }
             guard begun < Self.mostInAnHour else { return false }
         }
-        ingest.budget.charge(changer, storing: foreseen.byteCount)
+        ingest.rateLimiter.charge(changer, storing: foreseen.byteCount)
         return true
     }
 
@@ -140,9 +140,9 @@ struct DriftWatch: Sendable {
                 id: id,
                 ownership: ownership
             )
-            let holding = try ingest.storage.holding(lineage, app: app.id)
-            guard !holding.facts.isEmpty else { continue }
-            let owner = holding.owners.owner(at: now)
+            let lineageRecord = try ingest.storage.lineageRecord(lineage, app: app.id)
+            guard !lineageRecord.facts.isEmpty else { continue }
+            let owner = lineageRecord.owners.owner(at: now)
             return DeviceReport.Purchase(
                 lineage: lineage,
                 holder: owner == key.customer

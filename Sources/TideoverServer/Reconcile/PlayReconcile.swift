@@ -19,7 +19,7 @@ struct PlayReconcile: Sendable {
     private static let pause = Milliseconds.seconds(10)
 
     private var app: App { ingest.app }
-    private var asking: PlayAsking { PlayAsking(ingest: ingest, trust: trust) }
+    private var playLookup: PlayLookup { PlayLookup(ingest: ingest, trust: trust) }
 
     /// The result for one purchase, before it is stored.
     struct Asked: Sendable {
@@ -30,7 +30,7 @@ struct PlayReconcile: Sendable {
     fileprivate enum Finding: Sendable {
         /// The store was queried recently, or there is no service account.
         case known(AcceptedItem)
-        case answered(PlayAsking.Answers)
+        case answered(PlayLookup.Answers)
     }
 
     /// Queries one purchase, unless that was done recently. A failure becomes the outcome of the
@@ -76,7 +76,7 @@ struct PlayReconcile: Sendable {
     /// nothing.
     private func presume(
         _ purchase: PresentedPurchase,
-        _ known: Holding?
+        _ known: LineageRecord?
     ) async throws -> AcceptedItem {
         let token = trust.token(purchase.purchaseToken)
         let lineage =
@@ -117,20 +117,20 @@ struct PlayReconcile: Sendable {
     ) async throws {
         let now = ingest.clock()
         let record = PresentedRecord(token, as: product, in: lineage, at: now)
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: app.id,
             environment: lineage.environment,
             evidence: record.evidence(of: token),
             facts: [record.fact],
             now: now
         )
-        _ = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+        _ = try await ingest.storage.commit(commitRequest, derive: Projector(app: app).derive)
     }
 
-    private func known(_ purchase: PresentedPurchase) async throws -> Holding? {
-        let lineage = try await asking.lineage(of: trust.token(purchase.purchaseToken))
+    private func known(_ purchase: PresentedPurchase) async throws -> LineageRecord? {
+        let lineage = try await playLookup.lineage(of: trust.token(purchase.purchaseToken))
         let (storage, app) = (ingest.storage, app.id)
-        return try await onPool { try lineage.map { try storage.holding($0, app: app) } }
+        return try await onPool { try lineage.map { try storage.lineageRecord($0, app: app) } }
     }
 
     // MARK: Queries
@@ -139,17 +139,17 @@ struct PlayReconcile: Sendable {
     /// purchases: if the likelier query finds nothing, the other one is sent.
     private func answers(
         about purchase: PresentedPurchase,
-        _ known: Holding?
-    ) async throws -> PlayAsking.Answers {
+        _ known: LineageRecord?
+    ) async throws -> PlayLookup.Answers {
         var questions: [PlayNotification.Question] = [
             .subscription(token: purchase.purchaseToken), .product(token: purchase.purchaseToken),
         ]
         if isOneTime(purchase, known) { questions.reverse() }
-        var answers = PlayAsking.Answers()
+        var answers = PlayLookup.Answers()
         if known != nil { questions.removeLast() }
         for question in questions {
             do {
-                try await asking.ask(question, &answers)
+                try await playLookup.ask(question, &answers)
                 return answers
             } catch let failure as PlayAPIFailure where failure.saysUnknown {
                 continue
@@ -158,7 +158,7 @@ struct PlayReconcile: Sendable {
         throw DeviceRefusal.unknownPurchase
     }
 
-    private func isOneTime(_ purchase: PresentedPurchase, _ known: Holding?) -> Bool {
+    private func isOneTime(_ purchase: PresentedPurchase, _ known: LineageRecord?) -> Bool {
         if let known {
             return known.facts.contains { fact in
                 if case .playPurchase = fact.assertion { true } else { false }
@@ -195,13 +195,13 @@ struct PlayReconcile: Sendable {
 
     private struct ReadAnswer {
         let item: DeviceItem
-        let answered: PlayAsking.Answered
+        let answered: PlayLookup.Answered
         let lineage: Lineage
         let statedAt: Instant
     }
 
     private func read(
-        _ answers: PlayAsking.Answers,
+        _ answers: PlayLookup.Answers,
         of item: DeviceItem,
         at now: Instant
     ) throws -> ReadAnswer {
@@ -220,7 +220,7 @@ struct PlayReconcile: Sendable {
         }
         return ReadAnswer(
             item: item,
-            answered: PlayAsking.Answered(
+            answered: PlayLookup.Answered(
                 evidence: evidence,
                 facts: facts,
                 presumed: lineage.environment
@@ -233,7 +233,7 @@ struct PlayReconcile: Sendable {
     /// Commits all responses together; if the storage rejects the commit, each one separately.
     private func keep(_ read: [ReadAnswer], at now: Instant) async -> [KeptItem] {
         do {
-            let outcomes = try await asking.keep(read.map(\.answered), at: now)
+            let outcomes = try await playLookup.keep(read.map(\.answered), at: now)
             return zip(read, outcomes).map { read, outcome in
                 let isKnown = outcome == .duplicate
                 let accepted = AcceptedItem(
@@ -299,7 +299,7 @@ extension App {
     fileprivate var packageName: String? { googlePlay?.identity.packageName }
 }
 
-extension Holding {
+extension LineageRecord {
     /// Whether a notification or a device named its product.
     fileprivate var namesProduct: Bool {
         facts.contains { fact in

@@ -13,7 +13,7 @@ import TideoverStorage
 struct ReconcileRoute: Sendable {
     let ingest: Ingest
     let backfillers: [Backfiller]
-    let upkeeps: [PlayUpkeep]
+    let pollers: [PlayPoller]
     /// Limits the rate of Google Play queries that devices cause for the app; nil if it is not sold
     /// there.
     let playQuestions: RequestLimiter?
@@ -41,7 +41,7 @@ struct ReconcileRoute: Sendable {
             saysNothing: evidence.saysNothing
         )
         let environment = wanted ?? kept.environment ?? app.usualEnvironment
-        let changer = ingest.budget.sender(of: request, to: app.id, for: .change)
+        let changer = ingest.rateLimiter.sender(of: request, to: app.id, for: .change)
         let rulings = try await telling(kept) {
             try await claim(
                 kept,
@@ -56,7 +56,7 @@ struct ReconcileRoute: Sendable {
         let drift = try await DriftWatch(
             ingest: ingest,
             backfillers: backfillers,
-            upkeeps: upkeeps
+            pollers: pollers
         )
         .hear(evidence.conclusion, of: key, from: changer, rulings, at: now)
         let snapshot = try await SnapshotRoute(
@@ -75,11 +75,11 @@ struct ReconcileRoute: Sendable {
         from request: Request,
         at now: Instant
     ) async throws -> [JudgedItem] {
-        let sender = ingest.budget.sender(of: request, to: app.id, for: .reconcile)
+        let sender = ingest.rateLimiter.sender(of: request, to: app.id, for: .reconcile)
         let trust = app.appStore
         let judged: [JudgedItem]
         do {
-            judged = try await ingest.budget.pass(sender, through: ingest.verifications) {
+            judged = try await ingest.rateLimiter.pass(sender, through: ingest.verifications) {
                 objection in
                 let judged = try await onPool {
                     items.map {
@@ -90,12 +90,12 @@ struct ReconcileRoute: Sendable {
                 return judged
             }
         } catch {
-            throw error is Gate.Full ? Problem.overloaded : error
+            throw error is ConcurrencyLimiter.Full ? Problem.overloaded : error
         }
         for case .success(let (_, reading)) in judged.map(\.outcome) {
             try ingest.requireNotAhead(reading, at: now)
         }
-        if judged.contains(where: \.isForged) { ingest.budget.charge(sender) }
+        if judged.contains(where: \.isForged) { ingest.rateLimiter.charge(sender) }
         return judged
     }
 
@@ -115,12 +115,12 @@ struct ReconcileRoute: Sendable {
     /// count against the sender's budget.
     private func ask(_ items: [DeviceItem], from request: Request) async -> [KeptItem] {
         guard let trust = app.googlePlay, let playQuestions else { return [] }
-        let sender = ingest.budget.sender(of: request, to: app.id, for: .reconcile)
+        let sender = ingest.rateLimiter.sender(of: request, to: app.id, for: .reconcile)
         let play = PlayReconcile(
             ingest: ingest,
             trust: trust,
             limiter: playQuestions,
-            onlyKnown: ingest.budget.objection(to: sender) != nil
+            onlyKnown: ingest.rateLimiter.objection(to: sender) != nil
         )
         let asked = await withTaskGroup(of: PlayReconcile.Asked.self) { group in
             for item in items {
@@ -132,7 +132,7 @@ struct ReconcileRoute: Sendable {
         let kept = await play.keep(asked.sorted { $0.item.position < $1.item.position })
         for item in kept {
             count(item)
-            if item.isUnknownPurchase { ingest.budget.charge(sender) }
+            if item.isUnknownPurchase { ingest.rateLimiter.charge(sender) }
         }
         return kept
     }
@@ -218,7 +218,7 @@ struct ReconcileRoute: Sendable {
         var shared = lineage
         shared.ownership = .familyShared
         for lineage in [lineage, shared] {
-            if try !ingest.storage.holding(lineage, app: app.id).facts.isEmpty { return true }
+            if try !ingest.storage.lineageRecord(lineage, app: app.id).facts.isEmpty { return true }
         }
         return false
     }
@@ -266,24 +266,27 @@ struct ReconcileRoute: Sendable {
             }
             guard isNews || !claims.isEmpty else { continue }
             let charges = kept.isNew ? 0 : max(1, claims.count)
-            if charges > 0, let objection = ingest.budget.objection(to: changer) {
+            if charges > 0, let objection = ingest.rateLimiter.objection(to: changer) {
                 throw objection
             }
-            for _ in 0..<charges { ingest.budget.charge(changer) }
-            let intake = Intake(
+            for _ in 0..<charges { ingest.rateLimiter.charge(changer) }
+            let commitRequest = CommitRequest(
                 app: app.id,
                 environment: environment,
                 customers: [key],
                 reconciled: isNews ? [key] : [],
                 presentedIn: store,
-                ownership: OwnershipClaims(claims, rule: Deriver(app: app).rule),
+                ownership: OwnershipClaims(claims, rule: Projector(app: app).rule),
                 now: now
             )
-            let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+            let outcome = try await ingest.storage.commit(
+                commitRequest,
+                derive: Projector(app: app).derive
+            )
             guard case .committed(_, let rows, let ruled) = outcome else { continue }
             if charges > 0 {
                 let bytes = rows.first { $0.key == key }?.answer.count ?? 0
-                ingest.budget.charge(changer, storing: bytes, chargedBefore: charges)
+                ingest.rateLimiter.charge(changer, storing: bytes, chargedBefore: charges)
             }
             for (claim, ruling) in zip(claims, ruled) {
                 rulings[claim.lineage] = ruling
@@ -303,7 +306,7 @@ struct ReconcileRoute: Sendable {
         let ids = try ingest.storage.identity(of: key).all
         var held: Set<Lineage> = []
         for lineage in lineages {
-            let owners = try ingest.storage.holding(lineage, app: app.id).owners
+            let owners = try ingest.storage.lineageRecord(lineage, app: app.id).owners
             if let owner = owners.owner(at: now), ids.contains(owner) { held.insert(lineage) }
         }
         return held

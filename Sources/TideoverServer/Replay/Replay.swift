@@ -102,7 +102,7 @@ struct Replay: Sendable {
 
     private func commit(facts: [Fact] = [], customers: [CustomerKey] = []) async throws {
         // The evidence is already stored; each fact refers to it.
-        let intake = Intake(
+        let commitRequest = CommitRequest(
             app: app.id,
             environment: environment,
             facts: facts,
@@ -110,15 +110,15 @@ struct Replay: Sendable {
             transfer: app.policy.transfer,
             now: clock()
         )
-        _ = try await storage.commit(intake, derive: Deriver(app: app).derive)
+        _ = try await storage.commit(commitRequest, derive: Projector(app: app).derive)
     }
 
     // MARK: Finding
 
     private func begin(_ findings: inout Findings) throws {
-        try storage.eachHolding(app: app.id, environment: environment) { holding in
-            for fact in holding.facts { findings.stored.insert(FactDigest(fact)) }
-            findings.owners.formUnion(holding.owners.map(\.customer))
+        try storage.eachLineageRecord(app: app.id, environment: environment) { lineageRecord in
+            for fact in lineageRecord.facts { findings.stored.insert(FactDigest(fact)) }
+            findings.owners.formUnion(lineageRecord.owners.map(\.customer))
         }
         findings.unseen = findings.stored
     }
@@ -129,8 +129,8 @@ struct Replay: Sendable {
         // Judge before the facts are added; afterwards the previous answers are lost.
         var concerned = Set(findings.news.values.joined().compactMap { $0.claim?.customer })
         for lineage in Set(findings.news.values.compactMap { $0.first?.lineage }) {
-            let holding = try storage.holding(lineage, app: app.id)
-            concerned.formUnion(holding.owners.map(\.customer))
+            let lineageRecord = try storage.lineageRecord(lineage, app: app.id)
+            concerned.formUnion(lineageRecord.owners.map(\.customer))
         }
         for owner in concerned.sorted() { try judge(owner, &findings) }
         findings.owners.formUnion(concerned)
@@ -138,8 +138,8 @@ struct Replay: Sendable {
 
     private func finish(_ findings: inout Findings) throws {
         if !findings.report.isResumed, !findings.unseen.isEmpty {
-            try storage.eachHolding(app: app.id, environment: environment) { holding in
-                for fact in holding.facts
+            try storage.eachLineageRecord(app: app.id, environment: environment) { lineageRecord in
+                for fact in lineageRecord.facts
                 where fact.isReadFromEvidence && findings.unseen.contains(FactDigest(fact)) {
                     findings.report.unread.add(ReplayReport.Named(fact))
                 }
@@ -274,13 +274,13 @@ struct Replay: Sendable {
             isOutdated: Bool,
             _ app: App
         ) {
-            let deriver = Deriver(app: app)
+            let projector = Projector(app: app)
             let row = isOutdated ? found.answer : nil
-            present = Replay.words(deriver.derive(found).answer)
-            new = then == found ? present : Replay.words(deriver.derive(then).answer)
+            present = Replay.words(projector.derive(found).answer)
+            new = then == found ? present : Replay.words(projector.derive(then).answer)
             stored = row.map { Replay.words($0.answer) }
             rederived =
-                row.map { Replay.words(deriver.derive(found.asked(at: $0.derivedAt)).answer) }
+                row.map { Replay.words(projector.derive(found.asked(at: $0.derivedAt)).answer) }
                 ?? [:]
             isAnswered = found.answer != nil
             change = row.map { StoredAnswerChange($0, app) } ?? StoredAnswerChange()
@@ -372,16 +372,16 @@ extension Fact {
 
 extension CustomerLineages {
     /// Returns the same lineages at another instant.
-    fileprivate func asked(at now: Instant) -> Self { with(holdings, at: now) }
+    fileprivate func asked(at now: Instant) -> Self { with(lineageRecords, at: now) }
 
     /// Returns a copy with other purchases, at another instant.
-    private func with(_ holdings: [Holding], at now: Instant) -> Self {
+    private func with(_ lineageRecords: [LineageRecord], at now: Instant) -> Self {
         CustomerLineages(
             key: key,
             aliases: identity.aliases,
             answer: answer,
-            holdings: holdings,
-            told: told,
+            lineageRecords: lineageRecords,
+            deliveredEvents: deliveredEvents,
             openDrift: openDrift,
             prompts: prompts,
             now: now
@@ -390,26 +390,26 @@ extension CustomerLineages {
 
     /// Returns the lineages that the customer owns, or would own, with the facts to be added.
     fileprivate func extended(by news: [String: [Fact]], for owner: CustomerID) -> Self {
-        var holdings = holdings.map { holding in
-            let facts = holding.facts + (news[holding.lineage.key] ?? [])
-            return Holding(
-                lineage: holding.lineage,
+        var lineageRecords = lineageRecords.map { lineageRecord in
+            let facts = lineageRecord.facts + (news[lineageRecord.lineage.key] ?? [])
+            return LineageRecord(
+                lineage: lineageRecord.lineage,
                 facts: facts,
-                owners: holding.owners + holding.owners.additions(for: facts)
+                owners: lineageRecord.owners + lineageRecord.owners.additions(for: facts)
             )
         }
-        let known = Set(holdings.map(\.lineage.key))
+        let known = Set(lineageRecords.map(\.lineage.key))
         for (key, facts) in news.sorted(by: { $0.key < $1.key })
         where !known.contains(key) && facts.contains(where: { $0.claim?.customer == owner }) {
             let none: [OwnershipEntry] = []
-            holdings.append(
-                Holding(
+            lineageRecords.append(
+                LineageRecord(
                     lineage: facts[0].lineage,
                     facts: facts,
                     owners: none.additions(for: facts)
                 )
             )
         }
-        return with(holdings, at: now)
+        return with(lineageRecords, at: now)
     }
 }

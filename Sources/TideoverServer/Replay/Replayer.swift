@@ -17,7 +17,7 @@ final class Replayer: Sendable {
     private let log: Log
     /// The program's version; another version must read all evidence again.
     private let version: String
-    private let bookmarks: Bookmarks
+    private let cursors: Cursors
     private let state = Locked(State())
 
     private struct State {
@@ -42,7 +42,7 @@ final class Replayer: Sendable {
         self.clock = clock
         self.log = log
         self.version = version
-        bookmarks = Bookmarks(app: app.id, environment: environment, storage: storage)
+        cursors = Cursors(app: app.id, environment: environment, storage: storage)
     }
 
     // MARK: State
@@ -79,7 +79,7 @@ final class Replayer: Sendable {
     /// Requests the run that an earlier server did not complete.
     private func takeUp() {
         do {
-            guard let mark = try bookmarks.replay() else { return }
+            guard let mark = try cursors.replay() else { return }
             guard !mark.isSetAside(by: version) else { return setAside(mark) }
             want(apply: mark.applies)
         } catch {
@@ -102,12 +102,12 @@ final class Replayer: Sendable {
     /// restart.
     func run(apply: Bool, isKept: Bool) async -> ReplayReport? {
         do {
-            let mark = isKept ? try bookmarks.replay() : nil
+            let mark = isKept ? try cursors.replay() : nil
             let place = mark.flatMap { $0.goesOn(apply: apply, version) ? $0.after : nil }
             guard let report = begin(apply, isResumed: place != nil) else { return nil }
             let runs = mark.map { $0.applies == apply && $0.version == version ? $0.runs : 0 }
             let done = try await replay(report, after: place, runs: (runs ?? 0) + 1, isKept)
-            if isKept { try await bookmarks.keep(nil as ReplayBookmark?) }
+            if isKept { try await cursors.keep(nil as ReplayBookmark?) }
             return end(done, .completed)
         } catch {
             if isKept { await forgetRuns() }
@@ -118,10 +118,10 @@ final class Replayer: Sendable {
     /// Records that a run stopped with an error, which is not a crash. If the storage fails, the
     /// stop counts as a crash.
     private func forgetRuns() async {
-        guard var mark = try? bookmarks.replay() else { return }
+        guard var mark = try? cursors.replay() else { return }
         mark.runs = 0
         do {
-            try await bookmarks.keep(mark)
+            try await cursors.keep(mark)
         } catch {
             tell(.warning, "replay's stop not stored", code: "storage", error.description)
         }
@@ -153,7 +153,7 @@ final class Replayer: Sendable {
     private func keep(_ report: ReplayReport, _ place: EvidenceID?, runs: Int) async throws {
         // The findings of a run that only reports are lost on restart, so it has no resume point.
         let after = report.applies ? place : nil
-        try await bookmarks.keep(
+        try await cursors.keep(
             ReplayBookmark(applies: report.applies, after: after, version: version, runs: runs)
         )
     }

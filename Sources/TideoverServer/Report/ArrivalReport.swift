@@ -39,9 +39,9 @@ package struct ArrivalReport: Hashable, Sendable {
     }
 
     /// Adds the facts of one lineage.
-    package mutating func add(_ holding: Holding) {
-        guard holding.lineage.store == store, let since else { return }
-        for change in LearnedChange.changes(among: holding.facts) {
+    package mutating func add(_ lineageRecord: LineageRecord) {
+        guard lineageRecord.lineage.store == store, let since else { return }
+        for change in LearnedChange.changes(among: lineageRecord.facts) {
             guard change.way == .pushed || change.trueSince >= since else {
                 earlier += 1
                 continue
@@ -65,15 +65,15 @@ extension ArrivalReport {
         _ read: LongRead
     ) throws {
         var since: Instant?
-        try storage.eachHolding(app: app, environment: environment) { holding in
+        try storage.eachLineageRecord(app: app, environment: environment) { lineageRecord in
             try read.goOn()
-            guard holding.lineage.store == store else { return }
-            for fact in holding.facts where LearnedChange.Way(fact.source) != nil {
+            guard lineageRecord.lineage.store == store else { return }
+            for fact in lineageRecord.facts where LearnedChange.Way(fact.source) != nil {
                 since = min(since ?? fact.learnedAt, fact.learnedAt)
             }
         }
         var report = Self(app: app, environment: environment, store: store, since: since)
-        try storage.eachHolding(app: app, environment: environment) {
+        try storage.eachLineageRecord(app: app, environment: environment) {
             try read.goOn()
             report.add($0)
         }

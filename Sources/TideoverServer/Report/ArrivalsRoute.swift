@@ -6,14 +6,16 @@ import TideoverJSON
 /// arrived.
 struct ArrivalsRoute {
     let app: App
-    let book: ArrivalBook
+    let notificationLog: NotificationLog
     let clock: Clock
 
     func respond(to request: Request) throws -> Response {
         let environment = try app.environment(askedIn: request)
         let store = try app.store(askedIn: request)
-        let place = ArrivalBook.Place(app: app.id, environment: environment, store: store)
-        guard let page = book.page(place) else { throw Problem.notConfigured(store, app.id) }
+        let place = NotificationLog.Place(app: app.id, environment: environment, store: store)
+        guard let page = notificationLog.page(place) else {
+            throw Problem.notConfigured(store, app.id)
+        }
         return .json(
             bytes: answer(place, page, at: clock()),
             headers: ["Cache-Control": "private, no-store"]
@@ -21,8 +23,8 @@ struct ArrivalsRoute {
     }
 
     private func answer(
-        _ place: ArrivalBook.Place,
-        _ page: ArrivalBook.Page,
+        _ place: NotificationLog.Place,
+        _ page: NotificationLog.Page,
         at now: Instant
     ) -> [UInt8] {
         var writer = JSONWriter()

@@ -33,7 +33,7 @@ struct CustomerShadow: Sendable {
     init?(_ kept: [KeptAnswer], _ lineages: CustomerLineages, of app: App) {
         let inOrder = kept.sorted { $0.subscriber.requestDate < $1.subscriber.requestDate }
         guard let newest = inOrder.last else { return nil }
-        let record = Deriver(app: app).record(of: lineages)
+        let record = Projector(app: app).record(of: lineages)
         let history = record.history
         key = lineages.key
         answers = inOrder.count

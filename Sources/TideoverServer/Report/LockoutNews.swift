@@ -18,15 +18,22 @@ package struct LockoutNews: Hashable, Sendable {
         self.now = now
     }
 
-    package mutating func add(_ holding: Holding, of app: App) {
-        guard holding.facts.contains(where: { since < $0.learnedAt && $0.learnedAt <= now }) else {
+    package mutating func add(_ lineageRecord: LineageRecord, of app: App) {
+        guard lineageRecord.facts.contains(where: { since < $0.learnedAt && $0.learnedAt <= now })
+        else {
             return
         }
-        let former = holding.facts.filter { $0.learnedAt <= since }
+        let former = lineageRecord.facts.filter { $0.learnedAt <= since }
         var isLonger = false
-        for entitlement in app.catalogue.entitlements(namedIn: holding.facts) {
-            let before = denials(former, holding.lineage, entitlement, until: since, app)
-            let after = denials(holding.facts, holding.lineage, entitlement, until: now, app)
+        for entitlement in app.catalogue.entitlements(namedIn: lineageRecord.facts) {
+            let before = denials(former, lineageRecord.lineage, entitlement, until: since, app)
+            let after = denials(
+                lineageRecord.facts,
+                lineageRecord.lineage,
+                entitlement,
+                until: now,
+                app
+            )
             for (cause, length) in after {
                 let more = length - (before[cause] ?? 0)
                 guard more > 0 else { continue }

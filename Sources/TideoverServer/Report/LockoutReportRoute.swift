@@ -36,13 +36,13 @@ extension LockoutSum {
     ) throws {
         self.init()
         var sum = self
-        try storage.eachHolding(app: app.id, environment: environment) { holding in
+        try storage.eachLineageRecord(app: app.id, environment: environment) { lineageRecord in
             try read.goOn()
-            for entitlement in app.catalogue.entitlements(namedIn: holding.facts) {
+            for entitlement in app.catalogue.entitlements(namedIn: lineageRecord.facts) {
                 sum.add(
                     Lockouts(
-                        lineage: holding.lineage,
-                        facts: holding.facts,
+                        lineage: lineageRecord.lineage,
+                        facts: lineageRecord.facts,
                         entitlement: entitlement,
                         until: now,
                         catalogue: app.catalogue,

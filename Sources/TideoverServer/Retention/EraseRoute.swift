@@ -62,8 +62,8 @@ struct EraseRoute: Sendable {
     /// Reads the data to erase; blocks the thread.
     private func erasure(of key: CustomerKey, _ read: LongRead) throws -> Erasure {
         let ids = Set(try storage.identity(of: key).all)
-        let holdings = try storage.knownLineages(of: key, now: clock()).holdings
-        let own = holdings.filter { $0.owners.allSatisfy { ids.contains($0.customer) } }
+        let lineageRecords = try storage.knownLineages(of: key, now: clock()).lineageRecords
+        let own = lineageRecords.filter { $0.owners.allSatisfy { ids.contains($0.customer) } }
         let going = Set(own.map(\.lineage))
         let known = Set(own.flatMap(\.facts).map(\.evidence))
         var exclusive: Set<EvidenceID> = []

@@ -16,25 +16,25 @@ public struct Service: Sendable {
     let keys: Locked<KeyTable>
     let random: @Sendable () -> UInt64
     /// The counts of rejected and unknown content, until they are stored.
-    let tallies: TallyBook
+    let tallies: CounterBuffer
     let refusals: RefusalLog
     private let writeAheadLogAlarm = Locked(WriteAheadLogAlarm())
     /// The counters since the start, for `/metrics`.
     let metrics: Metrics
     let readiness: Readiness
     /// Limits the concurrent verification of notifications.
-    package let verifications: Gate
+    package let verifications: ConcurrencyLimiter
     /// Limits the concurrent reports that read the storage.
     package let longReads: LongReads
     /// Limits senders with repeatedly rejected requests.
-    package let budget: RefusalBudget
-    let instruments: Instruments
+    package let rateLimiter: RateLimiter
+    let probes: Probes
     /// The arrival times of notifications.
-    let arrivals: ArrivalBook
+    let arrivals: NotificationLog
     /// The clients for App Store queries, for each app and environment with access.
     let backfillers: [Backfiller]
     /// The Google Play pollers, for each app and environment with access.
-    let upkeeps: [PlayUpkeep]
+    let pollers: [PlayPoller]
     /// The rate limiters for Google Play queries that devices cause, by app.
     let playQuestions: [String: RequestLimiter]
     /// The App Store's open requests for consumption information.
@@ -61,7 +61,7 @@ public struct Service: Sendable {
     ///   - log: Receives log lines.
     ///   - adminKey: A key that is accepted without being stored.
     ///   - localKey: The key for requests through the server's own socket.
-    ///   - instruments: The system readings for `/metrics`.
+    ///   - probes: The system readings for `/metrics`.
     ///   - verifications: The limit of concurrent verifications.
     ///   - clients: The limits of one client's rejected notifications.
     ///   - access: The access to the stores, by app.
@@ -82,7 +82,7 @@ public struct Service: Sendable {
         log: @escaping Log,
         adminKey: APIKey? = nil,
         localKey: APIKey? = nil,
-        instruments: Instruments = Instruments(),
+        probes: Probes = Probes(),
         verifications: WorkLimits = WorkLimits(),
         clients: ClientLimits = ClientLimits(),
         access: [String: [StoreAccess]] = [:],
@@ -102,20 +102,20 @@ public struct Service: Sendable {
                 app: app.id,
                 metrics: metrics,
                 log: log,
-                uptime: instruments.uptime
+                uptime: probes.uptime
             )
             app.googlePlay = app.googlePlay?.comparingClocks(watch)
             return app
         }
-        let agendas = PlayAgendas(of: apps)
+        let pollQueues = PollQueues(of: apps)
         let readinessState = Locked(ReadinessState())
         let storage = WatchedStorage(
             storage,
             metrics: metrics,
-            uptime: instruments.uptime,
+            uptime: probes.uptime,
             log: log,
-            told: { agendas.note($0) },
-            failed: { readinessState.withLock { $0.commitFailed(at: instruments.uptime()) } }
+            told: { pollQueues.note($0) },
+            failed: { readinessState.withLock { $0.commitFailed(at: probes.uptime()) } }
         )
         self.apps = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0) })
         self.storage = storage
@@ -132,24 +132,24 @@ public struct Service: Sendable {
         self.clock = clock
         self.log = log
         self.metrics = metrics
-        self.instruments = instruments
-        self.verifications = Gate(verifications)
+        self.probes = probes
+        self.verifications = ConcurrencyLimiter(verifications)
         longReads = LongReads(apps: apps.map(\.id), succeeding: former?.longReads)
-        budget = RefusalBudget(
+        rateLimiter = RateLimiter(
             clients,
-            uptime: instruments.uptime,
+            uptime: probes.uptime,
             metrics: metrics,
             log: log
         )
         readiness = Readiness(
             readinessState,
             storage: storage,
-            uptime: instruments.uptime,
+            uptime: probes.uptime,
             log: log
         )
-        tallies = TallyBook(storage: storage, log: log)
+        tallies = CounterBuffer(storage: storage, log: log)
         refusals = RefusalLog(log)
-        arrivals = try ArrivalBook(
+        arrivals = try NotificationLog(
             of: apps,
             storage: storage,
             now: clock(),
@@ -173,12 +173,12 @@ public struct Service: Sendable {
         self.sleep = sleep
         let timing = Timing(
             clock: clock,
-            uptime: instruments.uptime,
+            uptime: probes.uptime,
             sleep: sleep,
             patience: patience
         )
         var backfillers: [Backfiller] = []
-        var upkeeps: [PlayUpkeep] = []
+        var pollers: [PlayPoller] = []
         for app in apps {
             let ingest = Ingest(
                 app: app,
@@ -188,22 +188,27 @@ public struct Service: Sendable {
                 tallies: tallies,
                 metrics: metrics,
                 verifications: self.verifications,
-                budget: budget,
+                rateLimiter: rateLimiter,
                 arrivals: arrivals,
                 consumption: consumption
             )
             for environment in app.environments {
-                guard let agenda = agendas[app.id, environment],
-                    let upkeep = try PlayUpkeep(environment, agenda, ingest: ingest, timing: timing)
+                guard let pollQueue = pollQueues[app.id, environment],
+                    let poller = try PlayPoller(
+                        environment,
+                        pollQueue,
+                        ingest: ingest,
+                        timing: timing
+                    )
                 else { continue }
-                upkeeps.append(upkeep)
+                pollers.append(poller)
             }
             guard let trust = app.appStore else { continue }
             for access in access[app.id] ?? [] where app.environments.contains(access.environment) {
                 backfillers.append(try Backfiller(access, trust, ingest: ingest, timing: timing))
             }
         }
-        self.upkeeps = upkeeps
+        self.pollers = pollers
         self.backfillers = backfillers
         let sellers = apps.filter { $0.googlePlay != nil }
         playQuestions = Dictionary(
@@ -248,7 +253,7 @@ public struct Service: Sendable {
     }
 
     private func watchWriteAheadLog() {
-        guard let bytes = instruments.writeAheadLogBytes(),
+        guard let bytes = probes.writeAheadLogBytes(),
             writeAheadLogAlarm.withLock({ $0.observed(bytes: bytes) })
         else { return }
         log(LogLine(.warning, "write-ahead log is large", detail: "\(bytes) bytes"))
@@ -290,7 +295,7 @@ public struct Service: Sendable {
                     ingest: ingest(of: app, log),
                     trust: trust,
                     pubSub: pubSub,
-                    upkeeps: upkeeps
+                    pollers: pollers
                 )
                 group.addTask { await puller.run(sleep: sleep) }
             }
@@ -304,14 +309,14 @@ public struct Service: Sendable {
         }
     }
 
-    private var silenceWorkers: [SilenceWorker] {
+    private var silenceWorkers: [MissingNotificationWorker] {
         arrivals.places.compactMap { place in
             apps[place.app].map { app in
-                SilenceWorker(
+                MissingNotificationWorker(
                     app: app,
                     environment: place.environment,
                     store: place.store,
-                    book: arrivals,
+                    notificationLog: arrivals,
                     storage: storage,
                     clock: clock,
                     log: log,
@@ -443,7 +448,7 @@ public struct Service: Sendable {
                 storage: service.storage,
                 clock: service.clock,
                 backfillers: service.backfillers,
-                upkeeps: service.upkeeps
+                pollers: service.pollers
             ).respond(to: call.request)
         },
         Route("GET", "/v1/apps/{app}/explain", needs: .secret) { service, call in
@@ -453,7 +458,7 @@ public struct Service: Sendable {
                     storage: service.storage,
                     clock: service.clock,
                     backfillers: service.backfillers,
-                    upkeeps: service.upkeeps
+                    pollers: service.pollers
                 )
             ).respond(to: call.request)
         },
@@ -472,7 +477,7 @@ public struct Service: Sendable {
         Route("GET", "/v1/apps/{app}/arrivals", needs: .secret) { service, call in
             try ArrivalsRoute(
                 app: service.app(call["app"]),
-                book: service.arrivals,
+                notificationLog: service.arrivals,
                 clock: service.clock
             ).respond(to: call.request)
         },
@@ -577,7 +582,7 @@ public struct Service: Sendable {
         Route("POST", "/v1/apps/{app}/notifications/google-play", needs: .nothing) {
             service,
             call in
-            try await PlayIngest(ingest: service.ingest(call), upkeeps: service.upkeeps)
+            try await PlayIngest(ingest: service.ingest(call), pollers: service.pollers)
                 .respond(to: call.request)
         },
         Route("GET", "/v1/apps/{app}/imports/revenuecat", needs: .admin) { service, call in
@@ -598,7 +603,7 @@ public struct Service: Sendable {
             try await ReconcileRoute(
                 ingest: service.ingest(call),
                 backfillers: service.backfillers,
-                upkeeps: service.upkeeps,
+                pollers: service.pollers,
                 playQuestions: service.playQuestions[call["app"]]
             )
             .respond(to: call.request, customer: call["customer"])
@@ -610,7 +615,7 @@ public struct Service: Sendable {
                 app: try service.app(call["app"]),
                 storage: service.storage,
                 clock: service.clock,
-                budget: service.ingest(call).budget,
+                rateLimiter: service.ingest(call).rateLimiter,
                 isDevice: call.presented.isPublicKey
             )
             .respond(to: call.request, customer: call["customer"])
@@ -698,7 +703,7 @@ public struct Service: Sendable {
             tallies: tallies,
             metrics: metrics,
             verifications: verifications,
-            budget: budget,
+            rateLimiter: rateLimiter,
             arrivals: arrivals,
             consumption: consumption
         )
@@ -712,7 +717,7 @@ public struct Service: Sendable {
         BackfillRoute(
             app: try app(call["app"]),
             backfillers: backfillers,
-            upkeeps: upkeeps
+            pollers: pollers
         )
     }
 
@@ -733,7 +738,7 @@ public struct Service: Sendable {
             log: log(of: call),
             metrics: metrics,
             backfillers: backfillers,
-            upkeeps: upkeeps,
+            pollers: pollers,
             consumption: consumption,
             underWay: storeActions,
             presenter: keys.withLock { $0.name(of: call.request) }

@@ -27,20 +27,20 @@ extension ConsumptionChoices {
     /// Returns the answer about a purchase that was delivered to a customer.
     func information(
         about transactionId: String,
-        in holding: Holding,
+        in lineageRecord: LineageRecord,
         at now: Instant
     ) -> ConsumptionInformation {
         ConsumptionInformation(
             customerConsented: customersConsent,
             sampleContentProvided: sampleContentProvided,
             deliveryStatus: .delivered,
-            consumptionPercentage: holding.elapsedShare(of: transactionId, at: now),
+            consumptionPercentage: lineageRecord.elapsedShare(of: transactionId, at: now),
             refundPreference: refundPreference
         )
     }
 }
 
-extension Holding {
+extension LineageRecord {
     /// Returns the elapsed share of a subscription's period, in parts of 100,000; nil for a
     /// purchase without an end.
     fileprivate func elapsedShare(of transactionId: String, at now: Instant) -> Int64? {

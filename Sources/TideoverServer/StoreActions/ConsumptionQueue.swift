@@ -92,7 +92,7 @@ final class ConsumptionQueue: Sendable {
     static let places = 128
 
     let environment: Environment
-    private let bookmarks: Bookmarks
+    private let cursors: Cursors
     private let requests: Locked<[ConsumptionRequest?]>
 
     /// - Throws: `StorageError` if the waiting requests cannot be read.
@@ -102,10 +102,10 @@ final class ConsumptionQueue: Sendable {
         storage: any Storage
     ) throws(StorageError) {
         self.environment = environment
-        bookmarks = Bookmarks(app: app, environment: environment, storage: storage)
+        cursors = Cursors(app: app, environment: environment, storage: storage)
         var requests: [ConsumptionRequest?] = []
         for place in 0..<Self.places {
-            let text = try bookmarks.text(Self.name(place))
+            let text = try cursors.text(Self.name(place))
             requests.append(text.flatMap { ConsumptionRequest($0, in: environment) })
         }
         self.requests = Locked(requests)
@@ -167,7 +167,7 @@ final class ConsumptionQueue: Sendable {
 
     private func store(_ place: Int) async throws(StorageError) {
         let text = requests.withLock { $0[place]?.text ?? "" }
-        try await bookmarks.keep(text, Self.name(place))
+        try await cursors.keep(text, Self.name(place))
     }
 }
 

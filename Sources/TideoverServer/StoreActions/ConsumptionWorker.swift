@@ -60,15 +60,21 @@ struct ConsumptionWorker: Sendable {
 
     private func answer(_ request: inout ConsumptionRequest) async throws {
         let now = clock()
-        let holding = try storage.holding(request.lineage, app: app.id)
+        let lineageRecord = try storage.lineageRecord(request.lineage, app: app.id)
         // No owner is known, so only the operator can confirm the delivery.
-        guard let owner = holding.owners.owner(at: now) else { return request.putOff(from: now) }
+        guard let owner = lineageRecord.owners.owner(at: now) else {
+            return request.putOff(from: now)
+        }
         let information = app.consumption.information(
             about: request.transactionId,
-            in: holding,
+            in: lineageRecord,
             at: now
         )
-        let purchase = ActedPurchase(name: request.transactionId, holding: holding, owner: owner)
+        let purchase = ActedPurchase(
+            name: request.transactionId,
+            lineageRecord: lineageRecord,
+            owner: owner
+        )
         let subject = StoreActionJournal.Subject(
             action: StoreAction.Kind.consumption.rawValue,
             detail: information.line,
@@ -92,14 +98,14 @@ struct ConsumptionWorker: Sendable {
     }
 
     private func miss(_ request: ConsumptionRequest) async throws {
-        let holding = try storage.holding(request.lineage, app: app.id)
+        let lineageRecord = try storage.lineageRecord(request.lineage, app: app.id)
         let subject = StoreActionJournal.Subject(
             action: StoreAction.Kind.consumption.rawValue,
             detail: "after \(request.attempts) attempts",
             purchase: ActedPurchase(
                 name: request.transactionId,
-                holding: holding,
-                owner: holding.owners.owner(at: clock())
+                lineageRecord: lineageRecord,
+                owner: lineageRecord.owners.owner(at: clock())
             ),
             why: Self.why
         )

@@ -5,7 +5,7 @@ import TideoverJSON
 import TideoverStorage
 
 /// Changes of purchases on Google Play.
-extension PlayUpkeep {
+extension PlayPoller {
     private typealias Operation = @Sendable (PlayAPI) async throws -> JSONObject
 
     /// The purchase token of an action, which is a secret.
@@ -114,7 +114,7 @@ extension PlayUpkeep {
 
     /// Returns the token in the client's request, or the newest token without a replacement.
     private func token(of purchase: ActedPurchase) async throws -> Named {
-        let words = PlayLineageWords(purchase.holding.facts)
+        let words = PlayLineageWords(purchase.lineageRecord.facts)
         let asked = trust.token(purchase.name)
         let current = words.tokens.subtracting(words.replaced).max { a, b in
             (words.firstAsked[a] ?? .distantPast, a.id) < (
@@ -125,7 +125,7 @@ extension PlayUpkeep {
             let kind = words.kind(of: name)
         else { throw Problem.unknownPurchase }
         let finder = PlayTokens(app: app, storage: ingest.storage, trust: trust)
-        let facts = purchase.holding.facts
+        let facts = purchase.lineageRecord.facts
         guard let token = try await onPool({ try finder.find([name], in: facts) })[name] else {
             throw Problem.unknownPurchase
         }

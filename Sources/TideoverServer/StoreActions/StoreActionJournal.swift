@@ -46,8 +46,13 @@ struct StoreActionJournal: Sendable {
                 code: code
             )
         )
-        let intake = Intake(app: app.id, environment: environment, audit: [entry], now: now)
-        _ = try await storage.commit(intake, derive: Deriver(app: app).derive)
+        let commitRequest = CommitRequest(
+            app: app.id,
+            environment: environment,
+            audit: [entry],
+            now: now
+        )
+        _ = try await storage.commit(commitRequest, derive: Projector(app: app).derive)
         metrics.count(.storeActions, app.id, subject.action, outcome.rawValue)
         log(
             LogLine(

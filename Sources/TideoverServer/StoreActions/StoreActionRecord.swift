@@ -78,7 +78,7 @@ struct StoreActionName: Hashable, Sendable {
     }
 }
 
-extension Bookmarks {
+extension Cursors {
     func storeAction(_ name: StoreActionName) throws(StorageError) -> StoreActionRecord? {
         try text(name.bookmark).flatMap { StoreActionRecord($0) }
     }

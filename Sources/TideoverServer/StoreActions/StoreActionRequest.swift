@@ -218,11 +218,11 @@ struct StoreActionFields {
 
     func why() throws(Problem) -> String {
         guard let why = root["why"]?.string, !why.isEmpty,
-            why.unicodeScalars.count <= GrantWish.longestWhy,
+            why.unicodeScalars.count <= CreateGrantRequest.longestWhy,
             !why.unicodeScalars.contains(where: \.isControl)
         else {
             throw .badStoreAction(
-                "`why` must be one line of at most \(GrantWish.longestWhy) characters."
+                "`why` must be one line of at most \(CreateGrantRequest.longestWhy) characters."
             )
         }
         return why

@@ -18,7 +18,7 @@ struct StoreActionsRoute: Sendable {
     let log: Log
     let metrics: Metrics
     let backfillers: [Backfiller]
-    let upkeeps: [PlayUpkeep]
+    let pollers: [PlayPoller]
     /// The queues of automatic answers.
     let consumption: ConsumptionQueues
     /// The names of the changes that are being sent.
@@ -109,7 +109,7 @@ struct StoreActionsRoute: Sendable {
                 $0.lineage.environment == environment && $0.lineage.ownership == .purchased
             }
             guard let first = all.first else { throw Problem.unknownPurchase }
-            guard let holding = all.first(where: { $0.lineage.store == kind.store }) else {
+            guard let lineageRecord = all.first(where: { $0.lineage.store == kind.store }) else {
                 throw Problem.badStoreAction(
                     "The purchase is of \(first.lineage.store.rawValue), which does not have this "
                         + "action."
@@ -117,8 +117,8 @@ struct StoreActionsRoute: Sendable {
             }
             return ActedPurchase(
                 name: name,
-                holding: holding,
-                owner: holding.owners.owner(at: now)
+                lineageRecord: lineageRecord,
+                owner: lineageRecord.owners.owner(at: now)
             )
         }
     }
@@ -138,10 +138,10 @@ struct StoreActionsRoute: Sendable {
     ) async throws -> StoreCall {
         switch action.kind.store {
         case .googlePlay:
-            guard let upkeep = upkeeps.first(app.id, environment) else {
+            guard let poller = pollers.first(app.id, environment) else {
                 throw Problem.storeCannotBeAsked(app.id, environment)
             }
-            return try await upkeep.call(action, on: purchase)
+            return try await poller.call(action, on: purchase)
         case .appStore, .revenueCat, .tideover:
             return try await backfiller(environment)
                 .call(action, on: purchase, identifier: name.uuid)
@@ -214,7 +214,7 @@ extension StoreActionsRoute {
         _ name: StoreActionName,
         _ pending: Pending
     ) async throws -> Answered? {
-        guard let record = try bookmarks(pending).storeAction(name) else { return nil }
+        guard let record = try cursors(pending).storeAction(name) else { return nil }
         guard record.digest == pending.digest else { throw Problem.idempotencyKeyReused }
         switch record.state {
         case .failed: return nil
@@ -238,7 +238,7 @@ extension StoreActionsRoute {
         _ pending: Pending
     ) async throws -> Answered {
         var record = StoreActionRecord(digest: pending.digest, state: .begun)
-        try await bookmarks(pending).keep(record, name)
+        try await cursors(pending).keep(record, name)
         try await write(.requested, name, pending)
         do {
             let answer = JSONValue.object(try await call.send())
@@ -246,13 +246,13 @@ extension StoreActionsRoute {
         } catch let failure as StoreActionFailure {
             if failure.outcome != .unknown {
                 record.state = .failed
-                try await bookmarks(pending).keep(record, name)
+                try await cursors(pending).keep(record, name)
             }
             try await write(failure.outcome, name, pending, code: failure.code)
             throw failure
         }
         record.state = .completed
-        try await bookmarks(pending).keep(record, name)
+        try await cursors(pending).keep(record, name)
         try await write(.completed, name, pending)
         await refresh(call, pending)
         return answered(.completed, pending, draft: call.draft, answer: record.answer)
@@ -289,8 +289,8 @@ extension StoreActionsRoute {
 
     // MARK: Recording
 
-    private func bookmarks(_ pending: Pending) -> Bookmarks {
-        Bookmarks(app: app.id, environment: pending.environment, storage: storage)
+    private func cursors(_ pending: Pending) -> Cursors {
+        Cursors(app: app.id, environment: pending.environment, storage: storage)
     }
 
     private func journal(_ pending: Pending) -> StoreActionJournal {

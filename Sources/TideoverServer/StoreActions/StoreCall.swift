@@ -37,10 +37,10 @@ struct StoreCall: Sendable {
 struct ActedPurchase: Sendable {
     /// The name in the client's request.
     let name: String
-    let holding: Holding
+    let lineageRecord: LineageRecord
     let owner: CustomerID?
 
-    var lineage: Lineage { holding.lineage }
+    var lineage: Lineage { lineageRecord.lineage }
 }
 
 /// The reason why a change failed, or may have failed.

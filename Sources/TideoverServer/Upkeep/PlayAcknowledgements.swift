@@ -3,24 +3,25 @@ import TideoverGooglePlay
 import TideoverStorage
 
 /// Acknowledges purchases at the store before it refunds them.
-extension PlayUpkeep {
+extension PlayPoller {
     /// Acknowledges the purchases of a lineage that await it. It then queries the token again,
     /// because only the store's response confirms the acknowledgement.
     ///
     /// - Throws: `StorageError`, or `CancellationError`.
     func acknowledge(_ lineage: Lineage) async throws {
-        guard app.playChoices.acknowledges, agenda.mayTell(of: lineage, at: timing.clock()) else {
+        guard app.playChoices.acknowledges, pollQueue.mayTell(of: lineage, at: timing.clock())
+        else {
             return
         }
-        let holding = try ingest.storage.holding(lineage, app: app.id)
-        let waiting = try plan(for: holding).acknowledgements
+        let lineageRecord = try ingest.storage.lineageRecord(lineage, app: app.id)
+        let waiting = try plan(for: lineageRecord).acknowledgements
         guard !waiting.isEmpty else { return }
         let finder = PlayTokens(app: app, storage: ingest.storage, trust: trust)
         let wanted = Set(waiting.map(\.token))
-        let tokens = try await onPool { try finder.find(wanted, in: holding.facts) }
+        let tokens = try await onPool { try finder.find(wanted, in: lineageRecord.facts) }
         for purchase in waiting {
             guard let token = tokens[purchase.token] else {
-                agenda.toldInVain(of: lineage, at: timing.clock())
+                pollQueue.toldInVain(of: lineage, at: timing.clock())
                 continue
             }
             try await acknowledge(purchase, token, of: lineage)
@@ -41,7 +42,7 @@ extension PlayUpkeep {
             }
         } catch let failure as PlayAPIFailure {
             try Task.checkCancellation()
-            agenda.toldInVain(of: lineage, at: timing.clock())
+            pollQueue.toldInVain(of: lineage, at: timing.clock())
             count(.acknowledgements, failure.metricWord)
             try await pause(after: failure)
             ingest.log(
@@ -58,13 +59,13 @@ extension PlayUpkeep {
         }
         count(.acknowledgements, "answered")
         // Until the store confirms it, a repeated acknowledgement later is harmless.
-        agenda.toldInVain(of: lineage, at: timing.clock())
+        pollQueue.toldInVain(of: lineage, at: timing.clock())
         _ = try await ask(purchase.kind, token, about: lineage)
     }
 
     /// Raises an alarm once for each purchase that the store will refund soon.
     func tellOfLate() {
-        for purchase in agenda.newlyLate(at: timing.clock()) {
+        for purchase in pollQueue.newlyLate(at: timing.clock()) {
             ingest.log(
                 LogLine(
                     .error,

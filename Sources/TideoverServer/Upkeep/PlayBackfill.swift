@@ -3,7 +3,7 @@ import TideoverGooglePlay
 import TideoverStorage
 
 /// Queries Google Play for missing notifications, one run at a time.
-extension PlayUpkeep {
+extension PlayPoller {
     /// Runs once; nil if a run is in progress.
     func backfill() async -> BackfillReport? {
         guard book.begin() else { return nil }
@@ -46,7 +46,7 @@ extension PlayUpkeep {
     /// Queries each token that the store can still change, unless it was queried recently.
     private func readLivingTokens() async throws {
         let name = "googlePlay:\(BackfillStep.purchases.rawValue)"
-        var last = try bookmarks.text(name).flatMap { $0.isEmpty ? nil : $0 }
+        var last = try cursors.text(name).flatMap { $0.isEmpty ? nil : $0 }
         var (asked, failures) = (0, 0)
         while true {
             let (storage, app, environment, after) = (ingest.storage, app.id, environment, last)
@@ -58,23 +58,23 @@ extension PlayUpkeep {
                     limit: Self.pageLength
                 )
             }
-            for holding in page where holding.lineage.store == .googlePlay {
+            for lineageRecord in page where lineageRecord.lineage.store == .googlePlay {
                 try Task.checkCancellation()
-                let questions = try livingQuestions(on: holding)
+                let questions = try livingQuestions(on: lineageRecord)
                 guard !questions.isEmpty else { continue }
-                let failed = try await read(questions, of: holding)
+                let failed = try await read(questions, of: lineageRecord)
                 failures = failed ? failures + 1 : 0
                 guard failures < Self.mostFailures else { throw Self.down }
                 asked += 1
                 guard asked < Self.mostLineages else {
-                    return try await bookmarks.keep(holding.lineage.key, name)
+                    return try await cursors.keep(lineageRecord.lineage.key, name)
                 }
             }
             last = page.last?.lineage.key ?? last
             guard page.count == Self.pageLength, let last else { break }
-            try await bookmarks.keep(last, name)
+            try await cursors.keep(last, name)
         }
-        try await bookmarks.keep("", name)
+        try await cursors.keep("", name)
     }
 
     private static let down = BackfillStop(
@@ -84,11 +84,11 @@ extension PlayUpkeep {
 
     /// Returns the queries for a lineage's tokens that can still change, if the last response is a
     /// day old.
-    private func livingQuestions(on holding: Holding) throws -> [PlayPlan.Question] {
-        let words = PlayLineageWords(holding.facts)
-        let confirmed = try bookmarks.instant(Self.confirmed(holding.lineage)) ?? .distantPast
+    private func livingQuestions(on lineageRecord: LineageRecord) throws -> [PlayPlan.Question] {
+        let words = PlayLineageWords(lineageRecord.facts)
+        let confirmed = try cursors.instant(Self.confirmed(lineageRecord.lineage)) ?? .distantPast
         let now = timing.clock()
-        return try plan(for: holding).questions.filter { question in
+        return try plan(for: lineageRecord).questions.filter { question in
             let reads = [
                 words.subscriptions[question.token]?.askedAt,
                 words.purchases[question.token]?.askedAt,
@@ -99,8 +99,10 @@ extension PlayUpkeep {
     }
 
     /// Sends queries, and returns whether the store could not be reached.
-    private func read(_ questions: [PlayPlan.Question], of holding: Holding) async throws -> Bool {
-        let answers = try await ask(questions, about: holding.lineage)
+    private func read(_ questions: [PlayPlan.Question], of lineageRecord: LineageRecord)
+        async throws -> Bool
+    {
+        let answers = try await ask(questions, about: lineageRecord.lineage)
         book.note(.purchases) { sum in
             sum.pages += answers.count
             for answer in answers {
@@ -125,10 +127,10 @@ extension PlayUpkeep {
     ///
     /// - Throws: `StorageError`, or `CancellationError`.
     func askAtOnce(about lineage: Lineage) async throws {
-        let holding = try ingest.storage.holding(lineage, app: app.id)
-        let words = PlayLineageWords(holding.facts)
-        let confirmed = try bookmarks.instant(Self.confirmed(lineage)) ?? .distantPast
-        let questions = try plan(for: holding).questions
+        let lineageRecord = try ingest.storage.lineageRecord(lineage, app: app.id)
+        let words = PlayLineageWords(lineageRecord.facts)
+        let confirmed = try cursors.instant(Self.confirmed(lineage)) ?? .distantPast
+        let questions = try plan(for: lineageRecord).questions
         let reads = questions.flatMap { question in
             [
                 words.subscriptions[question.token]?.askedAt,

@@ -20,7 +20,7 @@ struct PlayExpectedVoids {
     }
 }
 
-extension PlayUpkeep {
+extension PlayPoller {
     /// The log message for a list that could not be read.
     static let voidUnread = "why an order was voided is not known yet"
 

@@ -47,11 +47,11 @@ struct PlayMemory: Equatable {
 
 extension PlayPlan {
     init(_ words: PlayLineageWords, pace: Pace, _ memory: PlayMemory) {
-        let rhythm = PlayRhythm(pace: pace)
+        let pollSchedule = PollSchedule(pace: pace)
         let tokens = words.tokens.sorted()
         questions = tokens.compactMap { token in
             guard let kind = words.kind(of: token),
-                let at = Self.question(on: token, words, rhythm, memory)
+                let at = Self.question(on: token, words, pollSchedule, memory)
             else { return nil }
             return Question(token: token, kind: kind, at: at)
         }
@@ -63,34 +63,34 @@ extension PlayPlan {
     private static func question(
         on token: PlayToken,
         _ words: PlayLineageWords,
-        _ rhythm: PlayRhythm,
+        _ pollSchedule: PollSchedule,
         _ memory: PlayMemory
     ) -> Instant? {
         let settledAt = memory.settled[token]
         guard let first = words.firstAsked[token] else {
             // The token was reported but never queried.
             guard settledAt == nil else { return nil }
-            return rhythm.delayed(.distantPast, by: words.failures, since: .distantPast)
+            return pollSchedule.delayed(.distantPast, by: words.failures, since: .distantPast)
         }
         guard !words.replaced.contains(token) else { return nil }
         let asked: Instant
         let next: Instant?
         if let read = words.subscriptions[token] {
             asked = max(read.askedAt, memory.confirmedAt ?? .distantPast)
-            next = rhythm.next(read, askedAt: asked, first)
+            next = pollSchedule.next(read, askedAt: asked, first)
             if let settledAt, settledAt > read.askedAt {
                 let end = read.items.compactMap(\.expiresAt).max() ?? .distantPast
                 guard settledAt < end else { return nil }
-                return next.map { max($0, settledAt + PlayRhythm.restOfUnknown) }
+                return next.map { max($0, settledAt + PollSchedule.restOfUnknown) }
             }
         } else if let read = words.purchases[token] {
             guard settledAt == nil else { return nil }
             asked = max(read.askedAt, memory.confirmedAt ?? .distantPast)
-            next = rhythm.next(read, askedAt: asked, first, voidedAt: words.voided[token])
+            next = pollSchedule.next(read, askedAt: asked, first, voidedAt: words.voided[token])
         } else {
             return nil
         }
-        return next.map { rhythm.delayed($0, by: words.failures, since: asked) }
+        return next.map { pollSchedule.delayed($0, by: words.failures, since: asked) }
     }
 
     // MARK: Acknowledgements

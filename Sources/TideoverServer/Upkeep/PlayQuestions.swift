@@ -3,7 +3,7 @@ import TideoverGooglePlay
 import TideoverStorage
 
 /// Queries of purchase tokens, and the processing of responses.
-extension PlayUpkeep {
+extension PlayPoller {
     /// Sends each query once; a query without a response stays open. If the store throttles, it
     /// waits up to `patience`, by default that of all background work.
     ///
@@ -14,10 +14,10 @@ extension PlayUpkeep {
         about lineage: Lineage,
         patience: Milliseconds? = nil
     ) async throws -> [Answered] {
-        let holding = try ingest.storage.holding(lineage, app: app.id)
+        let lineageRecord = try ingest.storage.lineageRecord(lineage, app: app.id)
         let wanted = Set(questions.map(\.token))
         let finder = PlayTokens(app: app, storage: ingest.storage, trust: trust)
-        let tokens = try await onPool { try finder.find(wanted, in: holding.facts) }
+        let tokens = try await onPool { try finder.find(wanted, in: lineageRecord.facts) }
         var answers: [Answered] = []
         for question in questions {
             let name = question.token
@@ -38,10 +38,10 @@ extension PlayUpkeep {
 
     /// Returns whether a token that a lineage only mentions was queried in another lineage.
     private func isKnownElsewhere(_ token: PlayToken, than lineage: Lineage) async throws -> Bool {
-        guard let other = try await asking.lineage(of: token), other != lineage else {
+        guard let other = try await playLookup.lineage(of: token), other != lineage else {
             return false
         }
-        let facts = try ingest.storage.holding(other, app: app.id).facts
+        let facts = try ingest.storage.lineageRecord(other, app: app.id).facts
         return PlayLineageWords(facts).firstAsked[token] != nil
     }
 
@@ -63,7 +63,7 @@ extension PlayUpkeep {
         } catch let failure as PlayAPIFailure {
             try Task.checkCancellation()
             count(.purchases, failure.metricWord)
-            guard let ended = try asking.ended(question, failure, lineage) else {
+            guard let ended = try playLookup.ended(question, failure, lineage) else {
                 return try await unanswered(failure, name, about: lineage)
             }
             return try await take(ended, name, nil, about: lineage)
@@ -89,12 +89,12 @@ extension PlayUpkeep {
     ) async throws -> Answered {
         try await pause(after: failure)
         let isKnown = try lineage.map { lineage in
-            let facts = try ingest.storage.holding(lineage, app: app.id).facts
+            let facts = try ingest.storage.lineageRecord(lineage, app: app.id).facts
             return PlayLineageWords(facts).firstAsked[token] != nil
         }
         // For a token never answered about, nothing is assumed that a failure could limit.
         if isKnown ?? false || failure.outcome?.isFailure ?? false {
-            try await asking.note(failure, lineage)
+            try await playLookup.note(failure, lineage)
         }
         guard failure.outcome == .gone || failure.outcome == nil else {
             return .failed(retryable: failure.isRetryable)
@@ -109,8 +109,8 @@ extension PlayUpkeep {
         guard case .throttled = failure.reason else { return }
         let until = failure.retryAt ?? timing.clock() + Self.usualPause
         await limiter.pause(until: until)
-        agenda.rest(until: until)
-        try await bookmarks.keep(until, Self.pause)
+        pollQueue.rest(until: until)
+        try await cursors.keep(until, Self.pause)
     }
 
     /// The pause if the store states none; quotas are per minute.
@@ -122,7 +122,7 @@ extension PlayUpkeep {
         _ lineage: Lineage,
         because reason: String
     ) async throws {
-        try await bookmarks.keep(timing.clock(), Self.settled(token, lineage))
+        try await cursors.keep(timing.clock(), Self.settled(token, lineage))
         ingest.log(
             LogLine(
                 .info,
@@ -143,9 +143,9 @@ extension PlayUpkeep {
         about lineage: Lineage?
     ) async throws -> Answered {
         var chains: [PlayToken: Lineage] = [:]
-        chains[token] = try await asking.lineage(of: token)
+        chains[token] = try await playLookup.lineage(of: token)
         if let linked = linked.map(trust.token) {
-            chains[linked] = try await asking.lineage(of: linked)
+            chains[linked] = try await playLookup.lineage(of: linked)
         }
         let answers = PlayAnswers([read], chains: PlayChains(chains))
         let facts: [Fact]
@@ -180,7 +180,7 @@ extension PlayUpkeep {
 
     /// Stores responses with their facts.
     func commit(_ answers: PlayAnswers, _ facts: [Fact]) async throws -> Int {
-        let outcome = try await asking.keep(
+        let outcome = try await playLookup.keep(
             Evidence(of: answers, at: facts.first?.learnedAt ?? timing.clock()),
             facts,
             in: environment
@@ -199,11 +199,11 @@ extension PlayUpkeep {
         guard facts.count == 1, let fact = facts.first, fact.lineage == lineage else {
             return false
         }
-        let known = try ingest.storage.holding(lineage, app: app.id).facts
+        let known = try ingest.storage.lineageRecord(lineage, app: app.id).facts
         let words = PlayLineageWords(known)
         guard words.repeats(fact) else { return false }
         if words.isUnanswered { try await ingest.note(lineage, exchange, .answered) }
-        try await bookmarks.keep(exchange.askedAt, Self.confirmed(lineage))
+        try await cursors.keep(exchange.askedAt, Self.confirmed(lineage))
         return true
     }
 
@@ -225,7 +225,7 @@ extension PlayLineageWords {
             guard let known = purchases[read.token] else { return false }
             guard (heard[read.token] ?? .distantPast) < known.askedAt else { return false }
             // After a voided order it is new information that the purchase is still valid.
-            let doubted = voided[read.token].map { $0 + PlayRhythm.staleness }
+            let doubted = voided[read.token].map { $0 + PollSchedule.staleness }
             guard doubted ?? .distantPast <= known.askedAt else { return false }
             read.askedAt = known.askedAt
             return read == known

@@ -4,7 +4,7 @@ import TideoverStorage
 
 /// Orders that the store has voided. A query of the token determines access. The list provides the
 /// reason, and the revocation of one-time purchases.
-extension PlayUpkeep {
+extension PlayPoller {
     /// The overlap of two windows. The store filters by when it recorded an order, which may be
     /// later than the date it lists.
     private static let overlap = Milliseconds.hours(24)
@@ -17,7 +17,7 @@ extension PlayUpkeep {
     func readVoidedPurchases() async throws {
         let begun = timing.clock()
         let earliest = begun - VoidedPurchaseFilter.reach + Self.margin
-        let finished = try bookmarks.instant(Self.voids)
+        let finished = try cursors.instant(Self.voids)
         let start = max(earliest, finished.map { $0 - Self.overlap } ?? earliest)
         let filter = VoidedPurchaseFilter(start: min(start, begun - Self.margin))
         try await limiter.admit(.voidedPurchases)
@@ -43,7 +43,7 @@ extension PlayUpkeep {
                 sentence: "Google Play lists more voided orders than are read at once."
             )
         }
-        try await bookmarks.keep(begun, Self.voids)
+        try await cursors.keep(begun, Self.voids)
         book.note(.voidedPurchases) { $0.until = begun }
     }
 
@@ -55,7 +55,7 @@ extension PlayUpkeep {
             try Task.checkCancellation()
             sum.items += 1
             let token = trust.token(order.purchaseToken)
-            chains[token] = try await asking.lineage(of: token)
+            chains[token] = try await playLookup.lineage(of: token)
             if let lineage = chains[token] {
                 guard lineage.environment == environment else { continue }
                 guard try !isKnown(order, token, in: lineage) else {
@@ -67,7 +67,7 @@ extension PlayUpkeep {
                 continue
             }
             sum.newFacts += try await ask(about: order, chains[token])
-            chains[token] = try await asking.lineage(of: token)
+            chains[token] = try await playLookup.lineage(of: token)
         }
         sum.newFacts += try await keep(answer, chains)
         let found = sum
@@ -91,7 +91,7 @@ extension PlayUpkeep {
         _ token: PlayToken,
         in lineage: Lineage
     ) throws -> Bool {
-        try ingest.storage.holding(lineage, app: app.id).facts.contains { fact in
+        try ingest.storage.lineageRecord(lineage, app: app.id).facts.contains { fact in
             guard case .playVoidedOrder(let known) = fact.assertion else { return false }
             return known.token == token && known.orderId == order.orderId
                 && known.date == order.voidedTime
@@ -103,7 +103,9 @@ extension PlayUpkeep {
     private func ask(about order: VoidedPurchase, _ lineage: Lineage?) async throws -> Int {
         let token = trust.token(order.purchaseToken)
         let known = try lineage.flatMap {
-            PlayLineageWords(try ingest.storage.holding($0, app: app.id).facts).kind(of: token)
+            PlayLineageWords(try ingest.storage.lineageRecord($0, app: app.id).facts).kind(
+                of: token
+            )
         }
         for kind in known.map({ [$0] }) ?? [.subscription, .product] {
             switch try await ask(kind, order.purchaseToken, about: lineage) {
@@ -134,7 +136,7 @@ extension PlayUpkeep {
         var news: [Fact] = []
         for fact in told
         where fact.lineage.environment == environment && isMeant(fact.lineage) {
-            let known = try ingest.storage.holding(fact.lineage, app: app.id).facts
+            let known = try ingest.storage.lineageRecord(fact.lineage, app: app.id).facts
             guard !known.isEmpty, !known.contains(where: { $0.assertion == fact.assertion }) else {
                 continue
             }

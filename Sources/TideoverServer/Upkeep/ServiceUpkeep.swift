@@ -6,9 +6,9 @@ extension Service {
     /// queries by schedule for missing notifications, until cancelled.
     public func keepUp() async {
         await withTaskGroup { group in
-            for upkeep in upkeeps {
-                group.addTask { await PlayUpkeepWorker(upkeep: upkeep).run() }
-                group.addTask { await BackfillWorker(upkeep: upkeep).run() }
+            for poller in pollers {
+                group.addTask { await PlayPollWorker(poller: poller).run() }
+                group.addTask { await BackfillWorker(poller: poller).run() }
             }
         }
     }
@@ -16,9 +16,9 @@ extension Service {
     /// Does the work that is due now; false if it failed.
     package func keepUpNow() async -> Bool {
         do {
-            for upkeep in upkeeps {
-                try await upkeep.begin()
-                while try await upkeep.look() {}
+            for poller in pollers {
+                try await poller.begin()
+                while try await poller.look() {}
             }
             for worker in consumptionWorkers {
                 guard await worker.look() else { return false }
@@ -33,12 +33,12 @@ extension Service {
 extension Service {
     /// When work is due next, by the stored facts; nil if none is.
     package var nextUpkeep: Instant? {
-        (upkeeps.compactMap(\.agenda.next) + consumptionWorkers.compactMap(\.queue.nextAt)).min()
+        (pollers.compactMap(\.pollQueue.next) + consumptionWorkers.compactMap(\.queue.nextAt)).min()
     }
 }
 
-extension [PlayUpkeep] {
-    func first(_ app: String, _ environment: Environment) -> PlayUpkeep? {
+extension [PlayPoller] {
+    func first(_ app: String, _ environment: Environment) -> PlayPoller? {
         first { $0.app.id == app && $0.environment == environment }
     }
 }

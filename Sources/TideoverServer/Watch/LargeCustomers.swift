@@ -25,7 +25,7 @@ struct LargeCustomers: Sendable {
     }
 
     func note(_ lineages: CustomerLineages) {
-        guard lineages.holdings.count > Self.mostPurchases else { return }
+        guard lineages.lineageRecords.count > Self.mostPurchases else { return }
         let app = lineages.key.app
         metrics.count(.largeDerivations, app)
         let now = uptime()
@@ -42,7 +42,7 @@ struct LargeCustomers: Sendable {
                 app: app,
                 environment: lineages.key.environment,
                 code: "large-customer",
-                detail: "\(lineages.holdings.count) purchases under one id"
+                detail: "\(lineages.lineageRecords.count) purchases under one id"
             )
         )
     }

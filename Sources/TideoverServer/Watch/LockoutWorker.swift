@@ -17,8 +17,8 @@ struct LockoutWorker: Sendable {
     static let interval = Duration.seconds(3_600)
     private static let lastLook = "lockouts"
 
-    private var bookmarks: Bookmarks {
-        Bookmarks(app: app.id, environment: environment, storage: storage)
+    private var cursors: Cursors {
+        Cursors(app: app.id, environment: environment, storage: storage)
     }
 
     /// Runs until cancelled; `sleep` throws on cancellation.
@@ -42,12 +42,12 @@ struct LockoutWorker: Sendable {
     private func judge() async throws {
         let now = clock()
         // Lockouts known before the first check are only in the report.
-        let since = try bookmarks.instant(Self.lastLook) ?? now
+        let since = try cursors.instant(Self.lastLook) ?? now
         if since < now {
             let (app, environment, storage) = (app, environment, storage)
             let news = try await onQuietThread { read in
                 var news = LockoutNews(since: since, now: now)
-                try storage.eachHolding(app: app.id, environment: environment) {
+                try storage.eachLineageRecord(app: app.id, environment: environment) {
                     try read.goOn()
                     news.add($0, of: app)
                 }
@@ -55,7 +55,7 @@ struct LockoutWorker: Sendable {
             }
             raise(news)
         }
-        try await bookmarks.keep(max(since, now), Self.lastLook)
+        try await cursors.keep(max(since, now), Self.lastLook)
     }
 
     private func raise(_ news: LockoutNews) {

@@ -57,22 +57,24 @@ package struct NoThread: Error {}
 package struct LongReads: Sendable {
     package static let limits = WorkLimits(running: 1, waiting: 4)
 
-    private let gates: [String: Gate]
+    private let concurrencyLimiters: [String: ConcurrencyLimiter]
     private let isStopping: Locked<Bool>
 
     /// Shares the gates of the former service, so that one report of an app runs at a time in both.
     init(apps: [String], succeeding former: LongReads? = nil) {
-        gates = Dictionary(
-            uniqueKeysWithValues: apps.map { ($0, former?.gates[$0] ?? Gate(Self.limits)) }
+        concurrencyLimiters = Dictionary(
+            uniqueKeysWithValues: apps.map {
+                ($0, former?.concurrencyLimiters[$0] ?? ConcurrencyLimiter(Self.limits))
+            }
         )
         isStopping = former?.isStopping ?? Locked(false)
     }
 
-    package subscript(_ app: String) -> Gate {
-        guard let gate = gates[app] else {
+    package subscript(_ app: String) -> ConcurrencyLimiter {
+        guard let concurrencyLimiter = concurrencyLimiters[app] else {
             preconditionFailure("reports are made of apps that the service has")
         }
-        return gate
+        return concurrencyLimiter
     }
 
     /// Cancels current and future reads, because the server stops.
@@ -88,7 +90,8 @@ package struct LongReads: Sendable {
                 try await onQuietThread(LongRead(until: isStopping), work)
             }
         } catch {
-            throw error is Gate.Full || error is NoThread ? Problem.reportsBusy : error
+            throw error is ConcurrencyLimiter.Full || error is NoThread
+                ? Problem.reportsBusy : error
         }
     }
 }

@@ -272,7 +272,7 @@ final class Metrics: Sendable {
         for outcome in ["completed", "stopped"] {
             count(.backfills, app.id, environment.rawValue, outcome, by: 0)
         }
-        for found in SilenceFinding.Word.allCases {
+        for found in MissingNotificationFinding.Word.allCases {
             count(.silences, app.id, environment.rawValue, found.rawValue, by: 0)
         }
         for step in BackfillStep.ofAppStore {

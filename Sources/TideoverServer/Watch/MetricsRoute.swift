@@ -20,16 +20,16 @@ struct MetricsRoute {
         replays()
         acknowledgements()
         unclaimed()
-        if let bytes = service.instruments.writeAheadLogBytes() {
+        if let bytes = service.probes.writeAheadLogBytes() {
             gauge("wal_bytes", "Size of the database's write-ahead log.", Int(clamping: bytes))
         }
         counter(
             "log_lines_dropped_total",
             "Lines of the log dropped because standard error did not accept them.",
-            service.instruments.droppedLogLines()
+            service.probes.droppedLogLines()
         )
-        if let sockets = service.instruments.sockets() { write(sockets) }
-        if let process = service.instruments.process() { write(process) }
+        if let sockets = service.probes.sockets() { write(sockets) }
+        if let process = service.probes.process() { write(process) }
         text.family(
             "tideover_build_info",
             .gauge,
@@ -70,21 +70,29 @@ struct MetricsRoute {
     }
 
     private mutating func verification() {
-        let gate = service.verifications.reading
+        let concurrencyLimiter = service.verifications.reading
         let chains = service.apps.sorted { $0.key < $1.key }.compactMap { id, app in
             app.appStore.map { ([("app", id)], $0.chainReading) }
         }
-        gauge("verifications_running", "Notifications being verified now.", gate.running)
-        gauge("verifications_waiting", "Notifications waiting to be verified.", gate.waiting)
+        gauge(
+            "verifications_running",
+            "Notifications being verified now.",
+            concurrencyLimiter.running
+        )
+        gauge(
+            "verifications_waiting",
+            "Notifications waiting to be verified.",
+            concurrencyLimiter.waiting
+        )
         counter(
             "verifications_turned_away_total",
             "Notifications answered 503 because too many were waiting.",
-            gate.turnedAway
+            concurrencyLimiter.turnedAway
         )
         gauge(
             "refused_senders",
             "Addresses with counted refused notifications, by app.",
-            service.budget.senders
+            service.rateLimiter.senders
         )
         text.family(
             "tideover_verified_chains",
@@ -192,9 +200,9 @@ struct MetricsRoute {
         let now = service.clock()
         var awaited: [(labels: [(String, String)], value: Double)] = []
         var late: [(labels: [(String, String)], value: Double)] = []
-        for upkeep in service.upkeeps {
-            let reading = upkeep.agenda.reading(at: now)
-            let labels = [("app", upkeep.app.id), ("environment", upkeep.environment.rawValue)]
+        for poller in service.pollers {
+            let reading = poller.pollQueue.reading(at: now)
+            let labels = [("app", poller.app.id), ("environment", poller.environment.rawValue)]
             awaited.append((labels, Double(reading.awaited)))
             late.append((labels, Double(reading.late)))
         }

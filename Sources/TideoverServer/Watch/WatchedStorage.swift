@@ -7,8 +7,8 @@ struct WatchedStorage: Storage {
     private let metrics: Metrics
     private let uptime: @Sendable () -> Int64
     private let large: LargeCustomers
-    /// Receives each committed intake.
-    private let told: @Sendable (Intake) -> Void
+    /// Receives each committed commit request.
+    private let told: @Sendable (CommitRequest) -> Void
     /// Called when a commit failed for a reason that the next one is likely to share.
     private let failed: @Sendable () -> Void
 
@@ -17,7 +17,7 @@ struct WatchedStorage: Storage {
         metrics: Metrics,
         uptime: @escaping @Sendable () -> Int64,
         log: @escaping Log = { _ in },
-        told: @escaping @Sendable (Intake) -> Void = { _ in },
+        told: @escaping @Sendable (CommitRequest) -> Void = { _ in },
         failed: @escaping @Sendable () -> Void = {}
     ) {
         self.storage = storage
@@ -29,19 +29,19 @@ struct WatchedStorage: Storage {
     }
 
     func commit(
-        _ intakes: [Intake],
+        _ commitRequests: [CommitRequest],
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> [CommitOutcome] {
         let begun = uptime()
         do {
-            let outcomes = try await storage.commit(intakes) { [large] lineages in
+            let outcomes = try await storage.commit(commitRequests) { [large] lineages in
                 large.note(lineages)
                 return derive(lineages)
             }
             let nanoseconds = uptime() - begun
-            for (intake, outcome) in zip(intakes, outcomes) {
+            for (commitRequest, outcome) in zip(commitRequests, outcomes) {
                 metrics.committed(outcome.word, nanoseconds: nanoseconds)
-                if case .committed = outcome { told(intake) }
+                if case .committed = outcome { told(commitRequest) }
             }
             return outcomes
         } catch {
@@ -196,23 +196,23 @@ struct WatchedStorage: Storage {
         environment: Environment,
         after: String?,
         limit: Int
-    ) throws(StorageError) -> [Holding] {
+    ) throws(StorageError) -> [LineageRecord] {
         try read { storage throws(StorageError) in
             try storage.lineages(app: app, environment: environment, after: after, limit: limit)
         }
     }
 
-    func holding(_ lineage: Lineage, app: String) throws(StorageError) -> Holding {
-        try read { storage throws(StorageError) in try storage.holding(lineage, app: app) }
+    func lineageRecord(_ lineage: Lineage, app: String) throws(StorageError) -> LineageRecord {
+        try read { storage throws(StorageError) in try storage.lineageRecord(lineage, app: app) }
     }
 
-    func holdings(
+    func lineageRecords(
         named name: PurchaseName,
         app: String,
         limit: Int
-    ) throws(StorageError) -> [Holding] {
+    ) throws(StorageError) -> [LineageRecord] {
         try read { storage throws(StorageError) in
-            try storage.holdings(named: name, app: app, limit: limit)
+            try storage.lineageRecords(named: name, app: app, limit: limit)
         }
     }
 
@@ -253,7 +253,7 @@ struct WatchedStorage: Storage {
         environment: Environment,
         after: String?,
         limit: Int
-    ) throws(StorageError) -> [Holding] {
+    ) throws(StorageError) -> [LineageRecord] {
         try read { storage throws(StorageError) in
             try storage.unclaimed(app: app, environment: environment, after: after, limit: limit)
         }

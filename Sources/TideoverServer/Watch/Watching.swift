@@ -5,10 +5,10 @@ import TideoverLocks
 /// Handles every request: assigns an id, responds even after an error, counts, and logs a line.
 extension Service {
     func answer(_ request: Request) async -> Response {
-        let begun = instruments.uptime()
+        let begun = probes.uptime()
         let call = Call(
             request,
-            id: instruments.requestID(),
+            id: probes.requestID(),
             presented: keys.withLock { $0.judge(request) },
             among: Self.routes
         )
@@ -22,11 +22,11 @@ extension Service {
             response = problem.response
         }
         response.headers["X-Request-Id"] = call.id
-        let taken = instruments.uptime() - begun
+        let taken = probes.uptime() - begun
         metrics.answered(call, status: response.status, nanoseconds: taken)
         var line = call.line(status: response.status, code: code, nanoseconds: taken, apps: apps)
         if isWorthALine(line) {
-            line.network = budget.network(of: request)
+            line.network = rateLimiter.network(of: request)
             log(line)
         }
         return response

@@ -27,7 +27,7 @@ package final class FixedKeyTable: @unchecked Sendable {
     private let group: OpaquePointer
 
     private static let curve = P256Curve()
-    private static let numbers = Lanes<VerificationNumbers?>(count: 16) { nil }
+    private static let numbers = ObjectPool<VerificationNumbers?>(count: 16) { nil }
 
     /// nil if libcrypto cannot create one.
     package init?(_ key: P256PublicKey) {

@@ -4,14 +4,14 @@ import CTideoverOpenSSL
 public struct P256PublicKey: Sendable {
     /// The uncompressed point in X9.63 form: 0x04, then x and y of 32 bytes each.
     public let x963: [UInt8]
-    private let contexts: Lanes<VerificationContext?>
-    private let heat = KeyHeat()
+    private let contexts: ObjectPool<VerificationContext?>
+    private let hotKeys = HotKeyCache()
 
     /// Creates a key from its uncompressed point of 65 bytes; throws `malformed` if it is not on
     /// P-256.
     public init(x963: [UInt8]) throws(KeyError) {
         guard x963.count == 65, x963.first == 0x04 else { throw .malformed }
-        let contexts = Lanes<VerificationContext?>(count: 16) { nil }
+        let contexts = ObjectPool<VerificationContext?>(count: 16) { nil }
         try contexts.withOne { context throws(KeyError) in
             context = try VerificationContext(x963: x963)
         }
@@ -38,12 +38,12 @@ public struct P256PublicKey: Sendable {
     public func verify(signature: [UInt8], of bytes: some Collection<UInt8>) -> Bool {
         guard signature.count == ECDSASignature.rawCount else { return false }
         let digest = SHA256.hash(bytes)
-        if let verdict = heat.table(of: self)?.verify(signature: signature, digest: digest) {
+        if let verdict = hotKeys.table(of: self)?.verify(signature: signature, digest: digest) {
             return verdict
         }
         let isValid = verifyOrdinarily(signature: signature, digest: digest)
         if isValid {
-            heat.count(self, signature: signature, digest: digest)
+            hotKeys.count(self, signature: signature, digest: digest)
         }
         return isValid
     }
@@ -62,7 +62,7 @@ public struct P256PublicKey: Sendable {
     }
 
     /// Whether the next verification uses a lookup table.
-    package var hasTable: Bool { heat.table(of: self) != nil }
+    package var hasTable: Bool { hotKeys.table(of: self) != nil }
 
     /// The bytes of a P-256 `SubjectPublicKeyInfo` before the point.
     fileprivate static let spkiPrefix: [UInt8] = [

@@ -5,7 +5,7 @@ public enum SHA256 {
     /// The number of bytes in a digest.
     public static let digestCount = 32
 
-    private static let contexts = Lanes<DigestContext>(count: 16) { DigestContext(.sha256) }
+    private static let contexts = ObjectPool<DigestContext>(count: 16) { DigestContext(.sha256) }
 
     /// Returns the 32 bytes of the SHA-256 digest of `bytes`.
     public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {
@@ -21,7 +21,7 @@ public enum RSADigest: Hashable, Sendable, CaseIterable {
     case sha1
     case sha256
 
-    private static let sha1Contexts = Lanes<DigestContext>(count: 4) { DigestContext(.sha1) }
+    private static let sha1Contexts = ObjectPool<DigestContext>(count: 4) { DigestContext(.sha1) }
 
     /// Returns the digest of `bytes`, 20 or 32 bytes long.
     func hash(_ bytes: ArraySlice<UInt8>) -> [UInt8] {

@@ -29,17 +29,19 @@ struct ExpiryCheck: Sendable {
     static let messageTime = Milliseconds.minutes(5)
 
     /// Returns where the check's answer differs from a customer's course, until an instant.
-    func mistakes(beside course: [Stretch<Phase>], until end: Instant) -> [Stretch<Mistake>] {
-        let all = boundaries.union(course.map(\.from)).union(course.map(\.until))
+    func mistakes(beside track: [ValueInterval<Phase>], until end: Instant) -> [ValueInterval<
+        Mistake
+    >] {
+        let all = boundaries.union(track.map(\.from)).union(track.map(\.until))
         let instants = all.filter { $0 < end }.sorted() + [end]
-        var mistakes: [Stretch<Mistake>] = []
+        var mistakes: [ValueInterval<Mistake>] = []
         for (from, until) in zip(instants, instants.dropFirst()) {
-            let isEntitled = course.contains {
+            let isEntitled = track.contains {
                 $0.value.hasAccess && $0.meets(from: from, until: until)
             }
             guard serves(at: from) != isEntitled else { continue }
             let mistake = isEntitled ? Mistake.lockedOut : .servedUnpaid
-            mistakes.append(joining: Stretch(value: mistake, from: from, until: until))
+            mistakes.append(joining: ValueInterval(value: mistake, from: from, until: until))
         }
         return mistakes.filter { $0.length > Self.messageTime }
     }

@@ -56,7 +56,7 @@ struct HeardStore {
         try hear(machine.requestTestNotification())
     }
 
-    func truth(at instant: String) throws -> AppStoreTruth {
+    func truth(at instant: String) throws -> AppStoreExpectedState {
         machine.truth(of: "anna", at: try #require(InstantText.read(instant)))
     }
 

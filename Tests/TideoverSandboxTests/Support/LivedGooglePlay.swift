@@ -22,7 +22,7 @@ struct LivedGooglePlay: LivedStore {
 
     init(seed: UInt64) async throws {
         random = SeededRandom(seed: seed)
-        var habits = PubSubHabits()
+        var habits = PubSubDeliveryFaults()
         (habits.scatter, habits.redelivered, habits.republished) = (30_000, 10, 10)
         store = SimulatedGooglePlay(
             try .cards(),

@@ -55,10 +55,10 @@ struct PlayClient {
             audience: "https://b.example/push",
             email: "pusher@p.example"
         ),
-        habits: PubSubHabits = PubSubHabits(),
+        habits: PubSubDeliveryFaults = PubSubDeliveryFaults(),
         account: (inout PlayServiceAccount) -> Void = { _ in },
         tokenURL: String = SimulatedGooglePlay.tokenURL,
-        dial: StoreDial = .identity,
+        dial: StoreTimeScale = .identity,
         wait: @escaping @Sendable (Int64) async throws -> Void = { _ in }
     ) async throws {
         var robot = try Self.robot()

@@ -113,7 +113,7 @@ struct PlayedStore {
         return .object(try #require(machine.order(id)))
     }
 
-    func truth(at instant: String? = nil) throws -> GooglePlayTruth {
+    func truth(at instant: String? = nil) throws -> GooglePlayExpectedState {
         let at = try instant.map { try #require(InstantText.read($0)) }
         return machine.truth(of: "anna", at: at ?? machine.now)
     }

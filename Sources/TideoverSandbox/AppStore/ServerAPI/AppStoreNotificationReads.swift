@@ -23,7 +23,7 @@ extension AppStoreService {
         return answer
     }
 
-    private func record(of letter: AppStorePost.Letter) throws(Failure) -> JSONObject {
+    private func record(of letter: AppStorePost.DeliveryRecord) throws(Failure) -> JSONObject {
         let payload: JSONValue
         do {
             payload = try authority.signed(letter.notification)
@@ -116,7 +116,7 @@ private struct AppStoreNotificationQuery {
     init(
         _ body: JSONNode,
         _ store: AppStoreMachine,
-        _ dial: StoreDial
+        _ dial: StoreTimeScale
     ) throws(AppStoreService.Failure) {
         guard let start = body["startDate"]?.int64 else { throw .api(.startDate) }
         guard let end = body["endDate"]?.int64 else { throw .api(.endDate) }
@@ -159,7 +159,7 @@ private struct AppStoreNotificationQuery {
     }
 
     /// A notification without an attempt is not in the history yet.
-    func matches(_ letter: AppStorePost.Letter) -> Bool {
+    func matches(_ letter: AppStorePost.DeliveryRecord) -> Bool {
         let notification = letter.notification
         let date = notification.signedDate
         return !letter.attempts.isEmpty && start <= date && date <= end

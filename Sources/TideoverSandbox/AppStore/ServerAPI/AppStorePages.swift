@@ -109,7 +109,7 @@ struct AppStoreHistoryFilter {
     private var ownership: String?
     private var isRevoked: Bool?
 
-    init(_ request: Request, _ dial: StoreDial) throws(AppStoreService.Failure) {
+    init(_ request: Request, _ dial: StoreTimeScale) throws(AppStoreService.Failure) {
         let items = request.query.filter { $0.name != "revision" }
         digest = AppStoreHistoryFilter.digest(of: items)
         for item in items { try read(item.name, item.value) }

@@ -37,7 +37,7 @@ struct AppStoreService: Sendable {
     private static let keptCalls = 10_000
 
     var now: Int64 { machine.now }
-    var dial: StoreDial { authority.dial }
+    var dial: StoreTimeScale { authority.dial }
 
     init(
         machine: AppStoreMachine,

@@ -16,7 +16,7 @@ struct PlayService: Sendable {
     var queue: PubSubQueue
     var authority: PlayAuthority
     /// The clock that dates all output.
-    let dial: StoreDial
+    let dial: StoreTimeScale
     var desk: PlayTokenDesk
     var faults: FaultPlan<PlayFault, PlayOperation>
     var wire: DisturbedWire<PlayWireFault>
@@ -39,11 +39,11 @@ struct PlayService: Sendable {
     init(
         machine: GooglePlayMachine,
         seed: UInt64,
-        habits: PubSubHabits,
+        habits: PubSubDeliveryFaults,
         accounts: [PlayServiceAccount],
         tokenURL: String,
         authority: PlayAuthority,
-        dial: StoreDial = .identity
+        dial: StoreTimeScale = .identity
     ) {
         self.machine = machine
         past = [machine]

@@ -15,7 +15,7 @@ struct VoidedPurchaseList {
     /// The age of the oldest orders in the list, in milliseconds.
     private static let reach: Int64 = 30 * 86_400_000
 
-    init(_ call: PlayCall, at now: Int64, _ dial: StoreDial) throws(PlayAPIError) {
+    init(_ call: PlayCall, at now: Int64, _ dial: StoreTimeScale) throws(PlayAPIError) {
         let request = call.request
         pageSize = Int(try Self.number("maxResults", in: 1...1000, of: call) ?? 1000)
         includesSubscriptions = try Self.number("type", in: 0...1, of: call) == 1

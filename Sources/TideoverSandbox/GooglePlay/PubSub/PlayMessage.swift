@@ -13,7 +13,7 @@ public struct PlayMessage: Hashable, Sendable {
     public let customer: String?
 
     /// Returns the same message with its instants on another clock than the store's.
-    func dated(by dial: StoreDial) -> PlayMessage {
+    func dated(by dial: StoreTimeScale) -> PlayMessage {
         let content = try? JSONDocument(data).root
         return PlayMessage(
             id: id,

@@ -4,7 +4,7 @@ public import TideoverJSON
 /// since 1970. https://cloud.google.com/pubsub/docs/handling-failures
 public struct PlayPost: Codable, Sendable {
     /// A message and its delivery attempts.
-    public struct Letter: Hashable, Codable, Sendable {
+    public struct DeliveryRecord: Hashable, Codable, Sendable {
         /// The message.
         public let message: PlayMessage
         /// Every attempt made so far, oldest first.
@@ -39,17 +39,17 @@ public struct PlayPost: Codable, Sendable {
     }
 
     /// The published deliveries that were not yet dropped, oldest first.
-    public private(set) var letters: [Letter] = []
+    public private(set) var letters: [DeliveryRecord] = []
     /// The number of the oldest of them, equal to the number of dropped ones.
     private(set) var first: Number = 0
     /// Sorted by instant, then in the order scheduled.
     private var outstanding: [Outstanding] = []
     /// How reliably it delivers from now on.
-    public var habits: PubSubHabits
+    public var habits: PubSubDeliveryFaults
     private var random: SeededRandom
 
     /// Creates an empty queue. The seed determines its ids and its delivery faults.
-    public init(seed: UInt64, habits: PubSubHabits = PubSubHabits()) {
+    public init(seed: UInt64, habits: PubSubDeliveryFaults = PubSubDeliveryFaults()) {
         self.habits = habits
         random = SeededRandom(seed: seed ^ 0x7075_6273_7562)
     }
@@ -72,7 +72,7 @@ public struct PlayPost: Codable, Sendable {
             )
             let wait = habits.lag + random.number(in: 0...habits.scatter)
             if !isLost() { plan(first + letters.count, at: now + wait) }
-            letters.append(Letter(message: message))
+            letters.append(DeliveryRecord(message: message))
             return message
         }
     }
@@ -91,7 +91,7 @@ public struct PlayPost: Codable, Sendable {
 
     /// Removes the delivery with the next attempt from the queue, if it is due by the instant.
     /// Every removed delivery must be returned with `ended`.
-    public mutating func take(dueBy instant: Int64) -> (number: Number, letter: Letter)? {
+    public mutating func take(dueBy instant: Int64) -> (number: Number, letter: DeliveryRecord)? {
         guard let next = outstanding.first, next.at <= instant else { return nil }
         outstanding.removeFirst()
         return (next.number, letters[next.number - first])
@@ -117,7 +117,7 @@ public struct PlayPost: Codable, Sendable {
     /// None may be in progress. Those from the number `held` on are kept, because a fault delays
     /// them.
     mutating func forget(at now: Int64, keeping held: Number?) {
-        let isKept = { [habits] (letter: Letter) in
+        let isKept = { [habits] (letter: DeliveryRecord) in
             now <= letter.message.publishedAt + habits.retention
         }
         let unwanted = letters.firstIndex(where: isKept) ?? letters.count

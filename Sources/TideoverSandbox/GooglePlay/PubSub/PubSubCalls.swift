@@ -9,7 +9,7 @@ extension PubSubQueue {
     mutating func respond(
         to call: PlayCall,
         at now: Int64,
-        _ dial: StoreDial
+        _ dial: StoreTimeScale
     ) throws(PlayAPIError) -> JSONObject {
         guard call.ids.count == 2, name == "projects/\(call.ids[0])/subscriptions/\(call.ids[1])"
         else { throw .subscriptionNotFound }

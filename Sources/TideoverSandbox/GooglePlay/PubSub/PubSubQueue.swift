@@ -5,7 +5,7 @@ import TideoverJSON
 public struct PubSubQueue: Codable, Sendable {
     /// `projects/P/subscriptions/S`
     public let name: String
-    private let habits: PubSubHabits
+    private let habits: PubSubDeliveryFaults
     private var waiting: [Waiting] = []
     private var random: SeededRandom
 
@@ -28,7 +28,7 @@ public struct PubSubQueue: Codable, Sendable {
         let message: PlayMessage
 
         /// Returns it with its instants on another clock than the store's.
-        func resource(_ dial: StoreDial) -> JSONObject {
+        func resource(_ dial: StoreTimeScale) -> JSONObject {
             let message = message.dated(by: dial)
             return ["ackId": .string(acknowledgementId), "message": .object(message.resource)]
         }
@@ -38,7 +38,7 @@ public struct PubSubQueue: Codable, Sendable {
     public init(
         name: String = "projects/tideover-rehearsal/subscriptions/pull",
         seed: UInt64,
-        habits: PubSubHabits = PubSubHabits()
+        habits: PubSubDeliveryFaults = PubSubDeliveryFaults()
     ) {
         self.name = name
         self.habits = habits

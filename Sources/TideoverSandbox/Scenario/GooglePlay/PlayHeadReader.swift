@@ -158,8 +158,8 @@ struct PlayHeadReader {
 
     // MARK: Delivery
 
-    private func habits(_ reader: ObjectReader) throws(ScenarioError) -> PubSubHabits {
-        var habits = PubSubHabits()
+    private func habits(_ reader: ObjectReader) throws(ScenarioError) -> PubSubDeliveryFaults {
+        var habits = PubSubDeliveryFaults()
         habits.lag = lag
         guard let node = reader.node["pubSub"] else { return habits }
         let pubSub = try ObjectReader(

@@ -7,7 +7,7 @@ public struct ScenarioGooglePlay: Hashable, Sendable {
     /// The customers who buy in Google Play, in the order of the file.
     public let customers: [GooglePlayCustomer]
     /// How reliably messages are delivered.
-    public let habits: PubSubHabits
+    public let habits: PubSubDeliveryFaults
     /// Whether the back end has a service account for Google's APIs.
     public let hasCredentials: Bool
 
@@ -36,7 +36,7 @@ public struct ScenarioPlayAction: Hashable, Sendable {
         /// Starts a fault in API calls.
         case disturb(PlayFaultRule)
         /// Changes how messages are delivered.
-        case disturbPubSub(PubSubHabits)
+        case disturbPubSub(PubSubDeliveryFaults)
         /// Ends all faults, and restores the scenario's delivery of messages.
         case endDisturbances
     }

@@ -8,7 +8,7 @@ extension ScenarioPlay {
         guard let googlePlay else { return }
         if case .loseNotifications(let isLosing) = action.deed { losesPushes = isLosing }
         let refused = await googlePlay.perform(action.deed, by: step.customer)?.reason
-        let deed = Deed(
+        let deed = StepResult(
             line: step.line,
             words: action.deed.words(step.customer ?? "no customer"),
             note: step.note,
@@ -69,9 +69,9 @@ extension ScenarioPlay {
     }
 }
 
-extension [Moment] {
+extension [TraceEntry] {
     /// Returns the same moments. Each push records whether its message was accepted later.
-    var withPushesTakenLater: [Moment] {
+    var withPushesTakenLater: [TraceEntry] {
         var taken: Set<String> = []
         var moments = self
         for index in moments.indices.reversed() {

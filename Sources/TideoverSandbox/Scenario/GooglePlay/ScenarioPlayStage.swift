@@ -12,7 +12,7 @@ struct ScenarioPlayStage: Sendable {
         _ play: ScenarioGooglePlay,
         of scenario: Scenario,
         _ target: ScenarioPlayTarget,
-        _ dial: StoreDial
+        _ dial: StoreTimeScale
     ) async {
         store = SimulatedGooglePlay(
             play.app,
@@ -59,11 +59,11 @@ struct ScenarioPlayStage: Sendable {
     }
 
     /// Returns the store's state of each product of a customer that unlocks an entitlement.
-    func truths(of customer: String, by instant: Int64) async -> [AppStoreTruth] {
+    func truths(of customer: String, by instant: Int64) async -> [AppStoreExpectedState] {
         // This store can be ahead of the other one by events that are still due at this instant.
         await store.holdings(of: customer, at: min(instant, await store.now))
             .filter { !(play.entitlements[$0.product] ?? []).isEmpty }
-            .map { AppStoreTruth($0.truth) }
+            .map { AppStoreExpectedState($0.truth) }
     }
 
     /// Returns the purchases that a device reports for the customer.
@@ -139,9 +139,9 @@ struct ScenarioPlayStage: Sendable {
     }
 }
 
-extension AppStoreTruth {
+extension AppStoreExpectedState {
     /// Converts the state in Google Play to the type that both stores share.
-    fileprivate init(_ truth: GooglePlayTruth) {
+    fileprivate init(_ truth: GooglePlayExpectedState) {
         self =
             switch truth {
             case .never, .pending: .never

@@ -75,7 +75,7 @@ extension ScenarioPlay {
             await revenueCat?.relay.transfer(from: from, to: to, at: now)
             words = "\(other) restores what \(step.customer ?? "no customer") bought."
         }
-        let deed = Deed(
+        let deed = StepResult(
             line: step.line,
             words: words,
             note: step.note,

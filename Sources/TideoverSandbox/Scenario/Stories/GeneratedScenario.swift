@@ -8,8 +8,8 @@ extension Scenario {
     ///   - kind: The stores that it uses.
     /// - Returns: the same story for the same seed and kind.
     public static func generated(seed: UInt64, of kind: StoryKind) -> Scenario {
-        var storyteller = Storyteller(seed: seed, kind)
-        return storyteller.story()
+        var storyGenerator = StoryGenerator(seed: seed, kind)
+        return storyGenerator.story()
     }
 
     /// Returns the same story without some of its steps.

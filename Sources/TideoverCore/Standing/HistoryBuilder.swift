@@ -1,0 +1,487 @@
+/// Collects facts by subject, then binds observations to terms.
+///
+/// Grants and one-time purchases on Google Play become terms too.
+struct HistoryBuilder {
+    let catalogue: Versioned<Catalogue>
+    var terms: [Observation<Term>] = []
+    var outlooks: [Observation<Outlook>] = []
+    var conditions: [Observation<Condition>] = []
+    var revocations: [Observation<Revocation>] = []
+    var reversals: [Observation<Reversal>] = []
+    var grants: [Observation<Grant>] = []
+    var pendings: [Observation<PendingPurchase>] = []
+    var purchases = PlayPurchases()
+    /// Notifications that report an active subscription.
+    private var activeNotices: Set<EvidenceID> = []
+    /// When receipts that list the purchase were made. Each lists all its renewals until then.
+    var receipts: Set<Instant> = []
+
+    init(catalogue: Versioned<Catalogue>) {
+        self.catalogue = catalogue
+    }
+
+    mutating func add(_ fact: Fact) {
+        switch fact.assertion {
+        case .term(let term):
+            terms.append(Observation(term, of: fact))
+            if fact.source == .appReceipt, fact.rank == .store { receipts.insert(fact.assertedAt) }
+        case .outlook(let outlook): outlooks.append(Observation(outlook, of: fact))
+        case .condition(let condition):
+            // An unrecognised value must not displace an older recognised one.
+            guard let known = condition.known else { return }
+            conditions.append(Observation(known, of: fact))
+            if known.status == .active, fact.source == .appStoreNotification {
+                activeNotices.insert(fact.evidence)
+            }
+        case .revocation(let revocation): revocations.append(Observation(revocation, of: fact))
+        case .reversal(let reversal): reversals.append(Observation(reversal, of: fact))
+        case .grant(let grant): grants.append(Observation(grant, of: fact))
+        case .pending(let pending): pendings.append(Observation(pending, of: fact))
+        case .playPurchase(let read): purchases.add(read, of: fact)
+        case .playVoidedOrder(let void): purchases.voids.append(Observation(void, of: fact))
+        case .playNotice(let notice): purchases.add(notice, of: fact)
+        case .inquiry, .playSubscription, .playReplacement, .unrecognised: break
+        }
+    }
+
+    /// Returns the seen and the unseen terms, each with its observations.
+    mutating func records() -> (seen: [TermRecord], unseen: [TermRecord]) {
+        grants.sort(by: Observation.isOlder)
+        terms += grants.map { Observation($0.value.term, like: $0) }
+        let bought = purchases.words(catalogue: catalogue)
+        terms += bought.terms
+        revocations += bought.revocations
+        terms.sort(by: Observation.isOlder)
+        outlooks.sort(by: Observation.isOlder)
+        conditions.sort(by: Observation.isOlder)
+        revocations.sort(by: Observation.isOlder)
+        reversals.sort(by: Observation.isOlder)
+        let names = TermNames(terms.map(\.value))
+        var records = seenTerms(names)
+        attachRevocations(to: &records, names)
+        findUpgrades(in: &records, names)
+        let ends = EndIndex(records)
+        var unseenEnds = EndIndex()
+        var unseen = bindOutlooks(to: &records, ends, filing: &unseenEnds)
+        bindConditions(to: &records, ends, and: &unseen, unseenEnds)
+        for position in records.indices {
+            records[position].completeOutlooks()
+            records[position].settle()
+        }
+        for position in unseen.indices {
+            unseen[position].completeOutlooks()
+            unseen[position].settle()
+        }
+        moveEffectiveStarts(of: &records, ends)
+        return (records.map(TermRecord.init), unseen.map(TermRecord.init))
+    }
+
+    // MARK: Terms
+
+    private func seenTerms(_ names: TermNames) -> [TermDraft] {
+        let records = groupedTerms(names).map { key, words in
+            // Observations are sorted oldest first, so the last of the highest rank is the newest.
+            let newest = words.reduce(words[0]) { $1.rank >= $0.rank ? $1 : $0 }
+            let complete = newest.completed(by: words)
+            let first = words[0].assertedAt
+            var record = TermDraft(
+                key: key,
+                word: complete,
+                end: end(of: complete.value),
+                firstAsserted: first,
+                isUnseen: false,
+                firstTold: first,
+                effectiveStart: complete.value.start
+            )
+            let clean = words.filter { !$0.value.isRevoked && $0.rank == newest.rank }
+            record.cleanSignings = clean.map(\.assertedAt)
+            record.cleanNotices = clean.filter { activeNotices.contains($0.evidence) }
+                .map(\.assertedAt)
+            record.takeEnds(of: words, rank: newest.rank)
+            record.plannedGrace =
+                catalogue.value(at: complete.value.start)[complete.value.productId]?.grace
+            record.entitlement = grants.last { $0.value.key == key }?.value.entitlement
+            return record
+        }
+        return records.sorted {
+            ($0.term.start, $0.firstAsserted, $0.key) < ($1.term.start, $1.firstAsserted, $1.key)
+        }
+    }
+
+    /// Groups observations by term, oldest first. Groups follow their first observation, which is
+    /// nearly the order of term starts.
+    private func groupedTerms(_ names: TermNames) -> [(key: TermKey, words: [Observation<Term>])] {
+        var places: [TermKey: Int] = [:]
+        var groups: [(key: TermKey, words: [Observation<Term>])] = []
+        for word in terms {
+            let key = names.key(of: word.value)
+            if let place = places[key] {
+                groups[place].words.append(word)
+            } else {
+                places[key] = groups.count
+                groups.append((key, [word]))
+            }
+        }
+        return groups
+    }
+
+    /// Returns the end of a term. Non-renewing purchases last as long as the catalogue states.
+    /// Without a length they end at once, because nothing supports more.
+    private func end(of term: Term) -> Instant? {
+        switch term.plan {
+        case .nonConsumable: term.end
+        case .nonRenewing:
+            term.end ?? length(of: term).map { term.start + $0 } ?? term.start
+        case .autoRenewable, .consumable, .unrecognised: term.end ?? term.start
+        }
+    }
+
+    private func length(of term: Term) -> Period? {
+        catalogue.value(at: term.start)[term.productId]?.period
+    }
+
+    private func attachRevocations(to records: inout [TermDraft], _ names: TermNames) {
+        guard !revocations.isEmpty || !reversals.isEmpty else { return }
+        let positions = Dictionary(
+            uniqueKeysWithValues: records.enumerated().map { ($1.key, $0) }
+        )
+        for word in revocations {
+            guard let position = positions[names.key(word.value.term)],
+                word.rank >= records[position].rank
+            else { continue }
+            records[position].revocations.append(word)
+        }
+        for word in reversals {
+            guard let position = positions[names.key(word.value.term)] else { continue }
+            records[position].reversals.append(word.assertedAt)
+        }
+    }
+
+    /// Dates each upgrade at the earlier of the successor's start and the store's first report. The
+    /// first known successor may be only a renewal of a missing one.
+    private func findUpgrades(in records: inout [TermDraft], _ names: TermNames) {
+        var said: [TermKey: Instant] = [:]
+        for word in terms.reversed() where word.value.isUpgraded {
+            said[names.key(of: word.value)] = word.assertedAt
+        }
+        for position in records.indices
+        where records[position].term.isUpgraded || !records[position].revocations.isEmpty {
+            let record = records[position]
+            let successor = records[(position + 1)...].first { $0.term.start > record.term.start }
+            let looksUpgraded = record.revocations.contains { word in
+                successor?.term.start.isWithin(LineageHistory.sameEnd, of: word.value.date) ?? false
+            }
+            guard record.term.isUpgraded || looksUpgraded else { continue }
+            records[position].upgradedAt = [successor?.term.start, said[record.key]]
+                .compactMap(\.self).min()
+        }
+    }
+
+    // MARK: Binding
+
+    /// Binds each outlook to its term. An outlook that names a term's former end binds to that term
+    /// without its failure. Outlooks that name an unknown end may create unseen terms, which are
+    /// returned.
+    private func bindOutlooks(
+        to records: inout [TermDraft],
+        _ ends: EndIndex,
+        filing unseenEnds: inout EndIndex
+    ) -> [TermDraft] {
+        var unseen: [TermDraft] = []
+        let formerEnds = FormerEnds(records)
+        for word in outlooks {
+            let renewalDate = word.value.renewalDate
+            if let renewalDate, ends.nearest(to: renewalDate) == nil,
+                let position = formerEnds.nearest(
+                    to: renewalDate,
+                    named: word.rank,
+                    isKnown: { records[$0].firstAsserted <= word.assertedAt }
+                )
+            {
+                let kept = word.value.withoutFailure(endingAt: records[position].end)
+                records[position].outlooks.append(Observation(kept, like: word))
+                continue
+            }
+            let target = target(
+                renewalDate: word.value.renewalDate,
+                assertedAt: word.assertedAt,
+                isFailing: word.value.isFailing(termEnd: nil),
+                among: records,
+                ends
+            )
+            switch target {
+            case .term(let position): records[position].outlooks.append(word)
+            case .unseenTerm(let end): Self.file(word, endingAt: end, in: &unseen, &unseenEnds)
+            case .nothing: break
+            }
+        }
+        for position in records.indices {
+            guard let told = records[position].outlooks.first?.assertedAt else { continue }
+            records[position].firstTold = min(records[position].firstTold, told)
+        }
+        return unseen
+    }
+
+    private func bindConditions(
+        to records: inout [TermDraft],
+        _ ends: EndIndex,
+        and unseen: inout [TermDraft],
+        _ unseenEnds: EndIndex
+    ) {
+        for word in conditions {
+            let target = target(
+                renewalDate: word.value.renewalDate,
+                assertedAt: word.assertedAt,
+                isFailing: word.value.isFailing,
+                among: records,
+                ends
+            )
+            switch target {
+            case .term(let position): records[position].conditions.append(word)
+            case .unseenTerm(let end):
+                guard let position = unseenEnds.nearest(to: end) else { continue }
+                unseen[position].conditions.append(word)
+            case .nothing: break
+            }
+        }
+    }
+
+    private enum Target {
+        case term(Int)
+        case unseenTerm(end: Instant)
+        case nothing
+    }
+
+    /// Returns the term that an observation concerns.
+    ///
+    /// With a renewal date, this is the term that ends then. Without one, it is the newest term
+    /// asserted by then. A renewal date that matches no known end names an unseen term, unless the
+    /// observation is a failure while a known term was running. A failure without a known end binds
+    /// to the newest term over by then or near its end, because the store announces a failure up to
+    /// a day ahead.
+    private func target(
+        renewalDate: Instant?,
+        assertedAt: Instant,
+        isFailing: Bool,
+        among records: [TermDraft],
+        _ ends: EndIndex
+    ) -> Target {
+        if let renewalDate {
+            if let position = ends.nearest(to: renewalDate) { return .term(position) }
+            let isRunning = records.contains {
+                $0.firstAsserted <= assertedAt && ($0.end ?? .distantFuture) > assertedAt
+            }
+            guard isFailing && isRunning else { return .unseenTerm(end: renewalDate) }
+        }
+        let position = records.lastIndex {
+            $0.firstAsserted <= assertedAt && (!isFailing || $0.isDue(at: assertedAt))
+        }
+        return position.map(Target.term) ?? .nothing
+    }
+
+    private static func file(
+        _ word: Observation<Outlook>,
+        endingAt end: Instant,
+        in unseen: inout [TermDraft],
+        _ ends: inout EndIndex
+    ) {
+        if let position = ends.nearest(to: end) {
+            unseen[position].outlooks.append(word)
+            return
+        }
+        let term = Term(
+            transactionId: "",
+            productId: word.value.productId ?? "",
+            start: word.assertedAt,
+            end: end
+        )
+        var record = TermDraft(
+            key: term.key,
+            word: Observation(term, like: word),
+            end: end,
+            firstAsserted: word.assertedAt,
+            isUnseen: true,
+            firstTold: word.assertedAt,
+            effectiveStart: word.assertedAt
+        )
+        record.outlooks = [word]
+        ends.add(end, at: unseen.count)
+        unseen.append(record)
+    }
+
+    // MARK: Pace
+
+    /// Returns the smallest ratio of actual to nominal length among plain terms. Stores run in real
+    /// time or many times faster, so a slightly short term is no evidence of pace.
+    func pace(of terms: [TermRecord], isShared: Bool) -> Pace {
+        let graces = terms.filter { $0.firstFailure != nil }.compactMap { record in
+            record.end.flatMap { end in record.graceEnd.map { (end: end, graceEnd: $0) } }
+        }
+        return terms.reduce(.real) { slowest, record in
+            let start = record.term.start
+            // A recovery in grace ends with the cycle: it began late, and is short for that reason.
+            let isRecovery = graces.contains { $0.end < start && start <= $0.graceEnd }
+            // A share begins when it is given, and ends with the shared period.
+            let isJoined = isShared && !terms.contains { $0.end == start }
+            guard let end = record.end, record.upgradedAt == nil, record.entitlement == nil,
+                !isRecovery, !isJoined, let nominal = nominalLength(of: record.term)
+            else { return slowest }
+            return Pace.slower(slowest, Pace(of: end - record.term.start, nominally: nominal))
+        }
+    }
+
+    /// Returns the nominal length of a term. For a monthly-paid commitment, the product's period is
+    /// the whole commitment.
+    private func nominalLength(of term: Term) -> Milliseconds? {
+        if let period = term.offer?.period { return period.length(from: term.start) }
+        guard let whole = length(of: term)?.length(from: term.start) else { return nil }
+        guard term.billing == .monthly || term.commitment != nil else { return whole }
+        return Milliseconds(whole.count / max(1, term.commitment?.payments ?? 12))
+    }
+
+    // MARK: Pending
+
+    /// Returns how long each reported pending purchase waited: until it ended, lapsed, or was
+    /// bought.
+    func pendingSpans(_ records: [TermRecord]) -> [PendingSpan] {
+        let words = pendings.sorted(by: Observation.isOlder)
+        let told = Dictionary(grouping: words) { $0.value.id }.values.compactMap { words in
+            span(of: words, records)
+        }
+        return told + purchases.pendingSpans
+    }
+
+    private func span(
+        of words: [Observation<PendingPurchase>],
+        _ records: [TermRecord]
+    ) -> PendingSpan? {
+        guard let first = words.first(where: { !$0.value.isOver }), let last = words.last else {
+            return nil
+        }
+        let over = words.first { $0.value.isOver && $0.assertedAt >= first.assertedAt }?.assertedAt
+        let bought = records.first {
+            $0.term.productId == last.value.productId && $0.term.start >= first.assertedAt
+        }?.term.start
+        return PendingSpan(
+            id: last.value.id,
+            productId: last.value.productId,
+            since: first.assertedAt,
+            until: [over, bought, last.value.until].compactMap(\.self).min()
+        )
+    }
+
+    // MARK: Effective start
+
+    /// The longest billing grace period that the App Store offers.
+    private static let longestGrace = Milliseconds.days(28)
+
+    /// Moves the effective start of recoveries in grace.
+    ///
+    /// A recovery keeps the old cycle: the new term's purchase date is the old end. It counts from
+    /// its first report, so that the billing issue remains in the history. It never counts before
+    /// the old end, nor after grace (or the longest grace if none was stated).
+    private func moveEffectiveStarts(of records: inout [TermDraft], _ ends: EndIndex) {
+        for position in records.indices {
+            let start = records[position].term.start
+            guard let before = ends.nearest(to: start), before != position,
+                let oldEnd = records[before].end, let failure = records[before].failure.first,
+                failure < records[position].firstTold
+            else { continue }
+            let graceEnd = records[before].grace?.value.graceEnd
+            let told = min(records[position].firstTold, graceEnd ?? oldEnd + Self.longestGrace)
+            records[position].effectiveStart = max(told, oldEnd)
+        }
+    }
+}
+
+/// Finds the term that ends nearest to an instant, without a full search.
+private struct EndIndex {
+    /// Ordered by end.
+    private var terms: [(end: Instant, position: Int)] = []
+
+    init() {}
+
+    init(_ records: [TermDraft]) {
+        self.init(records.enumerated().compactMap { at, record in record.end.map { ($0, at) } })
+    }
+
+    fileprivate init(_ ends: [(end: Instant, position: Int)]) {
+        terms = ends.sorted { $0 < $1 }
+    }
+
+    mutating func add(_ end: Instant, at position: Int) {
+        terms.insert((end, position), at: terms.endOfPrefix { $0.end <= end })
+    }
+
+    /// Returns nil when none ends within the tolerance; of equally near ones the first.
+    func nearest(to instant: Instant) -> Int? {
+        near(instant).min { $0 < $1 }?.position
+    }
+
+    /// Returns nil when none ends within the tolerance; of equally near ones the newest that is
+    /// known, if there is one.
+    func nearest(to instant: Instant, newest isKnown: (Int) -> Bool) -> Int? {
+        guard let first = near(instant).min(by: { $0 < $1 }) else { return nil }
+        let equals = near(instant).filter { $0.distance == first.distance }.map(\.position)
+        return equals.filter(isKnown).max() ?? first.position
+    }
+
+    private func near(
+        _ instant: Instant
+    ) -> some Sequence<(distance: UInt64, position: Int)> {
+        let first = terms.endOfPrefix { $0.end < instant - LineageHistory.sameEnd }
+        return terms[first...].prefix { $0.end <= instant + LineageHistory.sameEnd }.lazy
+            .map { (distance: UInt64(($0.end - instant).count.magnitude), position: $0.position) }
+    }
+}
+
+/// Finds terms by their ends before an extension.
+private struct FormerEnds {
+    private let own: EndIndex
+    private let lower: EndIndex
+
+    init(_ records: [TermDraft]) {
+        let terms = records.enumerated()
+        own = EndIndex(terms.flatMap { at, record in record.formerEnds.map { ($0, at) } })
+        lower = EndIndex(terms.flatMap { at, record in record.lowerEnds.map { ($0, at) } })
+    }
+
+    /// Returns the nearest term; of equally near ones the newest that was known. A store
+    /// observation never refers to an end that only a relay states.
+    func nearest(to instant: Instant, named rank: Rank, isKnown: (Int) -> Bool) -> Int? {
+        own.nearest(to: instant, newest: isKnown)
+            ?? (rank < .store ? lower.nearest(to: instant, newest: isKnown) : nil)
+    }
+}
+
+extension TermDraft {
+    /// Sorts the ends that its observations state and that differ from its own.
+    fileprivate mutating func takeEnds(of words: [Observation<Term>], rank: Rank) {
+        for word in words {
+            guard let stated = word.value.end, stated != end else { continue }
+            if word.rank == rank { formerEnds.insert(stated) } else { lowerEnds.insert(stated) }
+        }
+        lowerEnds.subtract(formerEnds)
+    }
+}
+
+/// Resolves two observations of one transaction to the same term, even if only one has the period's
+/// ID.
+struct TermNames {
+    private var byTransaction: [String: TermKey] = [:]
+
+    init(_ terms: [Term]) {
+        for term in terms where term.webOrderLineItemId != nil {
+            byTransaction[term.transactionId] = term.key
+        }
+    }
+
+    func key(of term: Term) -> TermKey {
+        byTransaction[term.transactionId] ?? term.key
+    }
+
+    func key(_ key: TermKey) -> TermKey {
+        guard key.text.hasPrefix("t:") else { return key }
+        return byTransaction[String(key.text.dropFirst(2))] ?? key
+    }
+}

@@ -1,0 +1,452 @@
+/// A lineage at one instant, with the values that the rules read.
+struct RuleContext {
+    let history: LineageHistory
+    let instant: Instant
+    let policy: Policy
+    /// The governing term: the newest one begun by now, or an unseen one.
+    let term: TermRecord?
+    /// The newest outlook and condition bound to it that were asserted by now.
+    let outlook: Observation<Outlook>?
+    let condition: Observation<Condition>?
+    /// The rank that reported a failed payment by now; nil if none did.
+    let failed: Rank?
+    /// The revocation in force, if any.
+    let taken: TermRecord.TakenBack?
+
+    /// The App Store retries a failed payment for this long from the end of the term.
+    static let retry = Milliseconds.days(60)
+
+    init(history: LineageHistory, instant: Instant, policy: Policy) {
+        self.init(history, instant, policy, history.governingBoughtTerm(at: instant))
+    }
+
+    private init(
+        _ history: LineageHistory,
+        _ instant: Instant,
+        _ policy: Policy,
+        _ term: TermRecord?
+    ) {
+        self.history = history
+        self.instant = instant
+        self.policy = policy
+        self.term = term
+        outlook = term?.outlooks.newest(by: instant)
+        condition = term?.conditions.newest(by: instant)
+        failed = term?.failure.rank(by: instant)
+        taken = term?.takenBack(at: instant, pace: history.pace)
+    }
+
+    /// Returns the standing at an instant, with the situation that decided it.
+    static func decide(
+        _ history: LineageHistory,
+        at instant: Instant,
+        policy: Policy
+    ) -> (standing: Standing, now: RuleContext) {
+        let now = RuleContext(history: history, instant: instant, policy: policy)
+        let standing = TermRule.standing(now)
+        return now.covered(instead: standing) ?? (standing, now)
+    }
+
+    /// Returns the standing of a later-signed transaction that covers the instant, if the governing
+    /// term gives no access. A recovery that keeps the old cycle is paid from the old end.
+    func covered(instead standing: Standing) -> (standing: Standing, now: RuleContext)? {
+        guard !standing.access, let term = history.coveringTerm(at: instant) else { return nil }
+        let covered = RuleContext(history, instant, policy, term)
+        let answer = TermRule.standing(covered)
+        return answer.access ? (answer, covered) : nil
+    }
+
+    // MARK: Current state
+
+    /// Whether no term, outlook or condition was reported.
+    var isUnheardOf: Bool { history.terms.isEmpty && !history.hasWords }
+
+    /// The newest grace end ever stated for the term.
+    var graceEnd: Instant? { term?.graceEnd }
+
+    /// A failure lasts until another term starts.
+    var hasFailed: Bool { failed != nil }
+
+    var isRunning: Bool { term.map { instant < ($0.end ?? .distantFuture) } ?? false }
+
+    var isUpgradedAway: Bool { term?.upgradedAt.map { $0 <= instant } ?? false }
+
+    var stillRenews: Bool { outlook?.value.willRenew ?? true }
+
+    var saysGrace: Bool {
+        condition?.value.saysGrace == true
+    }
+
+    /// Whether the current observations keep grace.
+    var keepsGrace: Bool { Self.keepsGrace(outlook, condition) }
+
+    /// Returns whether grace continues: while the subscription renews. The store's own condition
+    /// also keeps it after renewal was switched off, unless the outlook that reports this is newer.
+    static func keepsGrace(
+        _ outlook: Observation<Outlook>?,
+        _ condition: Observation<Condition>?
+    ) -> Bool {
+        guard let outlook, outlook.value.willRenew == false else { return true }
+        guard let condition, condition.value.saysGrace else { return false }
+        return outlook.assertedAt <= condition.assertedAt
+    }
+
+    var isRetrying: Bool {
+        guard hasFailed, stillRenews, isAutoRenewable, let until = end(plus: Self.retry) else {
+            return false
+        }
+        return instant < until
+    }
+
+    /// Whether a request was sent since the term ended and the newest one failed.
+    var isUnreachable: Bool {
+        guard let end = term?.end else { return false }
+        return history.inquiries.isUnanswered(at: instant, since: end)
+    }
+
+    /// Whether an auto-renewable term is still expected to renew: no failure, lapse or upgrade is
+    /// reported, and renewal is not off. Rules read this after the term's end, when it is overdue.
+    var awaitsRenewal: Bool {
+        isAutoRenewable && !hasFailed && stillRenews && lapse == nil && !isUpgradedAway
+    }
+
+    /// When the newest receipt was made, if it lists no overdue renewal.
+    ///
+    /// The receipt must be past the leeway and the grace that the catalogue names. A receipt does
+    /// not report failed payments, so a later store report about the term's end takes precedence.
+    var receiptWithoutRenewal: Instant? {
+        guard let leewayEnd, let made = history.receipts.last(where: { $0 <= instant }),
+            made >= max(leewayEnd, plannedGraceEnd ?? leewayEnd),
+            outlook.map({ $0.rank < .store || $0.assertedAt < made }) ?? true,
+            condition.map({ $0.rank < .store || $0.assertedAt < made }) ?? true
+        else { return nil }
+        return made
+    }
+
+    /// Whether the store may still retry the payment.
+    var mayBeRetried: Bool { end(plus: Self.retry).map { instant < $0 } ?? false }
+
+    private var isAutoRenewable: Bool { term?.term.plan == .autoRenewable }
+
+    // MARK: Instants
+
+    func end(plus length: Milliseconds) -> Instant? {
+        term?.end.map { $0 + history.pace.scale(length) }
+    }
+
+    /// The later of the term's end and its grace.
+    var coveredUntil: Instant? {
+        term?.end.map { max($0, graceEnd ?? .distantPast) }
+    }
+
+    /// The end of the grace that the catalogue names for the term's product.
+    private var plannedGraceEnd: Instant? {
+        guard let end = term?.end, let grace = term?.plannedGrace else { return nil }
+        return end + history.pace.scale(grace.length(from: end))
+    }
+
+    /// The end of the leeway. An unseen term has no leeway of its own.
+    var leewayEnd: Instant? {
+        guard let term, let end = term.end else { return nil }
+        guard !term.isUnseen else { return end }
+        let fifth = Milliseconds(max(0, (end - term.term.start).count / 5))
+        return end + min(history.pace.scale(policy.renewalLeeway), fifth)
+    }
+
+    /// Until when an overdue renewal is awaited.
+    var awaitedUntil: Instant? {
+        guard isUnreachable, let unreachable = end(plus: policy.unreachable) else {
+            return leewayEnd
+        }
+        return leewayEnd.map { max($0, unreachable) }
+    }
+
+    /// When access ended: with the term, with its grace, or where the store cut grace short.
+    var lastAccess: Instant? {
+        if let term, term.isUnseen, lapse != nil, let outlook {
+            return min(term.end ?? outlook.assertedAt, outlook.assertedAt)
+        }
+        guard let term, let end = term.end, let graceEnd else { return term?.end }
+        return max(end, min(graceEnd, term.graceCut(by: instant) ?? graceEnd))
+    }
+
+    /// The start of a renewal announced before it begins, when the term in between is unseen. Every
+    /// current observation reports the time from the old end until then as paid. A renewal
+    /// announced after the old term was revoked counts in the same way.
+    var announcedStart: Instant? {
+        guard let term, let end = term.end, min(end, taken?.since ?? end) <= instant else {
+            return nil
+        }
+        return history.announcements.next(
+            after: instant,
+            toldSince: max(term.firstFailure ?? .distantPast, taken?.since ?? .distantPast)
+        )
+    }
+
+    // MARK: Reasons
+
+    var reasonOfTerm: Reason {
+        guard term?.entitlement == nil else { return .granted }
+        guard let term = term?.term, term.end != nil || term.plan != .nonConsumable else {
+            return .lifetime
+        }
+        guard let offer = term.offer else { return term.plan == .nonRenewing ? .prepaid : .paid }
+        if offer.isTrial { return .trial }
+        return offer.kind == .introductory ? .introductory : .offer
+    }
+
+    /// The store's reason for the lapse. An unrecognised reason is ignored: it must not revoke.
+    var lapse: Outlook.Lapse? {
+        guard let lapse = outlook?.value.lapse, lapse.unrecognisedValue == nil else { return nil }
+        return lapse
+    }
+
+    /// The expiration intent; otherwise the reason in the EXPIRED notification; otherwise whether
+    /// auto-renew is off.
+    var reasonOfEnd: Reason {
+        switch lapse ?? condition?.value.lapse {
+        case .cancelled: .cancelled
+        case .billingError: .billingError
+        case .priceIncrease: .priceIncrease
+        case .productUnavailable: .productUnavailable
+        case .other, .unrecognised: .ended
+        case nil where outlook?.value.willRenew == false: .cancelled
+        case nil where hasFailed: .billingError
+        case nil: .ended
+        }
+    }
+
+    var nextProduct: String? {
+        outlook?.value.renewsInto ?? term?.term.productId
+    }
+
+    /// Whether the next renewal is expected; false for products that never renew.
+    var willRenew: Bool? {
+        if term?.term.plan == .nonRenewing || term?.entitlement != nil { return false }
+        return outlook?.value.willRenew
+    }
+
+    // MARK: Answers
+
+    func never(
+        _ rule: Rule.ID,
+        _ reason: Reason,
+        _ confidence: Confidence,
+        asks: Bool = false
+    ) -> Standing {
+        Standing(
+            state: .never,
+            reason: reason,
+            confidence: confidence,
+            rule: rule,
+            lineage: history.lineage,
+            asksStore: asks
+        )
+    }
+
+    /// Returns a standing with access, confirmed by an observation of the given rank.
+    func access(
+        _ rule: Rule.ID,
+        _ state: State,
+        _ reason: Reason,
+        until: Instant?,
+        by rank: Rank? = nil,
+        confidence: Confidence = .confirmed,
+        asks: Bool = false,
+        product: String? = nil
+    ) -> Standing {
+        var standing = standing(
+            rule,
+            state,
+            reason,
+            until: until,
+            by: rank,
+            confidence: confidence,
+            asks: asks,
+            product: product
+        )
+        standing.graceUntil = state == .grace ? until : nil
+        standing.trial = reason == .trial ? trial : nil
+        return standing
+    }
+
+    func expired(
+        _ rule: Rule.ID,
+        _ reason: Reason,
+        at end: Instant?,
+        by rank: Rank? = nil,
+        asks: Bool = false
+    ) -> Standing {
+        standing(rule, .expired, reason, until: end, by: rank, asks: asks)
+    }
+
+    /// Returns a standing. It is presumed if it rests on an observation below the store's rank.
+    func standing(
+        _ rule: Rule.ID,
+        _ state: State,
+        _ reason: Reason,
+        until: Instant?,
+        by rank: Rank? = nil,
+        confidence: Confidence = .confirmed,
+        asks: Bool = false,
+        product: String? = nil
+    ) -> Standing {
+        let isHearsay = min(rank ?? .store, term?.rank ?? .store) < .store
+        let granted = term?.entitlement
+        return Standing(
+            state: state,
+            reason: reason,
+            accessUntil: until,
+            willRenew: willRenew,
+            confidence: isHearsay && confidence == .confirmed ? .presumed : confidence,
+            rule: rule,
+            productId: granted == nil ? product ?? term?.term.productId : nil,
+            grantedEntitlement: granted,
+            lineage: history.lineage,
+            awaitsConsent: outlook?.value.priceIncreasePending ?? false,
+            committedUntil: term?.term.commitment?.end,
+            asksStore: asks
+        )
+    }
+
+    /// Returns the standing while an overdue renewal is awaited.
+    func awaiting(_ rule: Rule.ID, until: Instant) -> Standing {
+        access(
+            rule,
+            .active,
+            .renewalDue,
+            until: until,
+            confidence: .presumed,
+            asks: true,
+            product: nextProduct
+        )
+    }
+
+    /// Returns the standing while the term is revoked.
+    func revoked() -> Standing? {
+        guard let taken, announcedStart == nil else { return nil }
+        let isFamily = history.lineage.ownership == .familyShared
+        let bareReason: Reason = isFamily ? .familyAccessRemoved : .revoked
+        let reason = taken.cause?.reason ?? bareReason
+        let isDoubted = term?.isRevocationDoubted(at: instant) ?? false
+        return expired(.revoked, reason, at: taken.since, by: taken.rank, asks: isDoubted)
+    }
+
+    private var trial: Trial? {
+        guard let term, let end = term.end else { return nil }
+        return Trial(from: term.term.start, to: end, at: instant, pace: history.pace)
+    }
+}
+
+extension Revocation.Cause {
+    var reason: Reason {
+        switch self {
+        case .refund, .proratedRefund: .refunded
+        case .familyAccessRemoved: .familyAccessRemoved
+        case .assignmentRemoved: .assignmentRemoved
+        case .withdrawn, .unrecognised: .revoked
+        }
+    }
+}
+
+extension LineageHistory {
+    /// Returns the newest term begun by an instant. An unseen term from a later outlook governs
+    /// instead, if the seen one is over, revoked or upgraded away.
+    func governingBoughtTerm(at instant: Instant) -> TermRecord? {
+        let seen = newestSeen(at: instant)
+        guard let told = newestUnseen(at: instant, after: seen) else { return seen }
+        guard let seen else { return told }
+        let isOver = (seen.end ?? .distantFuture) <= instant
+        return isOver || wasLeft(seen, for: told, at: instant) ? told : seen
+    }
+
+    /// Returns the term that covers an instant before its effective start.
+    func coveringTerm(at instant: Instant) -> TermRecord? {
+        begunTerms(by: instant).last {
+            $0.rank == .store && $0.term.start <= instant && instant < $0.effectiveStart
+                && instant < ($0.end ?? .distantFuture)
+        }
+    }
+
+    private func newestSeen(at instant: Instant) -> TermRecord? {
+        guard let newest = begunTerms(by: instant).last(where: { $0.effectiveStart <= instant })
+        else { return nil }
+        guard newest.rank < .store else { return newest }
+        // A relay's term governs only where no term of the store's rank runs.
+        let running = terms.last {
+            $0.rank > newest.rank && $0.effectiveStart <= instant
+                && instant < ($0.end ?? .distantFuture)
+        }
+        return running ?? newest
+    }
+
+    /// Returns every term that may count by an instant, without a full search. Terms are ordered by
+    /// start, and none counts before its own start.
+    private func begunTerms(by instant: Instant) -> ArraySlice<TermRecord> {
+        terms[..<terms.endOfPrefix { $0.term.start <= instant + Self.sameEnd }]
+    }
+
+    private func newestUnseen(at instant: Instant, after seen: TermRecord?) -> TermRecord? {
+        var newest: (record: TermRecord, told: Instant)?
+        for record in unseen {
+            guard let told = record.lastTold(by: instant),
+                isNewer(record, told: told, than: seen, at: instant),
+                !wasLeft(record, since: told, by: instant)
+            else { continue }
+            if let newest, !isToldLater(record, told, than: newest) { continue }
+            newest = (record, told)
+        }
+        return newest?.record
+    }
+
+    private func isToldLater(
+        _ record: TermRecord,
+        _ told: Instant,
+        than other: (record: TermRecord, told: Instant)
+    ) -> Bool {
+        (told, record.end ?? .distantPast) > (other.told, other.record.end ?? .distantPast)
+    }
+
+    private func isNewer(
+        _ record: TermRecord,
+        told: Instant,
+        than seen: TermRecord?,
+        at instant: Instant
+    ) -> Bool {
+        guard let seen else { return true }
+        guard told >= seen.begun else { return false }
+        if let end = record.end, let seenEnd = seen.end, end > seenEnd + Self.sameEnd {
+            return true
+        }
+        return wasLeft(seen, for: record, at: instant)
+    }
+
+    /// Whether a term was upgraded away or revoked, and an outlook reports its successor.
+    ///
+    /// An outlook of another product counts from the start of the term, however late the flag or
+    /// the refund was signed. One of the same product counts only after that; before, it concerned
+    /// this term. One of a lower rank, such as a relay's, reports no successor of a term that the
+    /// store revoked.
+    private func wasLeft(
+        _ seen: TermRecord,
+        for told: TermRecord,
+        at instant: Instant
+    ) -> Bool {
+        let upgraded = seen.upgradedAt.flatMap { $0 <= instant ? $0 - Self.sameEnvelope : nil }
+        let left = [upgraded, seen.takenBack(at: instant, pace: pace)?.since]
+        guard let left = left.compactMap(\.self).min() else { return false }
+        let isOther = told.term.productId != seen.term.productId && !told.term.productId.isEmpty
+        let since = isOther && told.rank >= seen.rank ? min(left, seen.begun) : left
+        return told.outlooks.contains {
+            $0.rank >= seen.rank && $0.assertedAt >= since && $0.assertedAt <= instant
+        }
+    }
+
+    /// Whether a term that was first reported after `told` started before this one's end.
+    private func wasLeft(_ record: TermRecord, since told: Instant, by instant: Instant) -> Bool {
+        terms.contains {
+            $0.begun > told && $0.effectiveStart <= instant
+                && $0.term.start < record.end ?? .distantFuture
+        }
+    }
+}

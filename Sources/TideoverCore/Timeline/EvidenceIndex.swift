@@ -1,0 +1,154 @@
+/// The evidence of an event, with when the server first learned it.
+struct Proof: Hashable, Sendable {
+    /// Ordered by digest, each once.
+    let evidence: [EvidenceID]
+    let learnedAt: Instant
+
+    init(_ evidence: [EvidenceID], learnedAt: Instant) {
+        self.evidence = evidence.count > 1 ? Set(evidence).sorted() : evidence
+        self.learnedAt = learnedAt
+    }
+}
+
+/// The source of each observation of a lineage, with when it first arrived.
+struct EvidenceIndex: Sendable {
+    private let names: TermNames
+    private let learned: [EvidenceID: Instant]
+    private let terms: [TermKey: [Observation<Term>]]
+    private let reversals: [TermKey: [Observation<Reversal>]]
+    /// The evidence asserted at each instant. Used only for terms without observations of their
+    /// own, such as grants.
+    private let said: [Instant: [EvidenceID]]
+
+    init(_ facts: [Fact]) {
+        var terms: [Observation<Term>] = []
+        var reversals: [Observation<Reversal>] = []
+        var learned: [EvidenceID: Instant] = [:]
+        var isToldOtherwise = false
+        for fact in facts {
+            let known = learned[fact.evidence] ?? fact.learnedAt
+            learned[fact.evidence] = min(known, fact.learnedAt)
+            switch fact.assertion {
+            case .term(let term): terms.append(Observation(term, of: fact))
+            case .reversal(let reversal): reversals.append(Observation(reversal, of: fact))
+            case .grant, .playSubscription, .playPurchase, .playNotice: isToldOtherwise = true
+            case .outlook, .condition, .revocation, .inquiry, .pending, .playVoidedOrder,
+                .playReplacement, .unrecognised:
+                break
+            }
+        }
+        let names = TermNames(terms.map(\.value))
+        self.names = names
+        self.learned = learned
+        said =
+            isToldOtherwise
+            ? Dictionary(grouping: facts, by: \.assertedAt).mapValues { $0.map(\.evidence) } : [:]
+        self.terms = Dictionary(grouping: terms) { names.key(of: $0.value) }
+        self.reversals = Dictionary(grouping: reversals) { names.key($0.value.term) }
+    }
+
+    // MARK: Names
+
+    /// Returns the part of event IDs that identifies a term: its first transaction. A relay and the
+    /// store know it by the same ID.
+    func anchor(of record: TermRecord) -> String {
+        guard !record.isUnseen else { return endAnchor(of: record) }
+        let first = terms[record.key, default: []].map(\.value.transactionId).min {
+            ($0.utf8.count, $0) < ($1.utf8.count, $1)
+        }
+        return "term \(first ?? record.term.transactionId)"
+    }
+
+    /// Returns the part of event IDs that identifies events at a term's end. It is the end, which
+    /// is known before the term is seen.
+    func endAnchor(of record: TermRecord) -> String {
+        record.end.map { "end \($0.millisecondsSince1970)" } ?? anchor(of: record)
+    }
+
+    // MARK: Proofs
+
+    /// Returns proof that a term was entered: its first observation. Any observation of it is
+    /// sufficient for when it was learned.
+    func entry(into record: TermRecord) -> Proof {
+        if !record.isUnseen, let words = terms[record.key],
+            let first = words.min(by: Observation.isOlder)
+        {
+            return Proof([first.evidence], learnedAt: earliest(words.map(\.evidence)))
+        }
+        if let first = record.outlooks.first { return proof([first.evidence]) }
+        return proof(said[record.firstAsserted] ?? [])
+    }
+
+    /// Returns proof that its renewal failed.
+    func failure(of record: TermRecord) -> Proof {
+        let outlooks = record.outlooks.filter { $0.value.isFailing(termEnd: record.end) }
+        let conditions = record.conditions.filter(\.value.isFailing)
+        let first = record.firstFailure
+        return Proof(
+            outlooks.filter { $0.assertedAt == first }.map(\.evidence)
+                + conditions.filter { $0.assertedAt == first }.map(\.evidence),
+            learnedAt: earliest((outlooks.map(\.evidence) + conditions.map(\.evidence)))
+        )
+    }
+
+    /// Returns proof of the end of its grace.
+    func grace(of record: TermRecord) -> Proof {
+        let stating = record.outlooks.filter {
+            $0.value.graceEnd != nil && $0.value.graceEnd == record.graceEnd
+        }
+        guard !stating.isEmpty else { return failure(of: record) }
+        return Proof(
+            stating.prefix(1).map(\.evidence),
+            learnedAt: earliest(stating.map(\.evidence))
+        )
+    }
+
+    /// Returns the store's last report by an instant; the first report if there is no other.
+    func lastWords(on record: TermRecord, by instant: Instant) -> Proof {
+        let said = [
+            record.outlooks.newest(by: instant)?.evidence,
+            record.conditions.newest(by: instant)?.evidence,
+        ].compactMap(\.self)
+        return said.isEmpty ? entry(into: record) : proof(said)
+    }
+
+    /// Returns proof that receipts made at an instant list no renewal.
+    func receipt(madeAt instant: Instant) -> Proof {
+        let listed = terms.values.joined().filter { $0.assertedAt == instant }
+        return Proof(listed.map(\.evidence), learnedAt: earliest(listed.map(\.evidence)))
+    }
+
+    /// Returns its newest outlook by an instant.
+    func outlook(on record: TermRecord, by instant: Instant) -> Proof {
+        record.outlooks.newest(by: instant).map { proof([$0.evidence]) } ?? entry(into: record)
+    }
+
+    /// Returns proof that it was revoked at an instant.
+    func revocation(of record: TermRecord, since instant: Instant) -> Proof {
+        let dated = record.revocations.filter { $0.value.date == instant }
+        guard let first = dated.first else { return lastWords(on: record, by: instant) }
+        return Proof([first.evidence], learnedAt: earliest(dated.map(\.evidence)))
+    }
+
+    /// Returns proof that it was reinstated at an instant: by a reversal, or by a signing without
+    /// the revocation.
+    func undoing(of record: TermRecord, at instant: Instant) -> Proof {
+        let reversed = reversals[record.key, default: []].filter { $0.assertedAt == instant }
+        let signed = terms[record.key, default: []].filter {
+            $0.assertedAt == instant && !$0.value.isRevoked
+        }
+        let evidence = reversed.isEmpty ? signed.map(\.evidence) : reversed.map(\.evidence)
+        return Proof(evidence.min().map { [$0] } ?? [], learnedAt: earliest(evidence))
+    }
+
+    private func proof(_ evidence: [EvidenceID]) -> Proof {
+        Proof(
+            evidence,
+            learnedAt: evidence.compactMap { learned[$0] }.max() ?? .distantPast
+        )
+    }
+
+    private func earliest(_ evidence: [EvidenceID]) -> Instant {
+        evidence.compactMap { learned[$0] }.min() ?? .distantPast
+    }
+}

@@ -1,0 +1,456 @@
+import TideoverCore
+import TideoverJSON
+import TideoverStorage
+
+/// Reads through one connection that cannot write.
+final class ReadSession {
+    let connection: Connection
+    private let customers: CustomerQueries
+    private let keyQueries: KeyQueries
+    private let evidence: Statement
+    private let evidenceAfter: Statement
+    private let evidenceKeyed: Statement
+    private let lineageAfter: Statement
+    private let named: Statement
+    private let bookmark: Statement
+    private let header: Statement
+    private let outbox: Statement
+    private let tallies: Statement
+    private let audit: Statement
+    private let auditOf: Statement
+    private let unclaimed: Statement
+    private let unclaimedCount: Statement
+    private let dueCount: Statement
+    private let nextDue: Statement
+    private let policyVersions: Statement
+    private let recordQueries: RecordQueries
+    let webhookQueries: WebhookQueries
+
+    init(path: String, access: Connection.Access, busyTimeout: Int32) throws(StorageError) {
+        connection = try Connection(path: path, access: access, busyTimeout: busyTimeout)
+        try connection.execute(
+            """
+            PRAGMA query_only = ON;
+            PRAGMA mmap_size = 0;
+            PRAGMA cell_size_check = ON;
+            PRAGMA trusted_schema = OFF;
+            """
+        )
+        customers = try CustomerQueries(connection)
+        keyQueries = try KeyQueries(connection)
+        evidence = try Statement(SQL.evidence, on: connection)
+        evidenceAfter = try Statement(SQL.evidenceAfter, on: connection)
+        evidenceKeyed = try Statement(SQL.evidenceKeyed, on: connection)
+        lineageAfter = try Statement(SQL.lineageAfter, on: connection)
+        named = try Statement(SQL.named, on: connection)
+        bookmark = try Statement(SQL.bookmark, on: connection)
+        header = try Statement(SQL.header, on: connection)
+        outbox = try Statement(SQL.outbox, on: connection)
+        tallies = try Statement(SQL.tallies, on: connection)
+        audit = try Statement(SQL.audit, on: connection)
+        auditOf = try Statement(SQL.auditOf, on: connection)
+        unclaimed = try Statement(SQL.unclaimed, on: connection)
+        unclaimedCount = try Statement(SQL.unclaimedCount, on: connection)
+        dueCount = try Statement(SQL.dueCount, on: connection)
+        nextDue = try Statement(SQL.nextDue, on: connection)
+        policyVersions = try Statement(SQL.policyVersions, on: connection)
+        recordQueries = try RecordQueries(connection)
+        webhookQueries = try WebhookQueries(connection)
+    }
+
+    func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {
+        try customers.row(of: customer)
+    }
+
+    func lineages(
+        of customer: CustomerKey,
+        now: Instant
+    ) throws(StorageError) -> CustomerLineages? {
+        let found = try atOneInstant { () throws(StorageError) in
+            try customers.lineages(of: customer, now: now)
+        }
+        return found.answer == nil && found.lineageRecords.isEmpty ? nil : found
+    }
+
+    func lineageRecord(_ lineage: Lineage, app: String) throws(StorageError) -> LineageRecord {
+        try atOneInstant { () throws(StorageError) in
+            try customers.storedLineageRecord(lineage, app: app, lineage.environment)
+        }
+    }
+
+    func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence? {
+        try atOneInstant { () throws(StorageError) in
+            try evidence.first(.text(app), .text(id.hex)) { row throws(StorageError) in
+                try piece(row, id)
+            }
+        }
+    }
+
+    func evidence(
+        app: String,
+        environment: Environment,
+        after: EvidenceID?,
+        limit: Int
+    ) throws(StorageError) -> [Evidence] {
+        try atOneInstant { () throws(StorageError) in
+            try evidenceAfter.all(
+                .text(app),
+                .text(after?.hex ?? ""),
+                .text(environment.rawValue),
+                .integer(Int64(max(0, limit)))
+            ) { row throws(StorageError) in
+                try piece(row, EvidenceID(hex: row.text(5)))
+            }
+        }
+    }
+
+    func evidence(
+        app: String,
+        environment: Environment,
+        keyed prefix: String,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [Evidence] {
+        try atOneInstant { () throws(StorageError) in
+            try evidenceKeyed.all(
+                .text(app),
+                .text(environment.rawValue),
+                .text(after ?? prefix),
+                .utf8(Self.behind(prefix)),
+                .integer(Int64(max(0, limit)))
+            ) { row throws(StorageError) in
+                try piece(row, EvidenceID(hex: row.text(5)))
+            }
+        }
+    }
+
+    /// Returns the first text after all texts with a prefix, in byte order.
+    private static func behind(_ prefix: String) -> [UInt8] {
+        var bytes = Array(prefix.utf8)
+        precondition(bytes.last.map { $0 < 0x7f } ?? false, "a prefix ends in plain ASCII")
+        bytes[bytes.count - 1] += 1
+        return bytes
+    }
+
+    private func piece(_ row: Row, _ id: EvidenceID) throws(StorageError) -> Evidence {
+        guard let source = Source(rawValue: row.text(1)) else {
+            throw damaged("evidence has an unknown source")
+        }
+        return Evidence(
+            id: id,
+            dedupeKey: row.text(0),
+            source: source,
+            signedAt: row.optionalInstant(2),
+            receivedAt: row.instant(3),
+            bytes: try received(row.bytes(4), id)
+        )
+    }
+
+    func lineages(
+        app: String,
+        environment: Environment,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [LineageRecord] {
+        try atOneInstant { () throws(StorageError) in
+            var lineageRecords: [LineageRecord] = []
+            var key = after ?? ""
+            while lineageRecords.count < limit,
+                let next = try lineageAfter.first(
+                    .text(app),
+                    .text(environment.rawValue),
+                    .text(key),
+                    read: { $0.text(0) }
+                )
+            {
+                lineageRecords.append(
+                    try customers.storedLineageRecord(next, app: app, environment)
+                )
+                key = next
+            }
+            return lineageRecords
+        }
+    }
+
+    func lineageRecords(
+        named name: PurchaseName,
+        app: String,
+        limit: Int
+    ) throws(StorageError) -> [LineageRecord] {
+        try atOneInstant { () throws(StorageError) in
+            let found = try named.all(
+                .text(app),
+                .text(name.kind),
+                .text(name.text),
+                .integer(Int64(max(0, limit)))
+            ) { row throws(StorageError) in
+                guard let environment = Environment(rawValue: row.text(0)) else {
+                    throw StorageError(
+                        .corrupt,
+                        place: connection.place,
+                        detail: "a purchase has no environment"
+                    )
+                }
+                return (environment, row.text(1))
+            }
+            return try found.map { environment, lineage throws(StorageError) in
+                try customers.storedLineageRecord(lineage, app: app, environment)
+            }
+        }
+    }
+
+    func drift(of customer: CustomerKey, limit: Int) throws(StorageError) -> [Drift] {
+        try customers.drift(of: customer, limit: limit)
+    }
+
+    func drift(
+        app: String,
+        environment: Environment,
+        after: Drift?,
+        limit: Int
+    ) throws(StorageError) -> [Drift] {
+        try customers.drift(app: app, environment, after: after, limit: limit)
+    }
+
+    func identity(of customer: CustomerKey) throws(StorageError) -> CustomerIdentity {
+        try atOneInstant { () throws(StorageError) in try customers.identity(of: customer) }
+    }
+
+    func audit(
+        app: String,
+        customer: CustomerKey?,
+        after: EventID?,
+        limit: Int
+    ) throws(StorageError) -> [AuditRecord] {
+        let (after, most) = (after?.description ?? "", Int64(max(0, limit)))
+        guard let customer else {
+            return try audit.all(.text(app), .text(after), .integer(most), read: auditRecord)
+        }
+        return try atOneInstant { () throws(StorageError) in
+            var found: [EventID: AuditRecord] = [:]
+            for id in try customers.identity(of: customer).all {
+                let lines = try auditOf.all(
+                    .text(app),
+                    .text(customer.environment.rawValue),
+                    .text(id.text),
+                    .text(after),
+                    .integer(most),
+                    read: auditRecord
+                )
+                for line in lines { found[line.id] = line }
+            }
+            return Array(found.values.sorted { $0.id < $1.id }.prefix(max(0, limit)))
+        }
+    }
+
+    private func auditRecord(_ row: Row) throws(StorageError) -> AuditRecord {
+        guard let id = EventID(row.text(0)), let environment = Environment(rawValue: row.text(1)),
+            let form = try? JSONDocument(row.bytes(2), limits: .local),
+            let entry = AuditEntry(json: form.root)
+        else { throw damaged("a line of the audit cannot be read") }
+        return AuditRecord(id: id, environment: environment, entry: entry)
+    }
+
+    func unclaimed(
+        app: String,
+        environment: Environment,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [LineageRecord] {
+        try atOneInstant { () throws(StorageError) in
+            let found = try unclaimed.all(
+                .text(app),
+                .text(environment.rawValue),
+                .text(after ?? ""),
+                .integer(Int64(max(0, limit)))
+            ) { $0.text(0) }
+            return try found.map { lineage throws(StorageError) in
+                try customers.storedLineageRecord(lineage, app: app, environment)
+            }
+        }
+    }
+
+    func customers(
+        app: String,
+        environment: Environment,
+        prefix: String,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [ListedCustomer] {
+        try customers.list(app: app, environment, prefix: prefix, after: after, limit: limit)
+    }
+
+    func unclaimedCount(
+        app: String,
+        environment: Environment,
+        limit: Int
+    ) throws(StorageError) -> Int {
+        try unclaimedCount.first(
+            .text(app),
+            .text(environment.rawValue),
+            .integer(Int64(max(0, limit)))
+        ) { Int($0.integer(0)) } ?? 0
+    }
+
+    func records(
+        app: String,
+        environment: Environment,
+        from place: RecordPlace,
+        limit: Int
+    ) throws(StorageError) -> RecordPage {
+        let scope = RecordQueries.Scope(app: app, environment: environment, limit: limit)
+        return try atOneInstant { () throws(StorageError) in
+            var place = place
+            while true {
+                let found = try recordQueries.page(scope, from: place) { row throws(StorageError) in
+                    try piece(row, EvidenceID(hex: row.text(5)))
+                }
+                if !found.records.isEmpty { return found }
+                guard let kind = place.kind.next else { return found }
+                place = RecordPlace(kind)
+            }
+        }
+    }
+
+    func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
+        try bookmark.first(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.name)
+        ) { $0.bytes(0) }
+    }
+
+    func outbox(
+        app: String,
+        after: EventID?,
+        limit: Int
+    ) throws(StorageError) -> [OutboxEvent] {
+        try outbox.all(
+            .text(app),
+            .text(after?.description ?? ""),
+            .integer(Int64(max(0, limit)))
+        ) { row throws(StorageError) in
+            guard let id = EventID(row.text(0)),
+                let environment = Environment(rawValue: row.text(1)),
+                let customer = CustomerID(row.text(2))
+            else { throw damaged("an event cannot be read") }
+            return OutboxEvent(
+                id: id,
+                customer: CustomerKey(app: app, environment: environment, customer: customer),
+                version: row.integer(3),
+                event: Event(kind: row.text(4), at: row.instant(5), body: row.bytes(6))
+            )
+        }
+    }
+
+    func due(
+        app: String,
+        environment: Environment,
+        now: Instant,
+        limit: Int
+    ) throws(StorageError) -> DueReading {
+        try atOneInstant { () throws(StorageError) in
+            let next = try nextDue.first(
+                .text(app),
+                .text(environment.rawValue),
+                .instant(now)
+            ) { $0.optionalInstant(0) }
+            let found = try dueCount.first(
+                .text(app),
+                .text(environment.rawValue),
+                .instant(now),
+                .integer(Int64(max(0, limit)))
+            ) {
+                DueReading(
+                    count: Int($0.integer(0)),
+                    oldest: $0.optionalInstant(1),
+                    next: next ?? nil
+                )
+            }
+            return found ?? DueReading(count: 0, oldest: nil, next: next ?? nil)
+        }
+    }
+
+    func counts(app: String) throws(StorageError) -> [Tally: Int64] {
+        let found = try tallies.all(.text(app)) { row throws(StorageError) in
+            let name = row.text(0)
+            let environment = Environment(rawValue: name)
+            guard environment != nil || name.isEmpty else {
+                throw damaged("a count has an unknown environment")
+            }
+            let tally = Tally(environment: environment, kind: row.text(1), name: row.text(2))
+            return (tally, row.integer(3))
+        }
+        // Names that differ only in the encoding of their accents are merged.
+        return Dictionary(found, uniquingKeysWith: +)
+    }
+
+    func keys() throws(StorageError) -> [KeyRecord] { try keyQueries.keys() }
+
+    func policyVersions(
+        app: String,
+        environment: Environment
+    ) throws(StorageError) -> [PolicyVersion] {
+        try policyVersions.all(.text(app), .text(environment.rawValue)) { $0.policyVersion }
+    }
+
+    /// Returns the problems that the engine finds in the file; empty if it is sound.
+    func problems(_ check: StaticString = SQL.check) throws(StorageError) -> [String] {
+        do {
+            let check = try Statement(check, on: connection)
+            return try check.all { $0.text(0) }.filter { $0 != "ok" }
+        } catch {
+            // Damage can stop the check itself.
+            guard error.reason == .corrupt else { throw error }
+            return [error.detail]
+        }
+    }
+
+    /// Runs several statements that see the same commits.
+    private func atOneInstant<Result>(
+        _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        try connection.execute(SQL.beginReading)
+        do {
+            let result = try body()
+            try connection.execute(SQL.commit)
+            return result
+        } catch {
+            if connection.isInTransaction { try? connection.execute(SQL.rollBack) }
+            throw error
+        }
+    }
+
+    private func received(
+        _ form: [UInt8],
+        _ id: EvidenceID
+    ) throws(StorageError) -> [UInt8] {
+        let received: [UInt8]
+        do {
+            let form = try EvidenceForm(encoded: form)
+            received = try form.received(headers: headers(form.fingerprints))
+        } catch let error as StorageError {
+            throw error
+        } catch {
+            throw damaged("evidence cannot be put together: \(error)")
+        }
+        guard EvidenceID(of: received) == id else {
+            throw damaged("evidence no longer has its digest")
+        }
+        return received
+    }
+
+    private func headers(
+        _ fingerprints: Set<HeaderFingerprint>
+    ) throws(StorageError) -> [HeaderFingerprint: [UInt8]] {
+        var texts: [HeaderFingerprint: [UInt8]] = [:]
+        for fingerprint in fingerprints {
+            texts[fingerprint] = try header.first(.bytes(fingerprint.bytes)) { $0.bytes(0) }
+        }
+        return texts
+    }
+
+    private func damaged(_ detail: String) -> StorageError {
+        StorageError(.corrupt, place: connection.place, detail: detail)
+    }
+}

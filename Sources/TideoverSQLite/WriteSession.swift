@@ -1,0 +1,878 @@
+import CTideoverSQLite
+import TideoverCore
+import TideoverStorage
+
+/// Runs all work on the single writing connection.
+final class WriteSession {
+    let connection: Connection
+    private let customers: CustomerQueries
+    private let keys: KeyQueries
+    private let audit: AuditLines
+    private let random: @Sendable () -> UInt64
+
+    private let insertEvidence: Statement
+    private let hasHeader: Statement
+    private let insertHeader: Statement
+    private let insertFact: Statement
+    private let insertName: Statement
+    private let insertOwner: Statement
+    private let settle: Statement
+    private let unsettle: Statement
+    private let putCustomer: Statement
+    private let latestEvent: Statement
+    private let insertEvent: Statement
+    private let insertTold: Statement
+    private let changeDrift: Statement
+    private let insertDrift: Statement
+    private let putPrompt: Statement
+    private let insertAlias: Statement
+    private let forgetCustomer: Statement
+    private let insertUnclaimed: Statement
+    private let deleteUnclaimed: Statement
+    private let due: Statement
+    private let addTally: Statement
+    private let putBookmark: Statement
+    private let insertKey: Statement
+    private let revokeKey: Statement
+    private let insertPolicy: Statement
+    private let idle: Statement
+    private let unidle: Statement
+    private let recordImporter: RecordImporter
+    let webhooks: WebhookLedger
+    /// Created when something is first removed.
+    private var remover: Remover?
+
+    private let beginTransaction: Statement
+    private let commitTransaction: Statement
+    private let makeSavepoint: Statement
+    private let releaseSavepoint: Statement
+    private let returnToSavepoint: Statement
+    private let log: LogMeter
+    private var leases = Leases()
+    private var watch = DerivationWatch()
+    /// Whether the job's writes must be rolled back, although it did not fail.
+    private var undoesJob = false
+
+    init(
+        _ connection: Connection,
+        random: @escaping @Sendable () -> UInt64
+    ) throws(StorageError) {
+        self.connection = connection
+        self.random = random
+        customers = try CustomerQueries(connection)
+        keys = try KeyQueries(connection)
+        audit = try AuditLines(connection, random: random)
+        insertEvidence = try Statement(SQL.insertEvidence, on: connection)
+        hasHeader = try Statement(SQL.hasHeader, on: connection)
+        insertHeader = try Statement(SQL.insertHeader, on: connection)
+        insertFact = try Statement(SQL.insertFact, on: connection)
+        insertName = try Statement(SQL.insertName, on: connection)
+        insertOwner = try Statement(SQL.insertOwner, on: connection)
+        settle = try Statement(SQL.settle, on: connection)
+        unsettle = try Statement(SQL.unsettle, on: connection)
+        putCustomer = try Statement(SQL.putCustomer, on: connection)
+        latestEvent = try Statement(SQL.latestEvent, on: connection)
+        insertEvent = try Statement(SQL.insertEvent, on: connection)
+        insertTold = try Statement(SQL.insertTold, on: connection)
+        changeDrift = try Statement(SQL.changeDrift, on: connection)
+        insertDrift = try Statement(SQL.insertDrift, on: connection)
+        putPrompt = try Statement(SQL.putPrompt, on: connection)
+        insertAlias = try Statement(SQL.insertAlias, on: connection)
+        forgetCustomer = try Statement(SQL.forgetCustomer, on: connection)
+        insertUnclaimed = try Statement(SQL.insertUnclaimed, on: connection)
+        deleteUnclaimed = try Statement(SQL.deleteUnclaimed, on: connection)
+        due = try Statement(SQL.due, on: connection)
+        addTally = try Statement(SQL.addTally, on: connection)
+        putBookmark = try Statement(SQL.putBookmark, on: connection)
+        insertKey = try Statement(SQL.insertKey, on: connection)
+        revokeKey = try Statement(SQL.revokeKey, on: connection)
+        insertPolicy = try Statement(SQL.insertPolicy, on: connection)
+        idle = try Statement(SQL.idle, on: connection)
+        unidle = try Statement(SQL.unidle, on: connection)
+        recordImporter = try RecordImporter(connection, customers)
+        webhooks = try WebhookLedger(connection)
+        beginTransaction = try Statement(SQL.begin, on: connection)
+        commitTransaction = try Statement(SQL.commit, on: connection)
+        makeSavepoint = try Statement(SQL.makeSavepoint, on: connection)
+        releaseSavepoint = try Statement(SQL.releaseSavepoint, on: connection)
+        returnToSavepoint = try Statement(SQL.returnToSavepoint, on: connection)
+        log = LogMeter(connection)
+    }
+
+    /// The single entry point: stores the content of commit requests of one app, environment and
+    /// instant, and its consequences. If the plan derives a customer outside first, the writes are
+    /// rolled back and nothing is stored.
+    func commit(
+        _ batch: [CommitRequestRows],
+        _ plan: DerivationPlan,
+        derive: (CustomerLineages) -> Derivation
+    ) throws(StorageError) -> CommitAttempt {
+        var taken: [Taken?] = []
+        for rows in batch { taken.append(try take(rows)) }
+        let kept = taken.compactMap(\.self)
+        var newFacts: [String: LineageRecord] = [:]
+        for taken in kept { newFacts.merge(taken.newFacts.mapValues(\.lineageRecord)) { $1 } }
+        var results: [DerivedCustomer] = []
+        var postponed: [DerivationInput] = []
+        for customer in Set(kept.flatMap(\.concerned)).sorted() {
+            guard let occasion = try occasion(to: customer, kept) else { continue }
+            switch try derived(customer, newFacts, occasion, plan, derive) {
+            case .success(let result): results.append(result)
+            case .failure(let large): postponed.append(large.input)
+            }
+        }
+        guard postponed.isEmpty else {
+            if plan.isOutside {
+                watch.begin(postponed.map(\.outline.key), keeping: plan.derived.keys)
+            }
+            undoesJob = true
+            return .postponed(postponed)
+        }
+        let derived = try store(results)
+        for taken in kept { try add(taken.commitRequest.tallies, app: taken.commitRequest.app) }
+        leases.release(Array(derived.keys))
+        return .ended(taken.map { $0?.outcome(derived) ?? .duplicate })
+    }
+
+    private func store(
+        _ results: [DerivedCustomer]
+    ) throws(StorageError) -> [CustomerKey: CustomerRow] {
+        var derived: [CustomerKey: CustomerRow] = [:]
+        var stories = EventOrder()
+        for result in results {
+            try put(result)
+            derived[result.row.key] = result.row
+            stories.add(result.derivation.events, of: result.row)
+        }
+        for (event, row) in stories.inOrder { try append(event, of: row, row.derivedAt) }
+        watch.changed(derived.keys)
+        return derived
+    }
+
+    /// The content of one commit request, and the customers it concerns.
+    private struct Taken {
+        let commitRequest: CommitRequest
+        let newFacts: AllNewFacts
+        let rulings: [ClaimRuling]
+        let joined: Joined?
+        let concerned: [CustomerKey]
+
+        func outcome(_ derived: [CustomerKey: CustomerRow]) -> CommitOutcome {
+            .committed(
+                newFacts: newFacts.values.reduce(0) { $0 + $1.factCount },
+                customers: concerned.compactMap { derived[$0] },
+                rulings: rulings
+            )
+        }
+    }
+
+    /// Stores the content of a commit request; returns nil for a duplicate.
+    private func take(_ rows: CommitRequestRows) throws(StorageError) -> Taken? {
+        if let evidence = rows.evidence {
+            guard try store(evidence, rows.commitRequest) else { return nil }
+        }
+        let joined = try join(rows.commitRequest)
+        var newFacts = try storeNewFacts(rows)
+        if newFacts.isEmpty, let evidence = rows.evidence?.evidence {
+            try idle.run(
+                .text(rows.commitRequest.app),
+                .text(rows.commitRequest.environment.rawValue),
+                .text(evidence.dedupeKey),
+                .instant(rows.commitRequest.now),
+                rows.commitRequest.facts.first.map { .text($0.lineage.key) } ?? .null
+            )
+        }
+        let rulings = try rule(on: rows.commitRequest, &newFacts)
+        for prompt in rows.commitRequest.prompts { try put(prompt) }
+        for entry in rows.commitRequest.audit { try audit.write(entry, rows.commitRequest) }
+        return Taken(
+            commitRequest: rows.commitRequest,
+            newFacts: newFacts,
+            rulings: rulings,
+            joined: joined,
+            concerned: try concerned(by: newFacts, rows.commitRequest)
+        )
+    }
+
+    private func occasion(
+        to customer: CustomerKey,
+        _ kept: [Taken]
+    ) throws(StorageError) -> Occasion? {
+        guard let now = kept.first?.commitRequest.now else { return nil }
+        var isReconciled = false
+        var presented: [Store: Instant] = [:]
+        for commitRequest in kept.map(\.commitRequest) {
+            for key in commitRequest.reconciled where try customers.primary(of: key) == customer {
+                isReconciled = true
+                if let store = commitRequest.presentedIn { presented[store] = now }
+            }
+        }
+        let joined = kept.compactMap(\.joined).first { $0.key == customer }
+        var prompts: [PromptExposure] = []
+        for shown in kept.flatMap(\.commitRequest.prompts)
+        where try customers.primary(of: shown.customer) == customer {
+            prompts.append(shown.exposure)
+        }
+        return Occasion(
+            now: now,
+            reconciledAt: joined?.reconciledAt ?? (isReconciled ? now : nil),
+            leastVersion: joined?.leastVersion ?? 0,
+            prompts: prompts,
+            presented: presented.merging(joined?.presented ?? [:]) { min($0, $1) }
+        )
+    }
+
+    func add(_ counts: [Tally: Int64], app: String) throws(StorageError) {
+        for (tally, count) in counts {
+            try addTally.run(
+                .text(app),
+                .text(tally.environment?.rawValue ?? ""),
+                .text(tally.kind),
+                .text(tally.name),
+                .integer(count)
+            )
+        }
+    }
+
+    func keep(_ form: [UInt8], as key: BookmarkKey) throws(StorageError) {
+        try putBookmark.run(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.name),
+            .utf8(form)
+        )
+    }
+
+    /// Imports records of another storage.
+    func restore(
+        _ rows: [RestoredRow],
+        _ restoration: Restoration
+    ) throws(StorageError) -> [Restored] {
+        var restored: [Restored] = []
+        watch.changedAll()
+        for row in rows { restored.append(try recordImporter.restore(row, restoration)) }
+        return restored
+    }
+
+    func prune(_ order: PruneOrder) throws(StorageError) -> Pruned {
+        watch.changedAll()
+        return try openRemover().prune(order)
+    }
+
+    /// Overwrites deleted content with zeros in the file.
+    func erase(_ erasure: Erasure) throws(StorageError) -> Erased? {
+        watch.changedAll()
+        try connection.execute("PRAGMA secure_delete = ON")
+        do {
+            let erased = try openRemover().erase(erasure)
+            try connection.execute("PRAGMA secure_delete = OFF")
+            if erased != nil { leases.release([erasure.customer]) }
+            return erased
+        } catch {
+            try connection.execute("PRAGMA secure_delete = OFF")
+            throw error
+        }
+    }
+
+    private func openRemover() throws(StorageError) -> Remover {
+        if let remover { return remover }
+        let made = try Remover(connection, customers)
+        remover = made
+        return made
+    }
+
+    func add(_ key: KeyRecord) throws(StorageError) {
+        try insertKey.run(
+            .text(key.id),
+            .bytes(key.digest),
+            .text(key.kind.rawValue),
+            .utf8(key.appsForm),
+            .text(key.name),
+            .instant(key.createdAt),
+            .instant(key.revokedAt)
+        )
+    }
+
+    func revokeKey(_ id: String, at now: Instant) throws(StorageError) -> KeyRecord? {
+        try revokeKey.run(.text(id), .instant(now))
+        return try keys.key(id)
+    }
+
+    func record(
+        _ version: PolicyVersion,
+        app: String,
+        environment: Environment
+    ) throws(StorageError) -> Bool {
+        let inserted = try insertPolicy.run(
+            .text(app),
+            .text(environment.rawValue),
+            .instant(version.effectiveAt),
+            .text(version.fingerprint),
+            .utf8(version.form)
+        )
+        return inserted == 1
+    }
+
+    // MARK: Evidence and facts
+
+    /// Returns false if a message with this key exists: the unique key decides, not a query.
+    private func store(_ row: EvidenceRow, _ commitRequest: CommitRequest) throws(StorageError)
+        -> Bool
+    {
+        let inserted = try insertEvidence.run(
+            .text(commitRequest.app),
+            .text(commitRequest.environment.rawValue),
+            .text(row.evidence.dedupeKey),
+            .text(row.evidence.id.hex),
+            .text(row.evidence.source.rawValue),
+            .instant(row.evidence.signedAt),
+            .instant(row.evidence.receivedAt),
+            .bytes(row.form)
+        )
+        guard inserted == 1 else { return false }
+        for (fingerprint, text) in row.headers
+        where try hasHeader.first(.bytes(fingerprint.bytes), read: { _ in true }) == nil {
+            try insertHeader.run(.bytes(fingerprint.bytes), .bytes(text))
+        }
+        return true
+    }
+
+    /// The new facts of one commit request about one lineage.
+    private struct NewFacts {
+        let factCount: Int
+        /// The lineage as it is now stored; without facts if it never had an owner.
+        let lineageRecord: LineageRecord
+    }
+
+    /// News by the key of the lineage.
+    private typealias AllNewFacts = [String: NewFacts]
+
+    private func storeNewFacts(_ rows: CommitRequestRows) throws(StorageError) -> AllNewFacts {
+        var facts: [Lineage: [Fact]] = [:]
+        for row in rows.facts where try store(row, rows.commitRequest) {
+            facts[row.fact.lineage, default: []].append(row.fact)
+        }
+        var newFacts: AllNewFacts = [:]
+        for (lineage, facts) in facts {
+            let lineageRecord = try lineageRecord(lineage, extendedBy: facts, rows.commitRequest)
+            newFacts[lineage.key] = NewFacts(factCount: facts.count, lineageRecord: lineageRecord)
+        }
+        return newFacts
+    }
+
+    private func store(_ row: FactRow, _ commitRequest: CommitRequest) throws(StorageError) -> Bool
+    {
+        let inserted = try insertFact.run(
+            .text(commitRequest.app),
+            .text(commitRequest.environment.rawValue),
+            .text(row.fact.lineage.key),
+            .bytes(row.identity),
+            .instant(row.fact.assertedAt),
+            .utf8(row.form)
+        )
+        guard inserted == 1 else { return false }
+        if commitRequest.evidence == nil {
+            try unidle.run(
+                .text(commitRequest.app),
+                .text(row.fact.evidence.hex),
+                .text(commitRequest.environment.rawValue)
+            )
+        }
+        for name in row.fact.names {
+            try insertName.run(
+                .text(commitRequest.app),
+                .text(name.kind),
+                .text(name.text),
+                .text(commitRequest.environment.rawValue),
+                .text(row.fact.lineage.key)
+            )
+        }
+        return true
+    }
+
+    /// Returns the lineage with its list of owners, which grows if a new fact names another owner.
+    private func lineageRecord(
+        _ lineage: Lineage,
+        extendedBy newFacts: [Fact],
+        _ commitRequest: CommitRequest
+    ) throws(StorageError) -> LineageRecord {
+        let known = try customers.owners(
+            of: lineage.key,
+            app: commitRequest.app,
+            commitRequest.environment
+        )
+        let mayAdd = newFacts.contains { $0.claim != nil }
+        guard mayAdd || !known.isEmpty else {
+            if newFacts.contains(where: \.isPurchase) {
+                try mark(lineage, isClaimed: false, commitRequest)
+            }
+            return LineageRecord(lineage: lineage, facts: [], owners: [])
+        }
+        if !known.isEmpty { try unsettle(lineage.key, commitRequest) }
+        // The new facts are stored by now.
+        let facts = try customers.facts(
+            of: lineage.key,
+            app: commitRequest.app,
+            commitRequest.environment
+        )
+        let additions = mayAdd ? known.additions(for: facts, under: commitRequest.transfer) : []
+        var owners = known
+        for entry in additions {
+            try insert(entry, at: owners.count, commitRequest)
+            let holder = owners.owner(at: entry.from)
+            try audit.write(AuditEntry(entry, after: holder, at: commitRequest.now), commitRequest)
+            owners.append(entry)
+        }
+        for fact in newFacts {
+            try audit.write(AuditEntry(fact, owner: owners.last?.customer), commitRequest)
+        }
+        if known.isEmpty, !owners.isEmpty { try mark(lineage, isClaimed: true, commitRequest) }
+        return LineageRecord(lineage: lineage, facts: facts, owners: owners)
+    }
+
+    private func unsettle(_ lineage: String, _ commitRequest: CommitRequest) throws(StorageError) {
+        try unsettle.run(
+            .text(commitRequest.app),
+            .text(commitRequest.environment.rawValue),
+            .text(lineage)
+        )
+    }
+
+    private func insert(
+        _ entry: OwnershipEntry,
+        at position: Int,
+        _ commitRequest: CommitRequest
+    ) throws(StorageError) {
+        if position > 0 { try unsettle(entry.lineage.key, commitRequest) }
+        try insertOwner.run(
+            .text(commitRequest.app),
+            .text(commitRequest.environment.rawValue),
+            .text(entry.lineage.key),
+            .integer(Int64(position)),
+            .text(entry.customer.text),
+            .utf8(entry.form)
+        )
+    }
+
+    /// Maintains the list of purchases that never had an owner.
+    private func mark(
+        _ lineage: Lineage,
+        isClaimed: Bool,
+        _ commitRequest: CommitRequest
+    ) throws(StorageError) {
+        try (isClaimed ? deleteUnclaimed : insertUnclaimed).run(
+            .text(commitRequest.app),
+            .text(commitRequest.environment.rawValue),
+            .text(lineage.key)
+        )
+    }
+
+    // MARK: Claims
+
+    /// Rules on each claim by the data stored so far; the claimed lineages are added to the news.
+    private func rule(
+        on commitRequest: CommitRequest,
+        _ newFacts: inout AllNewFacts
+    ) throws(StorageError) -> [ClaimRuling] {
+        guard let ownership = commitRequest.ownership else { return [] }
+        let holders = Holders(customers)
+        var rulings: [ClaimRuling] = []
+        for claim in ownership.claims {
+            var lineageRecord = try customers.storedLineageRecord(
+                claim.lineage,
+                app: commitRequest.app,
+                commitRequest.environment
+            )
+            let holder = lineageRecord.owners.owner(at: commitRequest.now).map {
+                key(of: $0, commitRequest)
+            }
+            let ruling = try ownership.rule(
+                claim,
+                lineageRecord,
+                try holder.map { key throws(StorageError) in
+                    try holders.holder(key, now: commitRequest.now)
+                }
+            )
+            try audit.write(AuditEntry(ruling, on: claim, holder: holder?.customer), commitRequest)
+            if case .granted(let entry) = ruling {
+                if lineageRecord.owners.isEmpty {
+                    try mark(claim.lineage, isClaimed: true, commitRequest)
+                }
+                try insert(entry, at: lineageRecord.owners.count, commitRequest)
+                lineageRecord = LineageRecord(
+                    lineage: lineageRecord.lineage,
+                    facts: lineageRecord.facts,
+                    owners: lineageRecord.owners + [entry]
+                )
+                holders.forget(key(of: claim.customer, commitRequest))
+                if let holder { holders.replace(lineageRecord, of: holder) }
+            }
+            let factCount = newFacts[claim.lineage.key]?.factCount ?? 0
+            newFacts[claim.lineage.key] = NewFacts(
+                factCount: factCount,
+                lineageRecord: lineageRecord
+            )
+            rulings.append(ruling)
+        }
+        return rulings
+    }
+
+    // MARK: Customers
+
+    /// The state that the joined customer takes over from the id that ends.
+    private struct Joined {
+        let key: CustomerKey
+        /// Ensures that no client takes the joined answer for an old one.
+        let leastVersion: Int64
+        let reconciledAt: Instant?
+        let presented: [Store: Instant]
+    }
+
+    /// Joins two ids, if the stored data permits it.
+    private func join(_ commitRequest: CommitRequest) throws(StorageError) -> Joined? {
+        guard let wish = commitRequest.alias else { return nil }
+        let alias = key(of: wish.alias, commitRequest)
+        let ruling = AliasRuling(
+            try customers.identity(of: alias),
+            as: try customers.identity(of: key(of: wish.customer, commitRequest)),
+            at: wish.from,
+            why: wish.why,
+            by: wish.by
+        )
+        guard case .granted(let line) = ruling else { return nil }
+        let former = try customers.row(of: alias)
+        // Later device reports are compared with the joined answer.
+        for var drift in try customers.openDrift(of: alias) {
+            drift.healing = Drift.Healing(at: commitRequest.now, by: .ownership, access: false)
+            try put(drift, of: alias)
+        }
+        try insertAlias.run(
+            .text(commitRequest.app),
+            .text(commitRequest.environment.rawValue),
+            .text(line.alias.text),
+            .text(line.customer.text),
+            .instant(line.from),
+            .text(line.why),
+            .text(line.by)
+        )
+        try forgetCustomer.run(
+            .text(commitRequest.app),
+            .text(commitRequest.environment.rawValue),
+            .text(line.alias.text)
+        )
+        leases.release([alias])
+        watch.changed([alias])
+        try audit.write(AuditEntry(line), commitRequest)
+        return Joined(
+            key: key(of: line.customer, commitRequest),
+            leastVersion: former.map { $0.version + 1 } ?? 0,
+            reconciledAt: former?.reconciledAt,
+            presented: former?.presented ?? [:]
+        )
+    }
+
+    private func key(of customer: CustomerID, _ commitRequest: CommitRequest) -> CustomerKey {
+        CustomerKey(
+            app: commitRequest.app,
+            environment: commitRequest.environment,
+            customer: customer
+        )
+    }
+
+    /// Returns the keys of the affected customers: all past and present owners of a changed
+    /// lineage, and all customers the commit request names. Aliases are resolved.
+    private func concerned(
+        by newFacts: AllNewFacts,
+        _ commitRequest: CommitRequest
+    ) throws(StorageError) -> [CustomerKey] {
+        let owners = newFacts.values.flatMap(\.lineageRecord.owners).map {
+            key(of: $0.customer, commitRequest)
+        }
+        let claimed = commitRequest.claims.filter(leases.hold).map(\.customer)
+        let joined = commitRequest.alias.map { key(of: $0.customer, commitRequest) }
+        let shown = commitRequest.prompts.map(\.customer)
+        let named = commitRequest.customers + commitRequest.reconciled + claimed + shown + owners
+        var keys: Set<CustomerKey> = []
+        for key in Set(named + [joined].compactMap(\.self)) {
+            keys.insert(try customers.primary(of: key))
+        }
+        return keys.sorted()
+    }
+
+    /// Derives a customer, or reuses an outside derivation that is still valid. Fails if the
+    /// customer is too large to be derived here.
+    private func derived(
+        _ customer: CustomerKey,
+        _ newFacts: [String: LineageRecord],
+        _ occasion: Occasion,
+        _ plan: DerivationPlan,
+        _ derive: (CustomerLineages) -> Derivation
+    ) throws(StorageError) -> Result<DerivedCustomer, TooLarge> {
+        if let outside = plan.derived[customer], watch.isUnchanged(customer),
+            outside.input.occasion == occasion, outside.input.newFacts == newFacts
+        {
+            return .success(outside)
+        }
+        var isWhole = plan.whole.contains(customer)
+        while true {
+            let input = DerivationInput(
+                outline: try customers.outline(of: customer, now: occasion.now, isWhole: isWhole),
+                occasion: occasion,
+                newFacts: newFacts,
+                isWhole: isWhole
+            )
+            guard input.outline.lineages.count <= plan.mostInside else {
+                return .failure(TooLarge(input: input))
+            }
+            let lineages = try customers.lineages(in: input)
+            let derivation = derive(lineages)
+            guard derivation.needsAll, !isWhole else {
+                return .success(DerivedCustomer(input, lineages, derivation))
+            }
+            isWhole = true
+        }
+    }
+
+    private func put(_ result: DerivedCustomer) throws(StorageError) {
+        let (row, customer) = (result.row, result.row.key)
+        for settled in result.marks {
+            try settle.run(
+                .text(customer.app),
+                .text(customer.environment.rawValue),
+                .text(settled.lineage.key),
+                .text(row.fingerprint),
+                .instant(settled.since)
+            )
+        }
+        try putCustomer.run(
+            .text(customer.app),
+            .text(customer.environment.rawValue),
+            .text(customer.customer.text),
+            .integer(row.version),
+            .utf8(row.answer),
+            .instant(row.validUntil),
+            .text(row.fingerprint),
+            .instant(row.derivedAt),
+            row.pass.map { .utf8($0.compact) } ?? .null,
+            row.pass.map { .text($0.signer) } ?? .null,
+            .instant(row.pass?.issuedAt),
+            .instant(row.pass?.renewAt),
+            .instant(row.reconciledAt),
+            PresentedText.write(row.presented).map { .text($0) } ?? .null
+        )
+        for drift in result.derivation.drift { try put(drift, of: customer) }
+    }
+
+    private func put(_ prompt: ShownPrompt) throws(StorageError) {
+        try putPrompt.run(
+            .text(prompt.customer.app),
+            .text(prompt.customer.environment.rawValue),
+            .text(prompt.customer.customer.text),
+            .text(prompt.exposure.id),
+            .text(prompt.exposure.kind.rawValue),
+            .instant(prompt.exposure.shownAt),
+            prompt.exposure.response.map { .text($0.rawValue) } ?? .null
+        )
+    }
+
+    /// Updates an open difference, or adds it, unless it is stored or another one is open.
+    private func put(_ drift: Drift, of key: CustomerKey) throws(StorageError) {
+        let changed = try changeDrift.run(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.customer.text),
+            .text(drift.id),
+            .instant(drift.healing?.at),
+            .utf8(drift.form)
+        )
+        guard changed == 0 else { return }
+        try insertDrift.run(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.customer.text),
+            .text(drift.id),
+            .text(drift.entitlement),
+            .instant(drift.openedAt),
+            .instant(drift.healing?.at),
+            .utf8(drift.form)
+        )
+    }
+
+    private func append(
+        _ event: Event,
+        of row: CustomerRow,
+        _ now: Instant
+    ) throws(StorageError) {
+        // The latest event of an app is the only record of the ids that were used: it is never
+        // pruned.
+        let latest = try latestEvent.first(.text(row.key.app)) { EventID($0.text(0)) }
+        let id = EventID.next(after: latest ?? nil, at: now, random: random())
+        guard try isNews(event, id, row.key) else { return }
+        try insertEvent.run(
+            .text(row.key.app),
+            .text(id.description),
+            .text(row.key.environment.rawValue),
+            .text(row.key.customer.text),
+            .integer(row.version),
+            .text(event.kind),
+            .instant(event.at),
+            .utf8(event.body)
+        )
+    }
+
+    /// Returns false if the customer has an event of that name: the unique key decides.
+    private func isNews(
+        _ event: Event,
+        _ id: EventID,
+        _ customer: CustomerKey
+    ) throws(StorageError) -> Bool {
+        guard let name = event.name else { return true }
+        let inserted = try insertTold.run(
+            .text(customer.app),
+            .text(customer.environment.rawValue),
+            .text(customer.customer.text),
+            .text(name),
+            .text(id.description)
+        )
+        return inserted == 1
+    }
+
+    // MARK: Due answers
+
+    func claimDue(_ order: DueOrder) throws(StorageError) -> [DueClaim] {
+        leases.expire(order.now)
+        // Reads as many more as other claims may cover.
+        let rows = try due.all(
+            .text(order.app),
+            .text(order.environment.rawValue),
+            .instant(order.now),
+            .integer(Int64(max(0, order.limit) + leases.count))
+        ) { row throws(StorageError) in
+            guard let customer = CustomerID(row.text(0)) else {
+                throw StorageError(
+                    .corrupt,
+                    place: connection.place,
+                    detail: "a customer has no id"
+                )
+            }
+            let key = CustomerKey(
+                app: order.app,
+                environment: order.environment,
+                customer: customer
+            )
+            return (key, row.instant(1))
+        }
+        return rows.filter { !leases.contain($0.0) }.prefix(max(0, order.limit)).map {
+            leases.give($0.0, dueAt: $0.1, until: order.until)
+        }
+    }
+}
+
+// MARK: - Transactions
+
+extension WriteSession {
+    func begin() throws(StorageError) { try beginTransaction.run() }
+
+    /// Commits: when it returns, the disk has confirmed the write.
+    func end() throws(StorageError) { try commitTransaction.run() }
+
+    /// Rolls everything back; the engine may have done so itself.
+    func rollBack() {
+        guard connection.isInTransaction else { return }
+        // If this fails too, the next `begin` fails and reports the reason.
+        try? connection.execute(SQL.rollBack)
+    }
+
+    /// Runs a part of a transaction that is rolled back alone when it fails. If that is impossible,
+    /// the whole transaction is rolled back.
+    func inSavepoint<Result>(
+        _ body: (WriteSession) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        try makeSavepoint.run()
+        do {
+            undoesJob = false
+            let result = try body(self)
+            if undoesJob { try returnToSavepoint.run() }
+            try releaseSavepoint.run()
+            return result
+        } catch {
+            guard connection.isInTransaction else { throw error }
+            do {
+                try returnToSavepoint.run()
+                try releaseSavepoint.run()
+            } catch {
+                rollBack()
+            }
+            throw error
+        }
+    }
+
+    /// The length of the log after the latest commit, in pages.
+    var pagesInLog: Int { log.pageCount }
+}
+
+/// The owners of the lineages claimed in one commit. Their data is read at most once, and only if a
+/// ruling needs it.
+private final class Holders {
+    private let customers: CustomerQueries
+    private var read: [CustomerKey: CustomerLineages] = [:]
+
+    init(_ customers: CustomerQueries) { self.customers = customers }
+
+    func holder(_ key: CustomerKey, now: Instant) throws(StorageError) -> LineageHolder {
+        LineageHolder(try customers.identity(of: key)) { isWhole throws(StorageError) in
+            if let known = self.read[key], known.leftOut == nil || !isWhole { return known }
+            let lineages = try self.customers.lineages(of: key, now: now, isWhole: isWhole)
+            self.read[key] = lineages
+            return lineages
+        }
+    }
+
+    /// Discards a customer's cached data, after a lineage was granted.
+    func forget(_ key: CustomerKey) { read[key] = nil }
+
+    /// Records that a customer lost a lineage.
+    func replace(_ lineageRecord: LineageRecord, of key: CustomerKey) {
+        read[key]?.replace(lineageRecord)
+    }
+}
+
+/// Receives the length of the write-ahead log from SQLite.
+private final class LogMeter {
+    private let connection: Connection
+    private let latest: UnsafeMutablePointer<Int32>
+
+    init(_ connection: Connection) {
+        self.connection = connection
+        latest = .allocate(capacity: 1)
+        latest.initialize(to: 0)
+        // This also replaces SQLite's own hook, which would checkpoint inside of commits.
+        sqlite3_wal_hook(
+            connection.handle,
+            { latest, _, _, pageCount in
+                latest?.assumingMemoryBound(to: Int32.self).pointee = pageCount
+                return SQLITE_OK
+            },
+            latest
+        )
+    }
+
+    deinit {
+        sqlite3_wal_hook(connection.handle, nil, nil)
+        latest.deallocate()
+    }
+
+    var pageCount: Int { Int(latest.pointee) }
+}
+
+extension Fact {
+    /// Whether the fact is about a purchase.
+    var isPurchase: Bool {
+        switch assertion {
+        case .term, .playSubscription, .playPurchase: true
+        case .outlook, .condition, .revocation, .reversal, .grant, .inquiry, .pending,
+            .playVoidedOrder, .playReplacement, .playNotice, .unrecognised:
+            false
+        }
+    }
+}

@@ -1,0 +1,204 @@
+import TideoverCore
+import TideoverJSON
+import TideoverStorage
+
+/// The pure function that runs inside `commit`: it derives a customer's answer and events from the
+/// stored lineages.
+struct Projector: Sendable {
+    let app: App
+    /// False if the derivation is not stored; then no pass is signed.
+    var issuesPasses = true
+    /// The report that a device has just sent.
+    var heard: HeardReport?
+
+    func derive(_ lineages: CustomerLineages) -> Derivation {
+        guard mayLeaveOut(lineages) else { return .needingAll(under: app.fingerprint) }
+        let whole = record(of: lineages)
+        let now = instant(of: whole, now: lineages.now)
+        let settled = settled(in: whole)
+        let record = whole.leavingOut(settled, by: horizon(of: lineages))
+        let history = record.history
+        // Delivered events remain delivered when a clock is set back.
+        let until = max(now, lineages.answer?.derivedAt ?? now)
+        let news = CustomerTimeline(record, history, until: until).news(
+            since: lineages.deliveredEvents
+        )
+        let snapshot = history.snapshot(at: now, shown: lineages.presentation())
+        let bodies = EventBodies(lineages.key, snapshot)
+        var changes = ChangeEvents(bodies, lineages.answer, policyChange(since: lineages))
+        changes.pass(history, news, before: now)
+        let answer = changes.move(to: snapshot)
+        let newsEvents = NewsEvents(bodies: bodies)
+        return Derivation(
+            answer: answer,
+            validUntil: [snapshot.validUntil, news.nextAt].compactMap(\.self).min(),
+            fingerprint: app.fingerprint,
+            events: newsEvents.corrections(of: news, at: now)
+                + (newsEvents.happenings(in: news) + changes.events).inOrder,
+            pass: pass(on: snapshot, answer, of: history, lineages),
+            drift: drift(lineages, record, history, snapshot),
+            settled: settled
+        )
+    }
+
+    /// Returns the first change of catalogue or policy that the stored answer does not include.
+    private func policyChange(since lineages: CustomerLineages) -> Instant? {
+        lineages.answer.flatMap {
+            app.policyHistory(in: lineages.key.environment).change(after: $0.derivedAt)
+        }
+    }
+
+    /// Returns the answer with the offers of one store; nothing is stored.
+    func answer(for lineages: CustomerLineages, in store: Store) -> [UInt8] {
+        let record = record(of: lineages)
+        let now = instant(of: record, now: lineages.now)
+        return record.history.snapshot(at: now, shown: lineages.presentation(in: store)).answer
+    }
+
+    private func settled(in record: CustomerRecord) -> [SettledLineage] {
+        guard record.customer == record.identity.primary else { return [] }
+        return record.lineageRecords.compactMap { lineageRecord in
+            lineageRecord.settledSince(for: record.customer, record.catalogue).map {
+                SettledLineage(lineageRecord.lineage, since: $0)
+            }
+        }
+    }
+
+    /// Returns the earliest instant that a derivation examines. This is when the answer was due or
+    /// derived, or the instant of a device's report. If drift is judged, it is at the latest just
+    /// before the newest facts.
+    private func horizon(of lineages: CustomerLineages) -> Instant {
+        let answer = lineages.answer
+        let looked = [lineages.now, answer?.derivedAt, answer?.validUntil].compactMap(\.self)
+        let earliest = looked.min() ?? lineages.now
+        let report = heard.flatMap { $0.key == lineages.key ? $0.report : nil }
+        guard report != nil || !lineages.openDrift.isEmpty else { return earliest }
+        let before = min(earliest, lineages.now - Milliseconds(1))
+        return min(before, report?.conclusion.at ?? before)
+    }
+
+    /// Returns whether the omitted lineages cannot change the answer. They are settled under this
+    /// catalogue and policy, no relayed purchase can belong to them, and no device reports an
+    /// earlier instant.
+    private func mayLeaveOut(_ lineages: CustomerLineages) -> Bool {
+        guard let leftOut = lineages.leftOut else { return true }
+        guard lineages.answer?.fingerprint == app.fingerprint,
+            !lineages.lineageRecords.contains(where: \.isRelayed)
+        else { return false }
+        guard let heard, heard.key == lineages.key, let at = heard.report.conclusion.at else {
+            return true
+        }
+        return at >= leftOut.since
+    }
+
+    /// Returns the answer's existing pass while it is fresh, else a new one. Commands that work on
+    /// a server's database cannot sign; they keep the pass of an unchanged answer.
+    private func pass(
+        on snapshot: Snapshot,
+        _ answer: [UInt8],
+        of history: CustomerHistory,
+        _ lineages: CustomerLineages
+    ) -> IssuedPass? {
+        let isUnchanged = lineages.answer?.answer == answer
+        let former = isUnchanged ? lineages.answer?.pass : nil
+        guard issuesPasses, let passes = app.passes else { return former }
+        guard !passes.isFresh(former, at: lineages.now) else { return former }
+        return passes.issue(
+            history.pass(
+                on: snapshot,
+                version: lineages.version(of: answer),
+                issuer: passes.issuer,
+                audience: app.id
+            )
+        )
+    }
+
+    /// The pure function that decides a claim to a lineage, also inside `commit`.
+    func rule(
+        _ claim: OwnershipClaim,
+        _ lineageRecord: LineageRecord,
+        _ holder: LineageHolder?
+    ) throws(StorageError) -> ClaimRuling {
+        // The customer already owns it under another id.
+        if let holder, holder.identity.all.contains(claim.customer) { return .held }
+        return try claim.ruling(
+            facts: lineageRecord.facts,
+            owners: lineageRecord.owners,
+            policy: app.policy.transfer
+        ) { () throws(StorageError) -> Bool in
+            guard let holder else { return false }
+            var held = try holder.lineages()
+            if !mayLeaveOut(held) { held = try holder.allLineages() }
+            let snapshot = record(of: held).history.snapshot(at: claim.at)
+            return snapshot.entitlements.contains(where: \.standing.access)
+        }
+    }
+
+    /// Returns all data that determines the customer's answer, under this app's catalogue and
+    /// policy.
+    func record(of lineages: CustomerLineages) -> CustomerRecord {
+        let policyHistory = app.policyHistory(in: lineages.key.environment)
+        return CustomerRecord(
+            customer: lineages.key.customer,
+            aliases: lineages.identity.aliases,
+            environment: lineages.key.environment,
+            lineageRecords: lineages.lineageRecords.joined.map {
+                CustomerRecord.LineageRecord(
+                    lineage: $0.lineage,
+                    facts: $0.facts,
+                    owners: $0.owners
+                )
+            },
+            catalogue: policyHistory.catalogue,
+            policy: policyHistory.policy,
+            reconciledAt: lineages.reconciledAt,
+            googlePlayPackage: app.googlePlay?.packageName,
+            stores: CustomerStores(selling: app.stores, presented: lineages.presented)
+        )
+    }
+
+    /// Returns our clock, or the store's newest assertion if that is later: a slow clock must not
+    /// hide verified data. The routes reject assertions far in the future.
+    func instant(of record: CustomerRecord, now: Instant) -> Instant {
+        let newest = record.lineageRecords.lazy.flatMap { $0.facts.lazy.map(\.assertedAt) }.max()
+        guard let newest, newest <= now + Ingest.clockTolerance else { return now }
+        return max(now, newest)
+    }
+}
+
+extension CustomerRecord {
+    /// Returns the record without the lineages settled by an instant, except the first by key,
+    /// which represents the others.
+    fileprivate func leavingOut(_ settled: [SettledLineage], by horizon: Instant) -> CustomerRecord
+    {
+        let old = settled.filter { $0.since <= horizon }.map(\.lineage)
+        guard old.count > 1, let first = old.min() else { return self }
+        let left = Set(old).subtracting([first])
+        return CustomerRecord(
+            customer: customer,
+            aliases: identity.aliases,
+            environment: environment,
+            lineageRecords: lineageRecords.filter { !left.contains($0.lineage) },
+            catalogue: catalogue,
+            policy: policy,
+            reconciledAt: reconciledAt,
+            googlePlayPackage: googlePlayPackage,
+            stores: stores
+        )
+    }
+}
+
+extension CustomerLineages {
+    /// Returns how the answer is presented: after the prompts shown before, and for a store if
+    /// known.
+    func presentation(in store: Store? = nil) -> Presentation {
+        Presentation(exposures: prompts.map(\.shownAt), store: store)
+    }
+}
+
+extension Derivation {
+    /// Requests a derivation from all lineages.
+    fileprivate static func needingAll(under fingerprint: String) -> Derivation {
+        Derivation(answer: [], validUntil: nil, fingerprint: fingerprint, needsAll: true)
+    }
+}

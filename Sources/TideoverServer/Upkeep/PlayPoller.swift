@@ -1,0 +1,173 @@
+import TideoverCore
+import TideoverGooglePlay
+import TideoverLocks
+import TideoverStorage
+
+/// Keeps the Google Play purchases of one app in one environment up to date. It queries each token
+/// at its boundaries, acknowledges granted purchases, and queries for missing notifications.
+///
+/// All responses are committed like notifications. The queries follow from the stored facts, so an
+/// interrupted query is sent again.
+final class PlayPoller: Sendable {
+    let app: App
+    let environment: Environment
+    let trust: PlayTrust
+    let api: PlayAPI
+    let ingest: Ingest
+    let cursors: Cursors
+    let timing: Timing
+    let limiter: RequestLimiter
+    let pollQueue: PollQueue
+    let book: BackfillBook
+    let expectedVoids = Locked(PlayExpectedVoids())
+
+    /// The client that queries the store and finds the lineages of tokens.
+    var playLookup: PlayLookup { PlayLookup(ingest: ingest, trust: trust) }
+
+    /// Returns nil if Google Play cannot be queried about the app.
+    ///
+    /// - Throws: `StorageError` if the end of the store's throttling cannot be read.
+    init?(
+        _ environment: Environment,
+        _ pollQueue: PollQueue,
+        ingest: Ingest,
+        timing: Timing
+    ) throws(StorageError) {
+        guard let trust = ingest.app.googlePlay, let api = trust.api else { return nil }
+        app = ingest.app
+        self.pollQueue = pollQueue
+        self.environment = environment
+        self.trust = trust
+        self.api = api
+        self.ingest = ingest
+        self.timing = timing
+        cursors = Cursors(
+            app: ingest.app.id,
+            environment: environment,
+            storage: ingest.storage
+        )
+        book = BackfillBook(.googlePlay, environment, ingest: ingest, timing: timing)
+        ingest.metrics.expectUpkeep(of: ingest.app, environment)
+        let pausedUntil = try cursors.instant(Self.pause)
+        if let pausedUntil { pollQueue.rest(until: pausedUntil) }
+        // Google's quotas are shared by licence testers and other customers.
+        limiter = RequestLimiter(
+            environment: .production,
+            timing: timing,
+            pausedUntil: pausedUntil
+        )
+    }
+
+    /// The name of the bookmark for the end of the store's throttling.
+    static let pause = "googlePlay:pause"
+
+    // MARK: Plans
+
+    /// Returns the queries and acknowledgements for a lineage, from its stored facts; it blocks its
+    /// thread.
+    func plan(for lineageRecord: LineageRecord) throws(StorageError) -> PlayPlan {
+        let words = PlayLineageWords(lineageRecord.facts)
+        let history = LineageHistory(
+            lineage: lineageRecord.lineage,
+            facts: lineageRecord.facts,
+            catalogue: app.catalogue
+        )
+        return PlayPlan(words, pace: history.pace, try memory(of: lineageRecord.lineage, words))
+    }
+
+    private func memory(
+        of lineage: Lineage,
+        _ words: PlayLineageWords
+    ) throws(StorageError) -> PlayMemory {
+        var memory = PlayMemory(confirmedAt: try cursors.instant(Self.confirmed(lineage)))
+        for token in words.tokens {
+            memory.settled[token] = try cursors.instant(Self.settled(token, lineage))
+        }
+        return memory
+    }
+
+    /// The name of the bookmark for the last response that confirmed a lineage without a new fact.
+    static func confirmed(_ lineage: Lineage) -> String { "googlePlay:confirmed:\(lineage.key)" }
+
+    /// The name of the bookmark for when a token of a lineage was given up.
+    static func settled(_ token: PlayToken, _ lineage: Lineage) -> String {
+        "googlePlay:settled:\(lineage.key):\(token.id)"
+    }
+
+    // MARK: Work
+
+    /// Adds every lineage to the agenda.
+    ///
+    /// - Throws: `StorageError`, or `CancellationError`.
+    func begin() async throws {
+        let (storage, app, environment) = (ingest.storage, app.id, environment)
+        try await onQuietThread { read in
+            try storage.eachLineageRecord(app: app, environment: environment) { lineageRecord in
+                try read.goOn()
+                guard lineageRecord.lineage.store == .googlePlay else { return }
+                try self.schedule(lineageRecord, notBefore: .distantPast)
+            }
+        }
+    }
+
+    /// Does the work that is due; false if there was none.
+    ///
+    /// - Throws: `StorageError`, or `CancellationError`.
+    func look() async throws -> Bool {
+        let changed = pollQueue.takeChanged()
+        do {
+            for lineage in changed {
+                try schedule(try ingest.storage.lineageRecord(lineage, app: app.id))
+            }
+        } catch {
+            // They must be examined again.
+            for lineage in changed { pollQueue.note(lineage) }
+            throw error
+        }
+        try await readExpectedVoids()
+        tellOfLate()
+        let due = pollQueue.due(at: timing.clock(), limit: Self.batch)
+        for lineage in due {
+            try Task.checkCancellation()
+            // Due lineages remain due.
+            guard !pollQueue.isResting(at: timing.clock()) else { return false }
+            do {
+                try await tend(lineage)
+            } catch is BackfillStop {
+                return false
+            } catch {
+                pollQueue.putOff(lineage, until: timing.clock() + Self.rest)
+                throw error
+            }
+        }
+        return !due.isEmpty
+    }
+
+    /// The number of lineages processed in one call.
+    private static let batch = 100
+    /// How long a lineage waits after a storage failure.
+    private static let rest = Milliseconds.minutes(1)
+
+    /// Sends the due queries about a lineage, and acknowledges its purchases.
+    func tend(_ lineage: Lineage) async throws {
+        let now = timing.clock()
+        let plan = try plan(for: try ingest.storage.lineageRecord(lineage, app: app.id))
+        let due = plan.questions.filter { $0.at <= now }
+        if !due.isEmpty { try await ask(due, about: lineage) }
+        try await acknowledge(lineage)
+        let lineageRecord = try ingest.storage.lineageRecord(lineage, app: app.id)
+        try schedule(lineageRecord, notBefore: now + PollSchedule.floor)
+    }
+
+    private func schedule(
+        _ lineageRecord: LineageRecord,
+        notBefore: Instant = .distantPast
+    ) throws(StorageError) {
+        pollQueue.put(
+            try plan(for: lineageRecord),
+            of: lineageRecord.lineage,
+            notBefore: notBefore,
+            acknowledges: app.playChoices.acknowledges
+        )
+    }
+}

@@ -1,0 +1,181 @@
+import TideoverCore
+import TideoverStorage
+
+/// Raises an alarm if a renewal is due and no notification of any kind has arrived for the
+/// configured time. Nothing else reveals that the store's messages do not arrive. It then queries
+/// the store once for each gap.
+///
+/// Its state is stored, so that each gap raises one alarm, however often the server restarts.
+struct MissingNotificationWorker: Sendable {
+    let app: App
+    let environment: Environment
+    let store: Store
+    let notificationLog: NotificationLog
+    let storage: any Storage
+    let clock: Clock
+    let log: Log
+    /// The client that queries the store; nil if it cannot be queried.
+    let backfiller: Backfiller?
+
+    /// The interval of the checks, and the maximum age of the stored state.
+    static let interval = Duration.seconds(60)
+    /// How long it does not read the lineages again after it found none due.
+    private static let rest = Milliseconds.hours(1)
+
+    private var place: NotificationLog.Place {
+        .init(app: app.id, environment: environment, store: store)
+    }
+    private var cursors: Cursors {
+        Cursors(app: app.id, environment: environment, storage: storage)
+    }
+
+    /// The state between two checks.
+    struct Memory: Hashable {
+        /// The last stored state.
+        var kept: MissingNotificationAlert?
+        /// The instant before which no known renewal can be overdue.
+        var nextWalk = Instant.distantPast
+        /// The start of the gap that `nextWalk` was computed for.
+        var walkedSince: Instant?
+    }
+
+    /// Runs until cancelled; `sleep` throws on cancellation.
+    func run(sleep: Sleep) async {
+        var memory = Memory()
+        while !Task.isCancelled {
+            await look(&memory)
+            do { try await sleep(Self.interval) } catch { break }
+        }
+        // Store the arrivals since the last check.
+        await look(&memory)
+    }
+
+    private func look(_ memory: inout Memory) async {
+        do {
+            let isRaised = try await judge(&memory)
+            // Store before the query, so that a restarted server does not query for this gap again.
+            try await keep(&memory)
+            if isRaised { await askStore() }
+        } catch {
+            let detail =
+                (error as? StorageError)?.description ?? String(reflecting: type(of: error))
+            log(
+                LogLine(
+                    .error,
+                    "silence not judged",
+                    app: app.id,
+                    environment: environment,
+                    code: "storage",
+                    detail: detail
+                )
+            )
+        }
+    }
+
+    /// Returns whether an alarm was raised now.
+    private func judge(_ memory: inout Memory) async throws -> Bool {
+        let now = clock()
+        guard app.silence > .zero, let silence = notificationLog.page(place)?.silence,
+            silence.raisedAt == nil
+        else { return false }
+        let unheardSince = silence.unheardSince
+        if memory.walkedSince != unheardSince { memory.nextWalk = unheardSince + app.silence }
+        memory.walkedSince = unheardSince
+        guard now >= memory.nextWalk, now - unheardSince >= app.silence else { return false }
+        let due = try await firstRenewalDue(after: unheardSince)
+        guard let due, due <= now - app.silence else {
+            memory.nextWalk = min(due.map { $0 + app.silence } ?? .distantFuture, now + Self.rest)
+            return false
+        }
+        guard notificationLog.raise(at: now, in: place, unheardSince: unheardSince) else {
+            return false
+        }
+        log(
+            LogLine(
+                .error,
+                "no notifications arrive",
+                app: app.id,
+                environment: environment,
+                code: "silence",
+                detail:
+                    "\(store.name): none since \(unheardSince.rfc3339), though a renewal fell due at "
+                    + "\(due.rfc3339); `tideover doctor` asks for a test notification"
+            )
+        )
+        return true
+    }
+
+    /// Queries the store for missing notifications, and logs the result.
+    private func askStore() async {
+        guard let backfiller, let report = await backfiller.runNext() else { return }
+        let finding = MissingNotificationFinding(report)
+        backfiller.ingest.metrics.count(
+            .silences,
+            app.id,
+            environment.rawValue,
+            finding.word.rawValue
+        )
+        log(
+            LogLine(
+                finding.word == .nothing ? .info : .warning,
+                "asked the store about the silence",
+                app: app.id,
+                environment: environment,
+                code: finding.word.rawValue,
+                detail: finding.sentence
+            )
+        )
+    }
+
+    private func firstRenewalDue(after instant: Instant) async throws -> Instant? {
+        let (storage, app, environment, store) = (storage, app.id, environment, store)
+        return try await onQuietThread { read in
+            var first: Instant?
+            try storage.eachLineageRecord(app: app, environment: environment) { lineageRecord in
+                try read.goOn()
+                guard lineageRecord.lineage.store == store,
+                    let due = lineageRecord.renewalsDue(after: instant).min()
+                else { return }
+                first = min(first ?? due, due)
+            }
+            return first
+        }
+    }
+
+    private func keep(_ memory: inout Memory) async throws {
+        guard let silence = notificationLog.page(place)?.silence, silence != memory.kept else {
+            return
+        }
+        try await cursors.keep(silence, of: store)
+        memory.kept = silence
+    }
+}
+
+extension NotificationLog {
+    /// Records an arrival, and logs the end of an alarm.
+    func note(_ arrival: Instant, in place: Place, test: Test?, telling log: Log) {
+        guard heard(at: arrival, in: place, test: test) else { return }
+        log(
+            LogLine(
+                .info,
+                "notifications arrive again",
+                app: place.app,
+                environment: place.environment,
+                code: "silence",
+                detail: place.store.name
+            )
+        )
+    }
+}
+
+extension Store {
+    /// The readable name.
+    var name: String {
+        switch self {
+        case .appStore: "the App Store"
+        case .googlePlay: "Google Play"
+        case .revenueCat: "RevenueCat"
+        case .tideover: "Tideover"
+        }
+    }
+}

@@ -1,0 +1,106 @@
+public import TideoverCore
+import TideoverJSON
+import TideoverSignatures
+
+/// A commit request in the form any storage uses, prepared by the caller before it waits for the
+/// writer.
+package struct CommitRequestRows: Sendable {
+    package let commitRequest: CommitRequest
+    package let evidence: EvidenceRow?
+    package let facts: [FactRow]
+
+    /// - Throws: `refused` if the commit request mixes environments, or if a fact cannot be read
+    ///   back from its JSON form. Such a fact would make every later derivation of its customer
+    ///   fail.
+    package init(_ commitRequest: CommitRequest, place: String) throws(StorageError) {
+        if let objection = commitRequest.objection {
+            throw StorageError(.refused, place: place, detail: objection)
+        }
+        var facts: [FactRow] = []
+        for fact in commitRequest.facts {
+            let row = FactRow(fact)
+            guard row.canBeReadBack else {
+                throw StorageError(.refused, place: place, detail: "a fact has no JSON form")
+            }
+            facts.append(row)
+        }
+        self.commitRequest = commitRequest
+        self.facts = facts
+        evidence = commitRequest.evidence.map(EvidenceRow.init)
+    }
+}
+
+/// A piece of evidence, and the headers needed to reassemble it.
+package struct EvidenceRow: Sendable {
+    package let evidence: Evidence
+    package let form: [UInt8]
+    package let headers: [HeaderFingerprint: [UInt8]]
+
+    package init(_ evidence: Evidence) {
+        var headers: [HeaderFingerprint: [UInt8]] = [:]
+        self.evidence = evidence
+        form = EvidenceForm(of: evidence.bytes, headers: &headers).encoded
+        self.headers = headers
+    }
+}
+
+/// A fact, its JSON form, and the digest that identifies duplicates.
+package struct FactRow: Sendable {
+    package let fact: Fact
+    package let form: [UInt8]
+    /// Equal for two facts with the same content: lineage, assertion, `assertedAt`,
+    /// `envelopeSignedAt` and rank. The way and time of arrival do not count. When the JSON form
+    /// gains a field, a repeated fact may be stored again, which changes no answer.
+    package let identity: [UInt8]
+
+    package init(_ fact: Fact) {
+        self.fact = fact
+        form = fact.json
+        var said = fact
+        said.effectiveAt = fact.assertedAt
+        said.learnedAt = fact.assertedAt
+        said.source = .appStoreNotification
+        said.evidence = EvidenceID(hex: "")
+        identity = SHA256.hash(said.json)
+    }
+
+    fileprivate var canBeReadBack: Bool {
+        guard let document = try? JSONDocument(form, limits: .local) else { return false }
+        return (try? Fact(json: document.root)) == fact
+    }
+}
+
+extension Fact {
+    fileprivate var json: [UInt8] {
+        var writer = JSONWriter()
+        write(to: &writer)
+        return writer.bytes
+    }
+}
+
+extension OwnershipEntry {
+    /// The entry in its JSON form.
+    package var form: [UInt8] {
+        var writer = JSONWriter()
+        write(to: &writer)
+        return writer.bytes
+    }
+}
+
+extension Drift {
+    /// The drift in its JSON form.
+    package var form: [UInt8] {
+        var writer = JSONWriter()
+        write(to: &writer)
+        return writer.bytes
+    }
+}
+
+extension EvidenceID {
+    /// Computes the id of evidence: the digest of the received bytes.
+    public init(of received: some Collection<UInt8>) {
+        let digits = Array("0123456789abcdef".utf8)
+        let hex = SHA256.hash(received).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        self.init(hex: String(decoding: hex, as: UTF8.self))
+    }
+}
