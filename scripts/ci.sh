@@ -100,7 +100,7 @@ coverage_report() {
 # Tests that wait for sockets and deadlines run by themselves: beside all others they would find out how
 # busy the machine is.
 sockets='^TideoverHTTP(Server|Client)Tests[.]'
-sockets+='|^TideoverTests[.](GoogleConnection|SandboxDesk|DeskOfBothStores|KeptDesk|WallDesk)Tests'
+sockets+='|^TideoverTests[.](GoogleConnection|(Kept|Wall)?ControlServer|ControlServerOfBothStores)Tests'
 
 all_tests() {
     local name=$1

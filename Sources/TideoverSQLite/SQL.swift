@@ -372,13 +372,13 @@ enum SQL {
         WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4
         """
     static let auditNaming: StaticString = """
-        SELECT id, form FROM audit
+        SELECT id, form FROM audit INDEXED BY audit_by_customer
         WHERE app = ?1 AND environment = ?2 AND customer = ?3
         UNION
-        SELECT id, form FROM audit
+        SELECT id, form FROM audit INDEXED BY audit_by_other
         WHERE app = ?1 AND environment = ?2 AND other = ?3
         UNION
-        SELECT id, form FROM audit
+        SELECT id, form FROM audit INDEXED BY audit_by_customer
         WHERE app = ?1 AND environment = ?2 AND customer = ''
         """
     static let eraseAudit: StaticString = """
@@ -495,9 +495,10 @@ enum SQL {
 
     // MARK: Read
 
+    /// Without the hint SQLite prefers the index that gives the order, and reads the whole app.
     static let evidence: StaticString = """
         SELECT dedupe_key, source, signed_at, received_at, form FROM evidence
-        WHERE app = ?1 AND id = ?2 ORDER BY environment, dedupe_key LIMIT 1
+        INDEXED BY evidence_by_id WHERE app = ?1 AND id = ?2 ORDER BY environment, dedupe_key LIMIT 1
         """
     static let evidenceAfter: StaticString = """
         SELECT dedupe_key, source, signed_at, received_at, form, id FROM evidence
@@ -529,10 +530,10 @@ enum SQL {
         SELECT id, environment, form FROM audit WHERE app = ?1 AND id > ?2 ORDER BY id LIMIT ?3
         """
     static let auditOf: StaticString = """
-        SELECT id, environment, form FROM audit
+        SELECT id, environment, form FROM audit INDEXED BY audit_by_customer
         WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id > ?4
         UNION
-        SELECT id, environment, form FROM audit
+        SELECT id, environment, form FROM audit INDEXED BY audit_by_other
         WHERE app = ?1 AND environment = ?2 AND other = ?3 AND id > ?4
         ORDER BY id LIMIT ?5
         """

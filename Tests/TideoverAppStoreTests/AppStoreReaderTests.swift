@@ -384,7 +384,7 @@ import TideoverJSON
             inner: "signedTransactionInfo"
         )
         #expect(throws: error) { try FakeStore.read(payload) }
-        #expect(error.sentence == "What signedRenewalInfo holds is signedTransactionInfo.")
+        #expect(error.sentence == "signedRenewalInfo contains signedTransactionInfo.")
     }
 
     /// Tests a renewal info with a bundle ID, which would pass all other comparisons.

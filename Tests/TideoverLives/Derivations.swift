@@ -138,8 +138,8 @@ package enum Derivations {
                     facts: lineageRecord.facts,
                     entitlement: name,
                     until: end,
-                    catalogue: record.catalogue.value(at: end),
-                    policy: record.policy.value(at: end)
+                    catalogue: record.catalogue,
+                    policy: record.policy
                 )
                 _ = Lockouts.Judge.allCases.map { lockouts.total($0) }
             }

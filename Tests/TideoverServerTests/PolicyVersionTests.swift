@@ -106,6 +106,41 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `lockouts are judged and split by the policy of their time`() async throws {
+        // The recovery became known only when the customer had been denied for days.
+        let first = try await start(Self.strict, at: Message.start)
+        _ = try await first.post(.purchase())
+        first.set(Self.changed)
+        let second = try await start(Self.kind, at: Self.changed, after: first)
+        second.set(Self.changed + .days(3))
+        var renewed = Message.purchase("n-2", signed: Self.changed + .days(3))
+        renewed.type = "DID_RENEW"
+        renewed.subtype = nil
+        renewed.transaction?["transactionId"] = "2000000000000002"
+        renewed.transaction?["webOrderLineItemId"] = "900000002"
+        renewed.transaction?["purchaseDate"] = Message.end.wire
+        renewed.transaction?["expiresDate"] = (Message.end + .days(30)).wire
+        renewed.renewal?["renewalDate"] = (Message.end + .days(30)).wire
+        #expect(try await second.post(renewed).status == 200)
+        let report = try await second.get("/v1/reports/lockouts?app=cards")
+        let rows = try #require(JSONDocument(report.body).root["rows"]).elements
+        let row = try #require(rows.first { $0["environment"]?.string == "sandbox" })
+        let policies = row["policies"]?.elements ?? []
+        let all = try versions(second)
+        #expect(
+            policies.map { $0["policyVersion"]?["fingerprint"]?.string } == all.map(\.fingerprint)
+        )
+        #expect(policies.first?["policyVersion"]?["effectiveAt"]?.isNull == true)
+        let minutes = policies.map { $0["ours"]?["minutes"]?.double ?? -1 }
+        #expect(minutes.reduce(0, +) == row["ours"]?["minutes"]?.double)
+        // A day is presumed after the end: the strict policy then denied for one day.
+        #expect(minutes == [24 * 60, 3 * 24 * 60])
+        let entitled = policies.compactMap { $0["entitledMinutes"]?.double }
+        #expect(entitled.reduce(0, +) == row["entitledMinutes"]?.double)
+        #expect(policies.map { $0["purchases"]?.int64 } == [1, 1])
+        await second.close()
+    }
+
     @Test func `an explanation names the version that decided`() async throws {
         let server = try await changedLife()
         let all = try versions(server)

@@ -98,6 +98,7 @@ struct ReportProgramTests {
         #expect(row?["ours"]?["minutes"]?.double == 180)
         let (sheet, _) = try run(server, "report", "lockouts", "--csv")
         #expect(sheet.split(separator: "\r\n").count == 4)
+        #expect(sheet.hasPrefix("app,environment,policy,policy_since,judge,"))
         await server.close()
     }
 

@@ -3,11 +3,37 @@
 /// This is the main measure of failure. The truth at an instant comes from all facts known now, if
 /// the store itself reported it (`confirmed`). It is compared with the answer that was given then,
 /// from the facts received by then.
+///
+/// The policy and the catalogue in effect at an instant decide both sides.
 public struct Lockouts: Hashable, Sendable {
-    /// Oldest first for each judge. Adjacent ranges with one cause are merged.
-    public let stretches: [Stretch]
+    /// Oldest first, one for each version of policy and catalogue in effect while the store
+    /// confirmed access.
+    public let periods: [Period]
+
     /// How long the store confirmed access: the denominator.
-    public let entitled: Milliseconds
+    public var entitled: Milliseconds { periods.reduce(.zero) { $0 + $1.entitled } }
+
+    /// Oldest first for each judge. Adjacent ranges with one cause are merged within a period.
+    public var stretches: [Stretch] {
+        periods.flatMap(\.stretches).sorted {
+            ($0.judge.rawValue, $0.from) < ($1.judge.rawValue, $1.from)
+        }
+    }
+
+    /// The time in which one version of policy and catalogue was in effect.
+    public struct Period: Hashable, Sendable {
+        /// When that version took effect; nil for the first one, which also decides all time
+        /// before.
+        public let since: Instant?
+        public internal(set) var entitled = Milliseconds.zero
+        public internal(set) var stretches: [Stretch] = []
+
+        /// Returns how long a judge denied access that the store confirms.
+        public func total(_ judge: Judge, _ cause: Cause? = nil) -> Milliseconds {
+            stretches.lazy.filter { $0.judge == judge && (cause == nil || $0.cause == cause) }
+                .reduce(.zero) { $0 + $1.length }
+        }
+    }
 
     public struct Stretch: Hashable, Sendable {
         public var judge: Judge
@@ -42,8 +68,7 @@ public struct Lockouts: Hashable, Sendable {
 
     /// Returns how long a judge denied access that the store confirms.
     public func total(_ judge: Judge, _ cause: Cause? = nil) -> Milliseconds {
-        stretches.lazy.filter { $0.judge == judge && (cause == nil || $0.cause == cause) }
-            .reduce(.zero) { $0 + $1.length }
+        periods.reduce(.zero) { $0 + $1.total(judge, cause) }
     }
 }
 
@@ -54,8 +79,8 @@ extension Lockouts {
         facts: some Sequence<Fact>,
         entitlement: String,
         until now: Instant,
-        catalogue: Catalogue,
-        policy: Policy
+        catalogue: Versioned<Catalogue>,
+        policy: Versioned<Policy>
     ) {
         let court = Court(
             lineage: lineage,
@@ -64,7 +89,7 @@ extension Lockouts {
             catalogue: catalogue,
             policy: policy
         )
-        (stretches, entitled) = court.hear(until: now)
+        periods = court.periods(until: now)
     }
 }
 
@@ -74,16 +99,18 @@ private struct Court {
     /// Ordered by when they were learned.
     let facts: [Fact]
     let entitlement: String
-    let catalogue: Catalogue
-    let policy: Policy
+    let catalogue: Versioned<Catalogue>
+    let policy: Versioned<Policy>
     let truth: LineageHistory
+    /// When another policy or catalogue takes effect.
+    let changes: [Instant]
 
     init(
         lineage: Lineage,
         facts: [Fact],
         entitlement: String,
-        catalogue: Catalogue,
-        policy: Policy
+        catalogue: Versioned<Catalogue>,
+        policy: Versioned<Policy>
     ) {
         self.lineage = lineage
         self.facts = facts.sorted { $0.learnedAt < $1.learnedAt }
@@ -91,14 +118,16 @@ private struct Court {
         self.catalogue = catalogue
         self.policy = policy
         truth = LineageHistory(lineage: lineage, facts: facts, catalogue: catalogue)
+        changes =
+            (catalogue.versions.dropFirst().map(\.effectiveAt)
+            + policy.versions.dropFirst().map(\.effectiveAt)).inOrder
     }
 
     /// Computes the lockouts up to `now`. Between two arrivals the received facts stay the same, so
     /// only the boundaries of time matter.
-    func hear(until now: Instant) -> ([Lockouts.Stretch], Milliseconds) {
-        var book = StretchBook()
-        var entitled = Milliseconds.zero
-        let truths = Set(truth.boundaries(policy: policy))
+    func periods(until now: Instant) -> [Lockouts.Period] {
+        var builder = PeriodBuilder(changes)
+        let truths = boundaries(of: truth).union(changes)
         let heard = Set(facts.map(\.learnedAt)).filter { $0 < now }.sorted()
         let first = min(truths.min() ?? now, heard.first ?? now)
         for (from, until) in zip([first] + heard, heard + [now]) where from < until {
@@ -110,17 +139,27 @@ private struct Court {
                 guard standing.access, standing.confidence == .confirmed,
                     standing.reason != .keptByPolicy
                 else { continue }
-                entitled = entitled + (end - start)
+                builder.addEntitled(from: start, until: end)
                 for (judge, cause) in bench.denials(of: standing, at: start, self) {
-                    book.add(.init(judge: judge, cause: cause, from: start, until: end))
+                    builder.add(.init(judge: judge, cause: cause, from: start, until: end))
                 }
             }
         }
-        return (book.stretches, entitled)
+        return builder.periods
     }
 
     func answer(of history: LineageHistory, at instant: Instant) -> Standing {
-        history.standing(of: entitlement, at: instant, policy: policy, catalogue: catalogue)
+        history.standing(
+            of: entitlement,
+            at: instant,
+            policy: policy.value(at: instant),
+            catalogue: catalogue.value(at: instant)
+        )
+    }
+
+    /// Returns the boundaries under any of the policies.
+    func boundaries(of history: LineageHistory) -> Set<Instant> {
+        Set(policy.versions.flatMap { history.boundaries(policy: $0.value) })
     }
 
     /// Returns whether the store's reports by an instant, received or not, together give access.
@@ -135,8 +174,8 @@ private struct Court {
 private struct Bench {
     let ours: LineageHistory
     let relay: LineageHistory?
-    /// The newest end of a term that unlocks the entitlement.
-    let expiry: Instant
+    /// The newest end of a term that unlocks the entitlement, for each catalogue.
+    let expiry: Versioned<Instant>
     let boundaries: Set<Instant>
 
     init(_ court: Court, heardBy instant: Instant) {
@@ -147,18 +186,11 @@ private struct Bench {
             relayed.isEmpty
             ? nil
             : LineageHistory(lineage: court.lineage, facts: relayed, catalogue: court.catalogue)
-        expiry = Self.newestEnd(facts, court)
-        var all = Set(ours.boundaries(policy: court.policy))
-        if let relay { all.formUnion(relay.boundaries(policy: court.policy)) }
-        all.insert(expiry)
+        expiry = court.catalogue.map { $0.newestEnd(of: court.entitlement, in: facts) }
+        var all = court.boundaries(of: ours)
+        if let relay { all.formUnion(court.boundaries(of: relay)) }
+        all.formUnion(expiry.versions.map(\.value))
         boundaries = all
-    }
-
-    private static func newestEnd(_ facts: [Fact], _ court: Court) -> Instant {
-        let ends = facts.flatMap { court.catalogue.sold(in: $0) }.compactMap { sold in
-            court.catalogue.unlocks(sold.productId, court.entitlement) ? sold.end : nil
-        }
-        return ends.max() ?? .distantPast
     }
 
     func denials(
@@ -168,7 +200,7 @@ private struct Bench {
     ) -> [(Lockouts.Judge, Lockouts.Cause)] {
         var denying: [Lockouts.Judge] = []
         if !court.answer(of: ours, at: instant).access { denying.append(.ours) }
-        if instant >= expiry { denying.append(.expiryCheck) }
+        if instant >= expiry.value(at: instant) { denying.append(.expiryCheck) }
         if let relay, !court.answer(of: relay, at: instant).access { denying.append(.relay) }
         guard !denying.isEmpty else { return [] }
         let cause: Lockouts.Cause = court.wasSaid(by: instant) ? .notHeard : .saidLater
@@ -183,11 +215,26 @@ private struct Bench {
     }
 }
 
-extension Catalogue {
-    /// Returns the entitlements of all products in the facts of a purchase, by name.
+extension Versioned where Value == Catalogue {
+    /// Returns the entitlements of all products in the facts of a purchase, under any version, by
+    /// name.
     package func entitlements(namedIn facts: [Fact]) -> [String] {
+        Set(versions.flatMap { $0.value.entitlements(namedIn: facts) }).sorted()
+    }
+}
+
+extension Catalogue {
+    fileprivate func entitlements(namedIn facts: [Fact]) -> Set<String> {
         let products = Set(facts.flatMap { sold(in: $0) }.map(\.productId))
-        return Set(products.flatMap { self[$0]?.entitlements ?? [] }).sorted()
+        return Set(products.flatMap { self[$0]?.entitlements ?? [] })
+    }
+
+    /// Returns the newest end of a term that unlocks an entitlement.
+    fileprivate func newestEnd(of entitlement: String, in facts: [Fact]) -> Instant {
+        let ends = facts.flatMap { sold(in: $0) }.compactMap { sold in
+            unlocks(sold.productId, entitlement) ? sold.end : nil
+        }
+        return ends.max() ?? .distantPast
     }
 
     /// Returns the products in a fact, each with its end. The end is the distant future for a
@@ -210,26 +257,32 @@ extension Catalogue {
     }
 }
 
-/// Collects time ranges and merges adjacent ones.
-private struct StretchBook {
-    private var open: [Lockouts.Judge: Lockouts.Stretch] = [:]
-    private var closed: [Lockouts.Stretch] = []
+/// Collects time ranges by period, and merges adjacent ones. Requires ranges in order of time that
+/// contain no change.
+private struct PeriodBuilder {
+    private(set) var periods: [Lockouts.Period] = []
+    private let changes: [Instant]
 
-    mutating func add(_ stretch: Lockouts.Stretch) {
-        if var last = open[stretch.judge] {
-            if last.until == stretch.from, last.cause == stretch.cause {
-                last.until = stretch.until
-                open[stretch.judge] = last
-                return
-            }
-            closed.append(last)
+    init(_ changes: [Instant]) { self.changes = changes }
+
+    mutating func addEntitled(from start: Instant, until end: Instant) {
+        let since = changes.last { $0 <= start }
+        if periods.last?.since != since || periods.isEmpty {
+            periods.append(Lockouts.Period(since: since))
         }
-        open[stretch.judge] = stretch
+        periods[periods.count - 1].entitled = periods[periods.count - 1].entitled + (end - start)
     }
 
-    var stretches: [Lockouts.Stretch] {
-        (closed + open.values).sorted {
-            ($0.judge.rawValue, $0.from) < ($1.judge.rawValue, $1.from)
+    /// Adds a denial within the newest period.
+    mutating func add(_ stretch: Lockouts.Stretch) {
+        let period = periods.count - 1
+        let last = periods[period].stretches.lastIndex { $0.judge == stretch.judge }
+        if let last, periods[period].stretches[last].until == stretch.from,
+            periods[period].stretches[last].cause == stretch.cause
+        {
+            periods[period].stretches[last].until = stretch.until
+        } else {
+            periods[period].stretches.append(stretch)
         }
     }
 }

@@ -27,6 +27,9 @@ public struct Versioned<Value: Hashable & Sendable>: Hashable, Sendable {
         versions = [Version(value, effectiveAt: .distantPast, learnedAt: .distantPast)]
     }
 
+    /// Requires at least one version, in order.
+    private init(ordered versions: [Version]) { self.versions = versions }
+
     /// Creates a value from versions in any order; of contradicting ones the last counts. Nil if
     /// there is none.
     public init?(versions: some Sequence<Version>) {
@@ -42,6 +45,13 @@ public struct Versioned<Value: Hashable & Sendable>: Hashable, Sendable {
             ($0.effectiveAt, $0.learnedAt) > (version.effectiveAt, version.learnedAt)
         }
         versions.insert(version, at: place ?? versions.endIndex)
+    }
+
+    /// Returns what a function makes of each version.
+    func map<Other>(_ transform: (Value) -> Other) -> Versioned<Other> {
+        Versioned<Other>(ordered: versions.map {
+            .init(transform($0.value), effectiveAt: $0.effectiveAt, learnedAt: $0.learnedAt)
+        })
     }
 
     /// Returns the value in effect at an instant; before any was, the first.

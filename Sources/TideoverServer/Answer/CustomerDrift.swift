@@ -20,13 +20,11 @@ struct CustomerDrift: Sendable {
         storage: some Storage
     ) throws(StorageError) {
         let (asOf, asKnownAt) = (reading.asOf, reading.asKnownAt)
-        let catalogue = reading.record.catalogue.value(at: asOf)
-        let policy = reading.record.policy.value(at: asOf)
         drift = try storage.drift(of: reading.key, limit: Self.mostDrift)
             .filter { $0.openedAt <= min(asOf, asKnownAt ?? asOf) }
             .map { $0.asKnown(at: min(asOf, asKnownAt ?? asOf)) }
             .filter { $0.healing.map { $0.at >= asOf - Self.recent } ?? true }
-        lockouts = catalogue.entitlements.compactMap { entitlement in
+        lockouts = reading.record.catalogue.entitlements.compactMap { entitlement in
             var sum = LockoutSum()
             for lineageRecord in reading.record.lineageRecords
             where lineageRecord.owners.owner(at: asOf) == reading.key.customer {
@@ -36,12 +34,12 @@ struct CustomerDrift: Sendable {
                         facts: lineageRecord.facts,
                         entitlement: entitlement,
                         until: asOf,
-                        catalogue: catalogue,
-                        policy: policy
+                        catalogue: reading.record.catalogue,
+                        policy: reading.record.policy
                     )
                 )
             }
-            return sum.purchases == 0 ? nil : (entitlement, sum)
+            return sum.total.purchases == 0 ? nil : (entitlement, sum)
         }
     }
 
@@ -66,7 +64,7 @@ struct CustomerDrift: Sendable {
             "lockouts",
             object: { writer in
                 for (entitlement, sum) in lockouts {
-                    writer.field(entitlement, object: { sum.writeFields(to: &$0) })
+                    writer.field(entitlement, object: { sum.total.writeFields(to: &$0) })
                 }
             }
         )

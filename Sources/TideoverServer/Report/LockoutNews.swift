@@ -18,21 +18,21 @@ package struct LockoutNews: Hashable, Sendable {
         self.now = now
     }
 
-    package mutating func add(_ lineageRecord: LineageRecord, of app: App) {
+    package mutating func add(_ lineageRecord: LineageRecord, _ history: PolicyHistory) {
         guard lineageRecord.facts.contains(where: { since < $0.learnedAt && $0.learnedAt <= now })
         else {
             return
         }
         let former = lineageRecord.facts.filter { $0.learnedAt <= since }
         var isLonger = false
-        for entitlement in app.catalogue.entitlements(namedIn: lineageRecord.facts) {
-            let before = denials(former, lineageRecord.lineage, entitlement, until: since, app)
+        for entitlement in history.catalogue.entitlements(namedIn: lineageRecord.facts) {
+            let before = denials(former, lineageRecord.lineage, entitlement, until: since, history)
             let after = denials(
                 lineageRecord.facts,
                 lineageRecord.lineage,
                 entitlement,
                 until: now,
-                app
+                history
             )
             for (cause, length) in after {
                 let more = length - (before[cause] ?? 0)
@@ -50,15 +50,15 @@ package struct LockoutNews: Hashable, Sendable {
         _ lineage: Lineage,
         _ entitlement: String,
         until instant: Instant,
-        _ app: App
+        _ history: PolicyHistory
     ) -> [Lockouts.Cause: Int64] {
         let lockouts = Lockouts(
             lineage: lineage,
             facts: facts,
             entitlement: entitlement,
             until: instant,
-            catalogue: app.catalogue,
-            policy: app.policy
+            catalogue: history.catalogue,
+            policy: history.policy
         )
         var denials: [Lockouts.Cause: Int64] = [:]
         for stretch in lockouts.stretches

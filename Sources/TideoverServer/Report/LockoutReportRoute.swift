@@ -4,7 +4,7 @@ import TideoverJSON
 import TideoverStorage
 
 /// Answers `GET /v1/reports/lockouts`: a row for each environment of each app, over all purchases
-/// and their entitlements.
+/// and their entitlements, in total and by version of the policy.
 struct LockoutReportRoute {
     let apps: [App]
     let storage: any Storage
@@ -19,7 +19,8 @@ struct LockoutReportRoute {
             let sum = try await longReads.read(of: app.id) { read in
                 try LockoutSum(app, environment, until: now, in: storage, read)
             }
-            return { sum.writeFields(to: &$0) }
+            let history = app.policyHistory(in: environment)
+            return { sum.writeFields(of: history, to: &$0) }
         }
         return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
     }
@@ -36,17 +37,18 @@ extension LockoutSum {
     ) throws {
         self.init()
         var sum = self
+        let history = app.policyHistory(in: environment)
         try storage.eachLineageRecord(app: app.id, environment: environment) { lineageRecord in
             try read.goOn()
-            for entitlement in app.catalogue.entitlements(namedIn: lineageRecord.facts) {
+            for entitlement in history.catalogue.entitlements(namedIn: lineageRecord.facts) {
                 sum.add(
                     Lockouts(
                         lineage: lineageRecord.lineage,
                         facts: lineageRecord.facts,
                         entitlement: entitlement,
                         until: now,
-                        catalogue: app.catalogue,
-                        policy: app.policy
+                        catalogue: history.catalogue,
+                        policy: history.policy
                     )
                 )
             }

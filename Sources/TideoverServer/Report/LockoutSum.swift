@@ -1,13 +1,20 @@
 package import TideoverCore
 import TideoverJSON
 
-/// The sum of the lockouts of several purchases.
+/// The sum of the lockouts of several purchases, in total and by the version of policy and
+/// catalogue in effect.
 package struct LockoutSum: Hashable, Sendable {
-    /// The number of purchases that the store ever granted access for.
-    package private(set) var purchases = 0
-    /// How long the store granted access: the denominator.
-    package private(set) var entitled = Milliseconds.zero
-    private var judges: [Lockouts.Judge: Part] = [:]
+    package private(set) var total = Figures()
+    /// By when the version took effect; nil for the first.
+    private var versions: [Instant?: Figures] = [:]
+
+    package struct Figures: Hashable, Sendable {
+        /// The number of purchases that the store granted access for.
+        package private(set) var purchases = 0
+        /// How long the store granted access: the denominator.
+        package private(set) var entitled = Milliseconds.zero
+        private var judges: [Lockouts.Judge: Part] = [:]
+    }
 
     /// The lockouts that one judge would have caused.
     package struct Part: Hashable, Sendable {
@@ -22,27 +29,63 @@ package struct LockoutSum: Hashable, Sendable {
 
     /// Adds the lockouts of a purchase, unless the store never granted access for it.
     package mutating func add(_ lockouts: Lockouts) {
-        guard lockouts.entitled > .zero else { return }
-        purchases += 1
-        entitled = entitled + lockouts.entitled
-        for judge in Lockouts.Judge.allCases where lockouts.total(judge) > .zero {
-            judges[judge, default: Part()].purchases += 1
-            for cause in Lockouts.Cause.allCases where lockouts.total(judge, cause) > .zero {
-                judges[judge, default: Part()].causes[cause, default: .zero] =
-                    (judges[judge]?.causes[cause] ?? .zero) + lockouts.total(judge, cause)
-            }
+        total.add(entitled: lockouts.entitled, denied: lockouts.total)
+        for period in lockouts.periods {
+            versions[period.since, default: Figures()]
+                .add(entitled: period.entitled, denied: period.total)
         }
     }
 
-    package subscript(_ judge: Lockouts.Judge) -> Part { judges[judge] ?? Part() }
-
     /// A sentence about our own denials; nil if they are shorter than a minute.
-    var reply: String? { Lockouts.reply(denied: self[.ours].total) }
+    var reply: String? { Lockouts.reply(denied: total[.ours].total) }
+}
+
+extension LockoutSum.Figures {
+    package subscript(_ judge: Lockouts.Judge) -> LockoutSum.Part {
+        judges[judge] ?? LockoutSum.Part()
+    }
+
+    fileprivate mutating func add(
+        entitled more: Milliseconds,
+        denied: (Lockouts.Judge, Lockouts.Cause?) -> Milliseconds
+    ) {
+        guard more > .zero else { return }
+        purchases += 1
+        entitled = entitled + more
+        for judge in Lockouts.Judge.allCases where denied(judge, nil) > .zero {
+            var part = self[judge]
+            part.purchases += 1
+            for cause in Lockouts.Cause.allCases where denied(judge, cause) > .zero {
+                part.causes[cause] = (part.causes[cause] ?? .zero) + denied(judge, cause)
+            }
+            judges[judge] = part
+        }
+    }
 }
 
 // MARK: - JSON
 
 extension LockoutSum {
+    /// Writes the total, and a row in `policies` for each version that decided while the store
+    /// granted access, oldest first.
+    func writeFields(of history: PolicyHistory, to writer: inout JSONWriter) {
+        total.writeFields(to: &writer)
+        let inOrder = versions.sorted { ($0.key ?? .distantPast) < ($1.key ?? .distantPast) }
+        writer.field(
+            "policies",
+            array: { writer in
+                for (since, figures) in inOrder {
+                    writer.object { writer in
+                        history.writeVersion(at: since ?? .distantPast, to: &writer)
+                        figures.writeFields(to: &writer)
+                    }
+                }
+            }
+        )
+    }
+}
+
+extension LockoutSum.Figures {
     /// Writes the fields, with times in minutes.
     func writeFields(to writer: inout JSONWriter) {
         writer.field("purchases", purchases)

@@ -44,12 +44,13 @@ struct LockoutWorker: Sendable {
         // Lockouts known before the first check are only in the report.
         let since = try cursors.instant(Self.lastLook) ?? now
         if since < now {
-            let (app, environment, storage) = (app, environment, storage)
+            let (app, environment, storage) = (app.id, environment, storage)
+            let history = self.app.policyHistory(in: environment)
             let news = try await onQuietThread { read in
                 var news = LockoutNews(since: since, now: now)
-                try storage.eachLineageRecord(app: app.id, environment: environment) {
+                try storage.eachLineageRecord(app: app, environment: environment) {
                     try read.goOn()
-                    news.add($0, of: app)
+                    news.add($0, history)
                 }
                 return news
             }

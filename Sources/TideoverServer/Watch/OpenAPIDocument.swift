@@ -1943,7 +1943,7 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["reports"],
                 "operationId": "getLockoutReport",
-                "summary": "How long customers were denied what the store vouched for",
+                "summary": "How long customers were denied access that the store granted",
                 "description": "A row for each environment of each app that the key allows. All facts are read, page by page, so the time grows with their number.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
@@ -1955,7 +1955,7 @@ enum OpenAPIDocument {
                 ],
                 "responses": {
                   "200": {
-                    "description": "Minutes by judge and cause, with their denominator",
+                    "description": "Minutes by judge, cause and policy, with their denominator",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/LockoutReport" } }
@@ -3364,16 +3364,36 @@ enum OpenAPIDocument {
               "LockoutRow": {
                 "type": "object",
                 "required": [
-                  "app", "environment", "purchases", "entitledMinutes", "ours", "expiryCheck", "relay"
+                  "app", "environment", "purchases", "entitledMinutes", "ours", "expiryCheck", "relay",
+                  "policies"
                 ],
                 "properties": {
                   "app": { "type": "string" },
                   "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
                   "purchases": {
                     "type": "integer",
-                    "description": "Purchases, once for each entitlement, that the store ever vouched for"
+                    "description": "Purchases that the store granted access for, once for each entitlement"
                   },
                   "entitledMinutes": { "type": "number", "description": "How long it did: the denominator" },
+                  "ours": { "$ref": "#/components/schemas/LockoutPart" },
+                  "expiryCheck": { "$ref": "#/components/schemas/LockoutPart" },
+                  "relay": { "$ref": "#/components/schemas/LockoutPart" },
+                  "policies": {
+                    "type": "array",
+                    "description": "The same figures for each version of policy and catalogue that was in effect while a store granted access, oldest first",
+                    "items": { "$ref": "#/components/schemas/LockoutPolicy" }
+                  }
+                }
+              },
+              "LockoutPolicy": {
+                "type": "object",
+                "required": [
+                  "policyVersion", "purchases", "entitledMinutes", "ours", "expiryCheck", "relay"
+                ],
+                "properties": {
+                  "policyVersion": { "$ref": "#/components/schemas/PolicyVersion" },
+                  "purchases": { "type": "integer" },
+                  "entitledMinutes": { "type": "number" },
                   "ours": { "$ref": "#/components/schemas/LockoutPart" },
                   "expiryCheck": { "$ref": "#/components/schemas/LockoutPart" },
                   "relay": { "$ref": "#/components/schemas/LockoutPart" }

@@ -119,8 +119,8 @@ struct Diary {
             facts: facts,
             entitlement: "premium",
             until: Self.day(day),
-            catalogue: Self.catalogue,
-            policy: Policy()
+            catalogue: Versioned(Self.catalogue),
+            policy: Versioned(Policy())
         )
     }
 }

@@ -71,14 +71,14 @@ import TideoverCore
             )
         }
         let facts = [read(0, until: 31, "GPA.1"), read(57, until: 59, "GPA.1..0")]
-        #expect(Diary.catalogue.entitlements(namedIn: facts) == ["premium"])
+        #expect(Versioned(Diary.catalogue).entitlements(namedIn: facts) == ["premium"])
         let lockouts = Lockouts(
             lineage: lineage,
             facts: facts,
             entitlement: "premium",
             until: Diary.day(59),
-            catalogue: Diary.catalogue,
-            policy: Policy()
+            catalogue: Versioned(Diary.catalogue),
+            policy: Versioned(Policy())
         )
         // Two days after the end are presumed.
         #expect(
@@ -87,6 +87,33 @@ import TideoverCore
                 "ours saidLater 33-57",
             ]
         )
+    }
+
+    @Test func `each range belongs to the policy in effect`() throws {
+        let policy = try #require(
+            Versioned(versions: [
+                .init(Policy(), effectiveAt: Diary.day(0), learnedAt: Diary.day(0)),
+                .init(
+                    Policy(billingRetry: .suspend),
+                    effectiveAt: Diary.day(33),
+                    learnedAt: Diary.day(33)
+                ),
+            ])
+        )
+        let lockouts = Lockouts(
+            lineage: month.lineage,
+            facts: month.term(30, 60, said: 30, heard: 35).facts,
+            entitlement: "premium",
+            until: Diary.day(60),
+            catalogue: Versioned(Diary.catalogue),
+            policy: policy
+        )
+        #expect(lockouts.periods.map(\.since) == [nil, Diary.day(33)])
+        #expect(lockouts.periods.map(\.entitled) == [.days(33), .days(27)])
+        #expect(lockouts.periods.map { $0.total(.ours) } == [.days(2), .days(2)])
+        #expect(lockouts.periods.map { $0.total(.ours, .notHeard) } == [.days(2), .days(2)])
+        #expect(lockouts.total(.ours) == .days(4))
+        #expect(lockouts.entitled == .days(60))
     }
 
     @Test func `a silent relay denies access by itself`() {
@@ -112,8 +139,8 @@ import TideoverCore
             facts: facts,
             entitlement: "premium",
             until: Diary.day(60),
-            catalogue: Diary.catalogue,
-            policy: Policy()
+            catalogue: Versioned(Diary.catalogue),
+            policy: Versioned(Policy())
         )
     }
 
