@@ -125,7 +125,7 @@ import TideoverStorage
         let report = try await second.get("/v1/reports/lockouts?app=cards")
         let rows = try #require(JSONDocument(report.body).root["rows"]).elements
         let row = try #require(rows.first { $0["environment"]?.string == "sandbox" })
-        let policies = row["policies"]?.elements ?? []
+        let policies = Array(try #require(row["policies"]).elements)
         let all = try versions(second)
         #expect(
             policies.map { $0["policyVersion"]?["fingerprint"]?.string } == all.map(\.fingerprint)

@@ -49,9 +49,11 @@ public struct Versioned<Value: Hashable & Sendable>: Hashable, Sendable {
 
     /// Returns what a function makes of each version.
     func map<Other>(_ transform: (Value) -> Other) -> Versioned<Other> {
-        Versioned<Other>(ordered: versions.map {
-            .init(transform($0.value), effectiveAt: $0.effectiveAt, learnedAt: $0.learnedAt)
-        })
+        Versioned<Other>(
+            ordered: versions.map {
+                .init(transform($0.value), effectiveAt: $0.effectiveAt, learnedAt: $0.learnedAt)
+            }
+        )
     }
 
     /// Returns the value in effect at an instant; before any was, the first.

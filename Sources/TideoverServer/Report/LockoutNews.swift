@@ -1,5 +1,5 @@
 package import TideoverCore
-package import TideoverStorage
+import TideoverStorage
 
 /// Our own lockouts that became known between two instants: those visible with all facts known at
 /// the second, minus those visible at the first.
@@ -18,7 +18,7 @@ package struct LockoutNews: Hashable, Sendable {
         self.now = now
     }
 
-    package mutating func add(_ lineageRecord: LineageRecord, _ history: PolicyHistory) {
+    mutating func add(_ lineageRecord: LineageRecord, _ history: PolicyHistory) {
         guard lineageRecord.facts.contains(where: { since < $0.learnedAt && $0.learnedAt <= now })
         else {
             return
