@@ -138,7 +138,17 @@ targets += [
         "TideoverSignatures",
         ["TideoverASN1", "TideoverJSON", "TideoverLocks", "CTideoverOpenSSL"]
     ),
-    tests("TideoverSignaturesTests", ["TideoverSignatures", "TideoverASN1", "TideoverJSON"]),
+    // Writes OCSP responses for tests.
+    .target(
+        name: "TideoverTestResponders",
+        dependencies: ["TideoverSignatures", "TideoverASN1"],
+        path: "Tests/TideoverTestResponders",
+        swiftSettings: settings
+    ),
+    tests(
+        "TideoverSignaturesTests",
+        ["TideoverSignatures", "TideoverASN1", "TideoverJSON", "TideoverTestResponders"]
+    ),
     // level 2
     library("TideoverStorage", ["TideoverCore", "TideoverJSON", "TideoverSignatures"]),
     tests("TideoverStorageTests", ["TideoverStorage", "TideoverCore", "TideoverJSON"]),
@@ -216,7 +226,7 @@ targets += [
             "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer",
             "TideoverJSON", "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat",
             "TideoverSandbox", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
-            "TideoverTestProcesses",
+            "TideoverTestProcesses", "TideoverTestResponders",
         ]
     ),
     library("TideoverCommandLine", ["TideoverJSON", "TideoverLocks"]),

@@ -11,7 +11,8 @@ extension App {
         _ configured: Configuration.App,
         googlePlay: PlayTrust? = nil,
         revenueCat: RevenueCatTrust? = nil,
-        passes: PassIssuer? = nil
+        passes: PassIssuer? = nil,
+        revocations: RevocationList? = nil
     ) throws(TrustAnchorError) {
         var trust: AppStoreTrust?
         if let store = configured.appStore {
@@ -25,7 +26,8 @@ extension App {
                 receiptAuthorities: AppStoreTrust.receiptRoots(
                     appStore: store.receiptRoot,
                     simulated: configured.simulatedStore?.receiptRoot
-                )
+                ),
+                revocations: revocations
             )
         }
         self.init(

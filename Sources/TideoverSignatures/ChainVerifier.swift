@@ -46,6 +46,15 @@ public final class ChainVerifier: Sendable {
         _ jws: JWS,
         at milliseconds: Int64
     ) throws(SignatureRefusal) -> TrustAnchor {
+        try signer(of: jws, at: milliseconds).anchor
+    }
+
+    /// Returns the anchor and the certificates of the document's signer, after the same checks as
+    /// `verify`.
+    public func signer(
+        of jws: JWS,
+        at milliseconds: Int64
+    ) throws(SignatureRefusal) -> VerifiedSigner {
         if let chain = remembered(jws.headerText) {
             return try chain.vouch(for: jws, at: milliseconds)
         }
@@ -61,10 +70,10 @@ public final class ChainVerifier: Sendable {
                 return try chain.vouch(for: jws, at: milliseconds)
             }
             let chain = try verifiedChain(entries, of: jws.header, at: milliseconds)
-            let anchor = try chain.vouch(for: jws, at: milliseconds)
+            let signer = try chain.vouch(for: jws, at: milliseconds)
             // Cached only now: a valid chain with an invalid signature must not displace others.
             chains.withLock { $0.remember(chain, for: jws.headerText) }
-            return anchor
+            return signer
         }
     }
 
@@ -110,10 +119,10 @@ private struct VerifiedChain: Sendable {
     let path: VerifiedPath
     let leafKey: P256PublicKey
 
-    func vouch(for jws: JWS, at milliseconds: Int64) throws(SignatureRefusal) -> TrustAnchor {
+    func vouch(for jws: JWS, at milliseconds: Int64) throws(SignatureRefusal) -> VerifiedSigner {
         try path.checkValidity(at: milliseconds)
         try jws.checkSignature(by: leafKey)
-        return path.anchor
+        return path.signer
     }
 }
 

@@ -50,11 +50,28 @@ final class PathVerifier: Sendable {
         let leafFacts = try facts(of: leaf, .leaf)
         try policy.check(leaf: leafFacts)
         try leafFacts.validity.check(.leaf, at: milliseconds)
-        try checkWhole(leaf, intermediate, anchor)
+        guard let root = Certificate(der: anchor.der) else { throw .certificateMalformed(.anchor) }
+        try checkWhole(leaf, intermediate, root)
         return VerifiedPath(
             anchor: anchor,
             intermediate: intermediateFacts.validity,
-            leaf: leafFacts
+            leaf: leafFacts,
+            certificates: [
+                IssuedCertificate(
+                    leaf,
+                    .leaf,
+                    until: leafFacts.validity.notAfter,
+                    issuer: intermediate,
+                    below: anchor
+                ),
+                IssuedCertificate(
+                    intermediate,
+                    .intermediate,
+                    until: intermediateFacts.validity.notAfter,
+                    issuer: root,
+                    below: anchor
+                ),
+            ].compactMap(\.self)
         )
     }
 
@@ -62,9 +79,8 @@ final class PathVerifier: Sendable {
     private func checkWhole(
         _ leaf: borrowing Certificate,
         _ intermediate: borrowing Certificate,
-        _ anchor: TrustAnchor
+        _ root: borrowing Certificate
     ) throws(SignatureRefusal) {
-        guard let root = Certificate(der: anchor.der) else { throw .certificateMalformed(.anchor) }
         let objection = Certificate.objection(
             toLeaf: leaf,
             intermediate: intermediate,
@@ -124,6 +140,10 @@ struct VerifiedPath: Sendable {
     let anchor: TrustAnchor
     let intermediate: Validity
     let leaf: CertificateFacts
+    /// The leaf and the intermediate, for questions about revocation.
+    let certificates: [IssuedCertificate]
+
+    var signer: VerifiedSigner { VerifiedSigner(anchor: anchor, certificates: certificates) }
 
     func checkValidity(at milliseconds: Int64) throws(SignatureRefusal) {
         try anchor.facts.validity.check(.anchor, at: milliseconds)
@@ -146,4 +166,12 @@ extension Validity {
             )
         }
     }
+}
+
+/// The signer of a document with a valid signature and chain.
+public struct VerifiedSigner: Sendable {
+    /// The pinned certificate that vouches for it.
+    public let anchor: TrustAnchor
+    /// The leaf and the intermediate.
+    public let certificates: [IssuedCertificate]
 }

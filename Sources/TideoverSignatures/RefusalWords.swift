@@ -47,6 +47,7 @@ extension SignatureRefusal: CustomStringConvertible {
         case .leafKeyNotP256: "leaf-key"
         case .pathNotStrict: "certificate-path"
         case .certificateNotValidAt: "certificate-not-valid"
+        case .certificateRevoked: "certificate-revoked"
         }
     }
 
@@ -147,6 +148,8 @@ extension SignatureRefusal: CustomStringConvertible {
         case .certificateNotValidAt(let position, let notBefore, let notAfter, let instant):
             "The \(position.words) is valid from \(CertificateTime.text(notBefore)) "
                 + "to \(CertificateTime.text(notAfter)), not at \(CertificateTime.text(instant))"
+        case .certificateRevoked(let position, let instant):
+            "The issuer revoked the \(position.words) at \(CertificateTime.text(instant))"
         }
     }
 

@@ -101,6 +101,8 @@ public enum SignatureRefusal: Error, Hashable, Sendable {
     case pathNotStrict(String)
     /// A certificate was not valid at the requested instant; all in milliseconds since 1970.
     case certificateNotValidAt(ChainPosition, notBefore: Int64, notAfter: Int64, at: Int64)
+    /// The issuer revoked a certificate; carries the time in milliseconds since 1970.
+    case certificateRevoked(ChainPosition, at: Int64)
 }
 
 /// The position of a certificate in a chain.

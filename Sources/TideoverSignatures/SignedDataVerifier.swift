@@ -36,6 +36,14 @@ public final class SignedDataVerifier: Sendable {
         _ signed: SignedData,
         at milliseconds: Int64
     ) throws(SignatureRefusal) -> TrustAnchor {
+        try signer(of: signed, at: milliseconds).anchor
+    }
+
+    /// Returns the anchor and the certificates of the signer, after the same checks as `verify`.
+    public func signer(
+        of signed: SignedData,
+        at milliseconds: Int64
+    ) throws(SignatureRefusal) -> VerifiedSigner {
         let chain = try signed.chain()
         let key = chain.leaf + chain.intermediate
         if let path = remembered.withLock({ $0.value(for: key[...]) }) {
@@ -47,10 +55,10 @@ public final class SignedDataVerifier: Sendable {
                 to: { () throws(SignatureRefusal) in try .received(chain.leaf, .leaf) },
                 at: milliseconds
             )
-            let anchor = try path.vouch(for: signed, at: milliseconds)
+            let signer = try path.vouch(for: signed, at: milliseconds)
             // Cached only now: a valid chain with an invalid signature must not displace others.
             remembered.withLock { $0.remember(path, for: key[...]) }
-            return anchor
+            return signer
         }
     }
 }
@@ -59,11 +67,11 @@ extension VerifiedPath {
     fileprivate func vouch(
         for signed: SignedData,
         at milliseconds: Int64
-    ) throws(SignatureRefusal) -> TrustAnchor {
+    ) throws(SignatureRefusal) -> VerifiedSigner {
         try checkValidity(at: milliseconds)
         guard let key = leaf.rsaKey else { throw .leafKeyNotRSA }
         try signed.checkSignature(by: key)
-        return anchor
+        return self.signer
     }
 }
 

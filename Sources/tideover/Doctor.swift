@@ -175,7 +175,9 @@ enum Doctor {
         ]
         if isOpen, case .tideover = listen, let metrics = await SystemReadings.metrics(at: address)
         {
-            findings += [Finding.clientAddresses(metrics: metrics)].compactMap(\.self)
+            findings += [
+                Finding.clientAddresses(metrics: metrics), Finding.revocation(metrics: metrics),
+            ].compactMap(\.self)
         }
         if isOpen, case .tideover = listen { return (findings, true) }
         return (findings, false)

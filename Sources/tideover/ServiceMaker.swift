@@ -15,6 +15,8 @@ struct ServiceMaker: Sendable {
     /// The proxies from the start, because the socket server cannot change them.
     let trustedProxies: TrustedProxies
     let log: Log
+    /// The answers about revoked certificates, which outlive a reload.
+    let revocations = RevocationList()
 
     func make(
         _ configuration: Configuration,
@@ -25,12 +27,16 @@ struct ServiceMaker: Sendable {
         let adminKey = try ConfigurationFile.adminKey(of: configuration)
         let connections = try StoreConnections(configuration, clock: clock)
         let webhooks = try WebhookConnections.setup(configuration)
+        let revocation =
+            configuration.server.checksRevocation
+            ? try RevocationConnections(configuration).checks(revocations) : nil
         let apps = try configuration.apps.map {
             try App(
                 $0,
                 googlePlay: connections.googlePlay[$0.id],
                 revenueCat: connections.revenueCat[$0.id],
-                passes: passes
+                passes: passes,
+                revocations: revocation == nil ? nil : revocations
             )
         }
         for notice in connections.notices { log(LogLine(.warning, "store", detail: notice)) }
@@ -53,7 +59,8 @@ struct ServiceMaker: Sendable {
                 succeeding: former,
                 reload: reload ?? former?.reload,
                 copier: storage.copier,
-                webhooks: webhooks
+                webhooks: webhooks,
+                revocation: revocation
             )
             return ServedConfiguration(configuration: configuration, service: service)
         } catch {

@@ -17,6 +17,7 @@ struct ServiceWork {
             Task { await service.watchForSilence() },
             Task { await service.watchForLockouts() },
             Task { await service.pullNotifications() },
+            Task { await service.checkRevocation() },
             Task {
                 await service.synchroniseWebhooks()
                 await service.deliverWebhooks()

@@ -85,6 +85,7 @@ import TideoverServer
             "server.trustedProxies = 10.0.0.0/8, ::1 (etc/tideover.json:1:29)",
             "server.limits.connectionsPerAddress = 64 (default)",
             "server.drain = 0s (default)",
+            "server.checkRevocation = true (default)",
             "server.limits.refusalsPerMinute = 7 (TIDEOVER_SERVER_LIMITS_REFUSALS_PER_MINUTE)",
             "storage = sqlite:tideover.db (default)",
             "apps[0].id = cards (etc/tideover.json:2:16)",

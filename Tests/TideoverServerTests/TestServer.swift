@@ -51,6 +51,7 @@ final class TestServer: Sendable {
         environments: [Environment] = [.sandbox, .simulated],
         now: Instant? = nil,
         webhooks: @Sendable (TestClock) -> WebhookSetup = { _ in WebhookSetup() },
+        revocation: (list: RevocationList, checks: RevocationChecks)? = nil,
         sleep: (@Sendable (TestClock) -> Sleep)? = nil
     ) throws {
         let store = try store ?? TestStore()
@@ -66,7 +67,8 @@ final class TestServer: Sendable {
                 environments: Set(environments)
             ),
             authorities: [try TrustAnchor(name: "test", der: store.root): authority],
-            receiptAuthorities: receiptAuthorities
+            receiptAuthorities: receiptAuthorities,
+            revocations: revocation?.list
         )
         let app = App(
             id: "cards",
@@ -108,6 +110,7 @@ final class TestServer: Sendable {
             reload: { .applied(needRestart: [], notices: []) },
             copier: storage.copier,
             webhooks: webhooks(clock),
+            revocation: revocation?.checks,
             sleep: sleep.map { $0(clock) } ?? realSleep
         )
     }

@@ -15,13 +15,15 @@ struct TestStore {
     }
 
     let root: [UInt8]
-    private let key = P256PrivateKey.generate()
+    private let key: P256PrivateKey
     private let chains: [Defect: [[UInt8]]]
 
     private static let from: Instant = "2020-01-01"
     private static let to: Instant = "2040-01-01"
 
     init() throws {
+        let key = P256PrivateKey.generate()
+        self.key = key
         let root = try Self.makeRoot()
         let stranger = try Self.makeRoot()
         let good = try Self.chain(root, key)
@@ -36,6 +38,13 @@ struct TestStore {
             .shortLived: try Self.chain(root, key, leafUntil: Message.start + .days(3)),
         ]
         self.root = root.certificate
+    }
+
+    /// Creates a store with one chain: leaf, intermediate and root.
+    init(chain: [[UInt8]], key: P256PrivateKey) {
+        self.key = key
+        chains = [.none: chain]
+        root = chain[2]
     }
 
     private static func makeRoot() throws -> CertificateAuthority {

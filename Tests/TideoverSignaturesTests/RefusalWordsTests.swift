@@ -59,6 +59,7 @@ struct RefusalWordsTests {
             .digestAlgorithm("1.2.3"), .signatureAlgorithm("1.2.3"),
             .signedAttribute("messageDigest"), .contentDigest, .leafKeyNotRSA,
             .certificateNotValidAt(.leaf, notBefore: 0, notAfter: 1, at: 2),
+            .certificateRevoked(.leaf, at: 0),
         ]
     }
 }

@@ -61,6 +61,8 @@ extension Configuration {
         public let adminKeyFile: String?
         /// Whether the server starts although other users can open a file with a secret.
         public let allowsReadableSecrets: Bool
+        /// Whether OCSP responders are asked about the certificates that sign the App Store's data.
+        public let checksRevocation: Bool
         /// How long the server continues to serve after a stop signal, while `/readyz` reports the
         /// shutdown.
         public let drain: Milliseconds
@@ -73,6 +75,7 @@ extension Configuration {
             limits: Limits = Limits(),
             adminKeyFile: String? = nil,
             allowsReadableSecrets: Bool = false,
+            checksRevocation: Bool = true,
             drain: Milliseconds = .zero
         ) {
             self.listen = listen
@@ -81,6 +84,7 @@ extension Configuration {
             self.limits = limits
             self.adminKeyFile = adminKeyFile
             self.allowsReadableSecrets = allowsReadableSecrets
+            self.checksRevocation = checksRevocation
             self.drain = drain
         }
     }

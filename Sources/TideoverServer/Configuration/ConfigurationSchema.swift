@@ -17,6 +17,7 @@ extension ConfigurationSection {
         )
         let adminKeyFile = value("adminKeyFile", .fileName)
         let allowsReadableSecrets = value("allowReadableSecrets", .yesOrNo, default: "false")
+        let checksRevocation = value("checkRevocation", .yesOrNo, default: "true")
         let publicURL = value("publicURL", .webAddress)
         let proxies = list("trustedProxies", of: .network, default: [])
         if proxies.contains(where: { $0.prefixLength == 0 }) {
@@ -32,6 +33,7 @@ extension ConfigurationSection {
             limits: limits,
             adminKeyFile: adminKeyFile.map(folder.path(of:)),
             allowsReadableSecrets: allowsReadableSecrets,
+            checksRevocation: checksRevocation,
             drain: drain
         )
     }

@@ -436,6 +436,39 @@ extension Finding {
         )
     }
 
+    /// Checks what a running server knows about revoked certificates, from the text of its
+    /// `/metrics`; nil if it does not ask.
+    public static func revocation(metrics text: String) -> Finding? {
+        let lines = text.split(separator: "\n")
+        func count(_ state: RevocationTable.State) -> Int? {
+            let name = "\(MetricsRoute.certificates){state=\"\(state.rawValue)\"} "
+            return lines.first { $0.hasPrefix(name) }
+                .flatMap { Double($0.dropFirst(name.count)) }.map { Int($0) }
+        }
+        guard let revoked = count(.revoked), let failing = count(.failing),
+            let unchecked = count(.unchecked)
+        else { return nil }
+        guard revoked == 0 else {
+            return Finding(
+                .revocation,
+                .problem,
+                "\(revoked) certificates that signed data are revoked; new data is rejected",
+                advice: "The log names them. Check who sends the data, and Apple's announcements."
+            )
+        }
+        guard failing + unchecked == 0 else {
+            return Finding(
+                .revocation,
+                .warning,
+                "\(failing + unchecked) certificates could not be checked at their last request, "
+                    + "\(unchecked) of them without a current answer",
+                advice: "Allow outgoing HTTP to ocsp.apple.com; the log has the reason. Data is "
+                    + "accepted meanwhile."
+            )
+        }
+        return Finding(.revocation, .ok, "no certificate that signed data is known to be revoked")
+    }
+
     /// Checks that the limit of open files is high enough for the connections and the server
     /// itself.
     public static func fileDescriptors(

@@ -26,6 +26,7 @@ public struct Finding: Hashable, Sendable {
         case simulatedRoot = "simulated-root"
         case listen
         case clientAddresses = "client-addresses"
+        case revocation
         case fileDescriptors = "file-descriptors"
         case roots = "tls-roots"
         case notificationURL = "notification-url"

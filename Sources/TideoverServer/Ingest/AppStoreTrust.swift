@@ -11,14 +11,18 @@ public struct AppStoreTrust: Sendable {
     private let authorities: [TrustAnchor: Authority]
     private let receiptVerifier: SignedDataVerifier
     private let receiptAuthorities: [TrustAnchor: Authority]
+    private let revocations: RevocationList?
 
-    /// Creates trust in the given roots only. Receipts have separate roots with RSA keys.
+    /// Creates trust in the given roots only. Receipts have separate roots with RSA keys. Revoked
+    /// certificates are rejected if a list of them is given.
     public init(
         identity: AppStoreIdentity,
         authorities: [TrustAnchor: Authority],
-        receiptAuthorities: [TrustAnchor: Authority] = [:]
+        receiptAuthorities: [TrustAnchor: Authority] = [:],
+        revocations: RevocationList? = nil
     ) {
         self.identity = identity
+        self.revocations = revocations
         self.authorities = authorities
         self.receiptAuthorities = receiptAuthorities
         receiptVerifier = SignedDataVerifier(
@@ -76,11 +80,13 @@ public struct AppStoreTrust: Sendable {
 
     /// Returns the signature check for the reader of App Store data. Documents without a date are
     /// checked at `now`, and all documents with `validNow`. With `onlyKnownChains` a chain that has
-    /// not been verified before is rejected as untrusted, without a public-key operation.
+    /// not been verified before is rejected as untrusted, without a public-key operation. Stored
+    /// evidence is `isStored`: its certificate may have been revoked since.
     package func check(
         at now: Instant,
         onlyKnownChains: Bool = false,
-        validNow: Bool = false
+        validNow: Bool = false,
+        isStored: Bool = false
     ) -> SignatureCheck {
         { compact in
             let jws = try verifier.read(compact)
@@ -89,8 +95,9 @@ public struct AppStoreTrust: Sendable {
             }
             let payload = try JSONDocument(jws.payload)
             let instant = validNow ? now : AppStoreSigning.signedDate(of: payload) ?? now
-            let anchor = try verifier.verify(jws, at: instant.millisecondsSince1970)
-            guard let authority = authorities[anchor] else {
+            let signer = try verifier.signer(of: jws, at: instant.millisecondsSince1970)
+            if !isStored { try revocations?.check(signer) }
+            guard let authority = authorities[signer.anchor] else {
                 preconditionFailure("an anchor that verified is one of those configured")
             }
             return VerifiedPayload(payload: payload, authority: authority)
@@ -99,14 +106,22 @@ public struct AppStoreTrust: Sendable {
 
     /// Returns the signature check for receipts: certificates must have been valid when the receipt
     /// was created. A receipt without a date is checked at `now`.
-    package func receiptCheck(at now: Instant, onlyKnownChains: Bool = false) -> ReceiptCheck {
+    package func receiptCheck(
+        at now: Instant,
+        onlyKnownChains: Bool = false,
+        isStored: Bool = false
+    ) -> ReceiptCheck {
         { container in
             // A receipt contains its own chain, so no chain is known before it is parsed.
             guard !onlyKnownChains else { throw SignatureRefusal.untrustedRoot }
             let signed = try SignedData(container)
             let instant = AppStoreSigning.creationDate(ofReceipt: signed.content) ?? now
-            let anchor = try receiptVerifier.verify(signed, at: instant.millisecondsSince1970)
-            guard let authority = receiptAuthorities[anchor] else {
+            let signer = try receiptVerifier.signer(
+                of: signed,
+                at: instant.millisecondsSince1970
+            )
+            if !isStored { try revocations?.check(signer) }
+            guard let authority = receiptAuthorities[signer.anchor] else {
                 preconditionFailure("an anchor that verified is one of those configured")
             }
             return VerifiedReceipt(content: signed.content, authority: authority)
@@ -115,11 +130,15 @@ public struct AppStoreTrust: Sendable {
 
     /// Reads any data that the App Store signs: a notification, a signed document, a receipt, or a
     /// response of verifyReceipt with a receipt in it. Data without a date is checked at `now`.
-    package func read(_ bytes: [UInt8], at now: Instant) throws -> AppStoreReading {
+    package func read(
+        _ bytes: [UInt8],
+        at now: Instant,
+        isStored: Bool = false
+    ) throws -> AppStoreReading {
         try AppStoreReader(app: identity).read(
             bytes,
-            check: check(at: now),
-            receipts: receiptCheck(at: now)
+            check: check(at: now, isStored: isStored),
+            receipts: receiptCheck(at: now, isStored: isStored)
         )
     }
 

@@ -210,7 +210,7 @@ struct Replay: Sendable {
         }
         if let told = try app.revenueCat?.facts(in: piece) { return told }
         guard let trust = app.appStore else { throw AppStoreRefusal.unrecognisedContent }
-        let reading = try trust.read(piece.bytes, at: piece.receivedAt)
+        let reading = try trust.read(piece.bytes, at: piece.receivedAt, isStored: true)
         return reading.facts(
             learnedAt: piece.receivedAt,
             source: piece.source,

@@ -253,6 +253,13 @@ extension ProblemType {
             action: "Check who sends this; the App Store does not."
         ),
         ProblemType(
+            "certificate-revoked",
+            status: 401,
+            title: "The signature is not valid.",
+            meaning: "The issuer revoked a certificate of the signer.",
+            action: "Check who sends this; run `tideover doctor`."
+        ),
+        ProblemType(
             "wrong-bundle",
             status: 422,
             title: "The notification is not for this app.",

@@ -44,6 +44,8 @@ public struct Service: Sendable {
     /// The replayers of stored evidence, for each app and environment.
     let replayers: [Replayer]
     let copier: DatabaseCopier?
+    /// Nil if no responder is asked about revoked certificates.
+    let revocation: RevocationChecks?
     let webhooks: WebhookBook
     /// Nil if this service sends no webhooks.
     let webhookSending: WebhookSending?
@@ -69,6 +71,7 @@ public struct Service: Sendable {
     ///   - reload: Reloads the configuration on request.
     ///   - copier: Copies the database.
     ///   - webhooks: The configured webhooks, and the connection to receivers.
+    ///   - revocation: The list of revocations that the apps' trust reads, to be kept up to date.
     ///   - sleep: Suspends a task for a duration.
     ///   - patience: The maximum wait for a store that throttles.
     ///   - random: A cryptographically secure source for new keys.
@@ -90,6 +93,7 @@ public struct Service: Sendable {
         reload: Reload? = nil,
         copier: DatabaseCopier? = nil,
         webhooks: WebhookSetup = WebhookSetup(),
+        revocation: RevocationChecks? = nil,
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) },
         patience: Milliseconds = .minutes(5),
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
@@ -163,6 +167,7 @@ public struct Service: Sendable {
             succeeding: former?.consumption
         )
         self.copier = copier
+        self.revocation = revocation
         self.webhooks = WebhookBook(
             apps: apps.map(\.id),
             webhooks,
@@ -229,6 +234,7 @@ public struct Service: Sendable {
             }
         }
         for app in apps { metrics.expect(app) }
+        if revocation != nil { metrics.expectRevocationChecks() }
         if former != nil { keys.withLock { $0.configure(adminKey) } }
     }
 

@@ -157,6 +157,12 @@ struct CounterFamily: Hashable, Sendable {
         labels: ["app", "kind"]
     )
 
+    static let revocationChecks = CounterFamily(
+        name: "tideover_revocation_checks_total",
+        help: "Requests to OCSP responders about signing certificates, by outcome.",
+        labels: ["outcome"]
+    )
+
     static let all = [
         requests, untrustedForwarding, unheardReports, keyRefusals, notifications, refusals,
         unrecognisedWords,
@@ -165,6 +171,7 @@ struct CounterFamily: Hashable, Sendable {
         largeDerivations, storageFailures, deadlineBatches, deadlineEvents, backfills,
         backfillItems, storeRequests, storeActions,
         storeClockSkews, silences, pruned, webhookAttempts, webhookAlarms,
+        revocationChecks,
     ]
 }
 
@@ -282,6 +289,13 @@ final class Metrics: Sendable {
         }
         for kind in RequestKind.ofAppStore {
             count(.storeRequests, app.id, kind.rawValue, "answered", by: 0)
+        }
+    }
+
+    /// Does the same for requests about revoked certificates.
+    func expectRevocationChecks() {
+        for outcome in RevocationOutcome.allCases {
+            count(.revocationChecks, outcome.rawValue, by: 0)
         }
     }
 

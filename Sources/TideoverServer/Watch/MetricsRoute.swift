@@ -14,6 +14,7 @@ struct MetricsRoute {
     consuming func respond() -> Response {
         counted()
         verification()
+        if let revocation = service.revocation { write(revocation.list) }
         reports()
         deadlines()
         silence()
@@ -105,6 +106,21 @@ struct MetricsRoute {
             .counter,
             "Public-key operations spent on chains of certificates that were not remembered.",
             chains.map { ($0.0, Double($0.1.operations)) }
+        )
+    }
+
+    /// The gauge that the doctor reads.
+    static let certificates = "tideover_signing_certificates"
+
+    private mutating func write(_ list: RevocationList) {
+        let counts = list.counts(at: service.clock())
+        text.family(
+            Self.certificates,
+            .gauge,
+            "Certificates that signed verified data, by what is known of their revocation.",
+            RevocationTable.State.allCases.map {
+                ([("state", $0.rawValue)], Double(counts[$0] ?? 0))
+            }
         )
     }
 

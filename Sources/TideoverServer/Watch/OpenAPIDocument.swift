@@ -4632,6 +4632,7 @@ enum OpenAPIDocument {
                       "/problems/leaf-key",
                       "/problems/certificate-path",
                       "/problems/certificate-not-valid",
+                      "/problems/certificate-revoked",
                       "/problems/wrong-bundle",
                       "/problems/wrong-app",
                       "/problems/environment-not-vouched-for",

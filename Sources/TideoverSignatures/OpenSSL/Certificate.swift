@@ -11,7 +11,8 @@ struct Certificate: ~Copyable {
 
     /// The encoded certificate.
     let der: [UInt8]
-    private let handle: OpaquePointer
+    /// libcrypto's certificate, only for calls that take one. It must not outlive this value.
+    let handle: OpaquePointer
 
     /// nil if the bytes are not exactly one certificate.
     init?(der: [UInt8]) {
@@ -38,6 +39,11 @@ struct Certificate: ~Copyable {
     /// The identifier of this certificate's own key, if present.
     var subjectKeyIdentifier: [UInt8]? {
         withCleanErrors { bytes(X509_get0_subject_key_id(handle)) }
+    }
+
+    /// The serial number, big-endian and without a sign.
+    var serialNumber: [UInt8]? {
+        withCleanErrors { bytes(X509_get0_serialNumber(handle)) }
     }
 
     /// Returns whether the key in `authority` signed this certificate. Costs one public-key
@@ -77,6 +83,29 @@ struct Certificate: ~Copyable {
             let code = X509_STORE_CTX_get_error(context)
             return X509_verify_cert_error_string(Int(code)).map { String(cString: $0) }
                 ?? "error \(code)"
+        }
+    }
+
+    /// Whether the certificate states that its key may sign OCSP responses for its issuer.
+    var allowsOCSPSigning: Bool {
+        withCleanErrors {
+            let flags = Int64(X509_get_extension_flags(handle))
+            // Without the extension libcrypto reports every usage.
+            return flags & Int64(EXFLAG_XKUSAGE) != 0 && flags & Int64(EXFLAG_INVALID) == 0
+                && Int64(X509_get_extended_key_usage(handle)) & Int64(XKU_OCSP_SIGN) != 0
+        }
+    }
+
+    /// The URLs of the OCSP responders in the certificate, at most `maximum`.
+    func ocspResponders(atMost maximum: Int) -> [String] {
+        withCleanErrors {
+            guard let urls = X509_get1_ocsp(handle) else { return [] }
+            defer { X509_email_free(urls) }
+            return (0..<min(OPENSSL_sk_num(urls), Int32(maximum))).compactMap { index in
+                OPENSSL_sk_value(urls, index).map {
+                    String(cString: $0.assumingMemoryBound(to: CChar.self))
+                }
+            }
         }
     }
 
