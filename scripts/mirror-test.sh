@@ -70,6 +70,6 @@ tsc --strict --target es2022 --module es2022 --lib es2022,dom --outDir "$folder/
     scripts/edge_function.d.ts Examples/Mirror/supabase/functions/tideover/index.ts
 mv "$folder/compiled/index.js" "$folder/compiled/index.mjs"
 
-PGHOST=$database PGUSER=mirror PYTHONPATH=$root/Clients/python/src timeout 300 \
+PGHOST=$database PGUSER=mirror PYTHONPATH=$root/Clients/python/src timeout 600 \
     /usr/bin/python3 -B scripts/mirror_test.py \
     "$program" "$folder/compiled/index.mjs" "${1:-1}"

@@ -34,7 +34,10 @@ from psycopg.rows import dict_row
 PATIENCE = 30  # seconds, on a busy machine
 APP, ENVIRONMENT = "cards", "simulated"
 MIRROR = pathlib.Path("Examples/Mirror")
-ROLE_KEY = "the key of service_role"
+# What a Supabase project gives its functions: a secret key, or a token of an older project.
+SECRET_KEY, ROLE_KEY = "sb_secret_of_the_test", "the token of service_role"
+SECRET_KEYS = {"SUPABASE_SECRET_KEYS": json.dumps({"default": SECRET_KEY})}
+OLDER_KEY = {"SUPABASE_SERVICE_ROLE_KEY": ROLE_KEY}
 STATUSES = {"trial", "active", "canceled", "grace_period", "billing_retry", "paused", "expired", "none"}
 
 MONTHLY = {"entitlements": ["premium"], "group": "pro", "period": "P1M", "price": "9.99 USD"}
@@ -148,7 +151,8 @@ class Rest(Serving):
 
     def take(self, path, headers, body):
         name = path.removeprefix("/rest/v1/rpc/")
-        if headers["apikey"] != ROLE_KEY or headers["Authorization"] != f"Bearer {ROLE_KEY}":
+        if (headers["apikey"], headers["Authorization"]) not in (
+                (SECRET_KEY, None), (ROLE_KEY, f"Bearer {ROLE_KEY}")):
             return 401, b""
         arguments = {key: json.dumps(value) if isinstance(value, dict) else value
                      for key, value in json.loads(body).items()}
@@ -555,22 +559,22 @@ def main(program, edge_function, seed):
             return started(f"postgres.py ({name})", command, rows,
                            {"WEBHOOK_SECRET": stage.secret, "DATABASE_URL": rows.address})
 
-        def supabase(name):
+        def supabase(name, keys):
             rows = SupabaseRows(name)
             command = ["node", "scripts/edge_function.mjs", edge_function]
             return started(f"the Supabase function ({name})", command, rows, {
                 "TIDEOVER_WEBHOOK_SECRET": stage.secret, "TIDEOVER_APP": APP,
-                "TIDEOVER_ENVIRONMENT": ENVIRONMENT, "SUPABASE_URL": Rest(rows.address).url,
-                "SUPABASE_SERVICE_ROLE_KEY": ROLE_KEY})
+                "TIDEOVER_ENVIRONMENT": ENVIRONMENT, "SUPABASE_URL": Rest(rows.address).url, **keys})
 
         def started(*words):
             receiver = Receiver(*words)
             stage.callback(receiver.stop)
             return receiver
 
-        ordered, disturbed = python("in_order"), [python("disturbed"), supabase("supabase")]
+        ordered = python("in_order")
+        disturbed = [python("disturbed"), supabase("supabase", SECRET_KEYS)]
         everything = play(judge, stage, ordered, disturbed)
-        backwards = [python("backwards"), supabase("supabase_backwards")]
+        backwards = [python("backwards"), supabase("supabase_backwards", OLDER_KEY)]
         for receiver in backwards:
             judge.deliver(receiver, everything[::-1], at_once=1)
             judge.expect(f"{receiver.name}: the same rows in reverse order",

@@ -23,4 +23,4 @@ fi
 require_packages "$(missing_for_webhook_receivers)"
 program=$(readlink -f "$TIDEOVER_BINARY")
 unset TIDEOVER_BINARY # the program reads TIDEOVER_* as settings
-exec timeout 300 python3 -B scripts/webhook_receivers.py "$program"
+exec timeout 600 python3 -B scripts/webhook_receivers.py "$program"

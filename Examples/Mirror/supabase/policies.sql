@@ -19,6 +19,6 @@ grant select on subscriptions to authenticated;
 create policy "own subscriptions" on subscriptions for select to authenticated
   using (user_id = (select auth.uid())::text);
 
--- `has_access` reads as the user who calls it, so it knows of the caller's own access only.
+-- `has_access` reads as the user who calls it, so it returns the caller's own access only.
 revoke execute on function has_access(text, text, timestamptz) from public, anon;
 grant execute on function has_access(text, text, timestamptz) to authenticated, service_role;

@@ -14,8 +14,9 @@ const decode = (text: string) => Uint8Array.from(atob(text), (letter) => letter.
 
 const secret = needed("TIDEOVER_WEBHOOK_SECRET");
 if (!secret.startsWith("whsec_")) throw new Error("TIDEOVER_WEBHOOK_SECRET is not a secret.");
+const algorithm = { name: "HMAC", hash: "SHA-256" };
 const key = await crypto.subtle.importKey(
-  "raw", decode(secret.slice("whsec_".length)), { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
+  "raw", decode(secret.slice("whsec_".length)), algorithm, false, ["verify"]);
 
 // Whether Tideover signed the body within the last minutes, as Standard Webhooks define it.
 async function isGenuine(headers: Headers, body: Uint8Array): Promise<boolean> {
@@ -23,8 +24,7 @@ async function isGenuine(headers: Headers, body: Uint8Array): Promise<boolean> {
     ["id", "timestamp", "signature"].map((name) => headers.get(`webhook-${name}`) ?? "");
   if (!id || !/^\d{1,15}$/.test(time)) return false;
   if (Math.abs(Date.now() / 1000 - Number(time)) > TOLERANCE) return false;
-  const signed = new Blob([`${id}.${time}.`, body]);
-  const message = await signed.arrayBuffer();
+  const message = await new Blob([`${id}.${time}.`, body]).arrayBuffer();
   for (const signature of signatures.split(" ").slice(0, 32)) {
     if (signature.startsWith("v1,") && await matches(signature.slice(3), message)) return true;
   }
@@ -39,14 +39,20 @@ async function matches(signature: string, message: ArrayBuffer): Promise<boolean
   }
 }
 
-// Calls the function of postgres.sql. Supabase sets the URL and the key.
-async function apply(event: unknown): Promise<Response> {
+// Supabase sets the project's secret keys. Older projects have a token for `service_role` instead.
+function credentials(): Record<string, string> {
+  const keys: Record<string, string> = JSON.parse(Deno.env.get("SUPABASE_SECRET_KEYS") || "{}");
+  const secretKey = keys.default ?? Object.values(keys)[0];
+  if (secretKey) return { apikey: secretKey };
   const role = needed("SUPABASE_SERVICE_ROLE_KEY");
+  return { apikey: role, Authorization: `Bearer ${role}` };
+}
+
+// Calls the function of postgres.sql.
+async function apply(event: unknown): Promise<Response> {
   return await fetch(`${needed("SUPABASE_URL")}/rest/v1/rpc/apply_tideover`, {
     method: "POST",
-    headers: {
-      apikey: role, Authorization: `Bearer ${role}`, "Content-Type": "application/json",
-    },
+    headers: { ...credentials(), "Content-Type": "application/json" },
     body: JSON.stringify({
       event, app: needed("TIDEOVER_APP"), environment: needed("TIDEOVER_ENVIRONMENT"),
     }),
