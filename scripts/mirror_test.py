@@ -99,7 +99,7 @@ STORY = [
 
 
 class Answering(http.server.BaseHTTPRequestHandler):
-    """A handler of POST whose server has `take(path, headers, body)`."""
+    """A handler of POST with a server that has `take(path, headers, body)`."""
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -355,20 +355,20 @@ class Stage(contextlib.ExitStack):
         (self.folder / name).touch(0o600)
         (self.folder / name).write_text(text)
 
-    def start(self, *words):
+    def start(self, *arguments):
         with open(self.log, "ab") as log:
-            process = subprocess.Popen([self.program, *words], cwd=self.folder, stdout=log, stderr=log)
+            process = subprocess.Popen([self.program, *arguments], cwd=self.folder, stdout=log, stderr=log)
         self.callback(end, process)
 
-    def run(self, *words):
-        done = subprocess.run([self.program, *words], cwd=self.folder, timeout=PATIENCE,
+    def run(self, *arguments):
+        done = subprocess.run([self.program, *arguments], cwd=self.folder, timeout=PATIENCE,
                               capture_output=True, text=True)
         if done.returncode:
-            raise RuntimeError(f"{words}: {done.stdout}{done.stderr}")
+            raise RuntimeError(f"{arguments}: {done.stdout}{done.stderr}")
         return done.stdout
 
-    def control(self, *words):
-        return self.run("sandbox", "control", *words, "--store", self.store, "--json")
+    def control(self, *arguments):
+        return self.run("sandbox", "control", *arguments, "--store", self.store, "--json")
 
     def logged(self, pattern):
         return soon(pattern, lambda: re.search(pattern, self.log.read_text()))[1]
@@ -382,12 +382,12 @@ class Stage(contextlib.ExitStack):
         return json.load(urllib.request.urlopen(f"{self.store}/clock", timeout=PATIENCE))["now"]
 
     def play(self, step):
-        words = [word.replace("'", "") for word in re.findall(r"(?:[^\s']|'[^']*')+", step)]
-        if words[0] == "grant":
-            self.run("grant", self.customers[words[1]], "--entitlement", "premium", "--days", "30",
+        arguments = [word.replace("'", "") for word in re.findall(r"(?:[^\s']|'[^']*')+", step)]
+        if arguments[0] == "grant":
+            self.run("grant", self.customers[arguments[1]], "--entitlement", "premium", "--days", "30",
                      "--why", "an outage", "--config", "tideover.json")
         else:
-            self.control(*words)
+            self.control(*arguments)
 
     def snapshots(self):
         """The server's answers, once it follows the store's clock."""
@@ -566,8 +566,8 @@ def main(program, edge_function, seed):
                 "TIDEOVER_WEBHOOK_SECRET": stage.secret, "TIDEOVER_APP": APP,
                 "TIDEOVER_ENVIRONMENT": ENVIRONMENT, "SUPABASE_URL": Rest(rows.address).url, **keys})
 
-        def started(*words):
-            receiver = Receiver(*words)
+        def started(*arguments):
+            receiver = Receiver(*arguments)
             stage.callback(receiver.stop)
             return receiver
 

@@ -75,11 +75,11 @@ class Stage(contextlib.ExitStack):
         (self.folder / name).touch(0o600)
         (self.folder / name).write_text(text)
 
-    def run(self, *words, status=0):
-        done = subprocess.run([self.program, *words], cwd=self.folder, timeout=PATIENCE,
+    def run(self, *arguments, status=0):
+        done = subprocess.run([self.program, *arguments], cwd=self.folder, timeout=PATIENCE,
                               capture_output=True, text=True)
         if status is not None and done.returncode != status:
-            raise RuntimeError(f"{words}: {done.stdout}{done.stderr}")
+            raise RuntimeError(f"{arguments}: {done.stdout}{done.stderr}")
         return done.stdout
 
     def start(self, command, **environment):
@@ -129,8 +129,8 @@ class Stage(contextlib.ExitStack):
         self.start([self.program, "serve", "--config", "tideover.json"])
         self.soon("the server listens", lambda: listens(int(listen.rsplit(":", 1)[1])))
 
-    def webhooks(self, *words, status=0):
-        return self.run("webhooks", *words, "--config", "tideover.json", status=status)
+    def webhooks(self, *arguments, status=0):
+        return self.run("webhooks", *arguments, "--config", "tideover.json", status=status)
 
     def soon(self, sentence, probe):
         """The first true result of a function that is called again and again."""
