@@ -61,6 +61,25 @@ missing_for_clients() {
     done
 }
 
+# Prints the missing packages for scripts/mirror-test.sh: PostgreSQL, and what its receivers run on.
+missing_for_mirror() {
+    present /usr/lib/postgresql/*/bin/postgres || echo postgresql
+    command -v psql >/dev/null || echo postgresql-client
+    present /usr/bin/python3 || echo python3
+    /usr/bin/python3 -c 'import psycopg' 2>/dev/null || echo python3-psycopg
+    # For the Supabase function, which is compiled and then run by Node.
+    command -v node >/dev/null || echo nodejs
+    command -v tsc >/dev/null || echo node-typescript
+}
+
+# Prints the missing packages for scripts/webhook-receivers.sh: the languages of docs/webhooks.md.
+missing_for_webhook_receivers() {
+    command -v node >/dev/null || echo nodejs
+    command -v python3 >/dev/null || echo python3
+    command -v go >/dev/null || echo golang-go
+    command -v php >/dev/null || echo php-cli
+}
+
 # Prints the packages of shared libraries that the Swift toolchain cannot find.
 missing_for_toolchain() {
     tools=$(dirname "$(readlink -f "$(command -v swift)")")
