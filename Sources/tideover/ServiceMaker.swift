@@ -53,7 +53,8 @@ struct ServiceMaker: Sendable {
                 succeeding: former,
                 reload: reload ?? former?.reload,
                 copier: storage.copier,
-                webhooks: webhooks
+                webhooks: webhooks,
+                dashboard: configuration.isDashboardEnabled
             )
             return ServedConfiguration(configuration: configuration, service: service)
         } catch {

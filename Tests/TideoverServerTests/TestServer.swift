@@ -51,6 +51,7 @@ final class TestServer: Sendable {
         environments: [Environment] = [.sandbox, .simulated],
         now: Instant? = nil,
         webhooks: @Sendable (TestClock) -> WebhookSetup = { _ in WebhookSetup() },
+        dashboard: Bool = false,
         sleep: (@Sendable (TestClock) -> Sleep)? = nil
     ) throws {
         let store = try store ?? TestStore()
@@ -108,6 +109,7 @@ final class TestServer: Sendable {
             reload: { .applied(needRestart: [], notices: []) },
             copier: storage.copier,
             webhooks: webhooks(clock),
+            dashboard: dashboard,
             sleep: sleep.map { $0(clock) } ?? realSleep
         )
     }

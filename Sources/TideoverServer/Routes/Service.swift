@@ -47,6 +47,8 @@ public struct Service: Sendable {
     let webhooks: WebhookBook
     /// Nil if this service sends no webhooks.
     let webhookSending: WebhookSending?
+    /// The sessions of the dashboard; nil if it is not enabled.
+    let dashboard: DashboardSessions?
     let sleep: Sleep
     /// Reloads the configuration; nil for a service without a configuration file.
     public let reload: Reload?
@@ -69,6 +71,7 @@ public struct Service: Sendable {
     ///   - reload: Reloads the configuration on request.
     ///   - copier: Copies the database.
     ///   - webhooks: The configured webhooks, and the connection to receivers.
+    ///   - dashboard: Whether `/dashboard` is served.
     ///   - sleep: Suspends a task for a duration.
     ///   - patience: The maximum wait for a store that throttles.
     ///   - random: A cryptographically secure source for new keys.
@@ -90,6 +93,7 @@ public struct Service: Sendable {
         reload: Reload? = nil,
         copier: DatabaseCopier? = nil,
         webhooks: WebhookSetup = WebhookSetup(),
+        dashboard: Bool = false,
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) },
         patience: Milliseconds = .minutes(5),
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
@@ -170,6 +174,7 @@ public struct Service: Sendable {
             clock: clock
         )
         webhookSending = webhooks.sending
+        self.dashboard = dashboard ? former?.dashboard ?? DashboardSessions(random: random) : nil
         self.sleep = sleep
         let timing = Timing(
             clock: clock,
