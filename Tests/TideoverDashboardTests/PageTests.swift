@@ -112,8 +112,8 @@ import TideoverJSON
         let denial = Denial(
             judge: .expiryCheck,
             cause: .grace,
-            from: "2026-05-03T10:00:00Z",
-            until: "2026-05-04T10:00:00Z"
+            from: try #require(Instant(rfc3339: "2026-05-03T10:00:00Z")),
+            until: try #require(Instant(rfc3339: "2026-05-04T10:00:00Z"))
         )
         return try CustomerView(
             explain: json(explain),
@@ -255,7 +255,7 @@ import TideoverJSON
     }
 
     @Test func `an answer without a needed member is an error, not an empty page`() throws {
-        #expect(throws: UnexpectedAnswer(member: "app")) {
+        #expect(throws: UnexpectedAnswer.self) {
             try Reports(
                 lockouts: Self.json(["rows": [[:]]]),
                 drift: Self.json(["rows": []]),
