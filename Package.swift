@@ -199,6 +199,21 @@ targets += [
         "TideoverRevenueCatTests",
         ["TideoverRevenueCat", "TideoverCore", "TideoverHTTP", "TideoverJSON", "TideoverLives"]
     ),
+    // The pages of the dashboard, as functions from values to HTML.
+    .target(
+        name: "TideoverDashboard",
+        dependencies: ["TideoverCore", "TideoverHTTP", "TideoverJSON"],
+        // Browsers receive these files as they are.
+        resources: [
+            .embedInCode("Assets/dashboard.css"), .embedInCode("Assets/dashboard.js"),
+            .embedInCode("Assets/icon.svg"),
+        ],
+        swiftSettings: settings
+    ),
+    tests(
+        "TideoverDashboardTests",
+        ["TideoverDashboard", "TideoverCore", "TideoverHTTP", "TideoverJSON"]
+    ),
     // level 3
     library(
         "TideoverSQLite",
@@ -214,16 +229,16 @@ targets += [
     library(
         "TideoverServer",
         [
-            "TideoverAppStore", "TideoverCore", "TideoverGooglePlay", "TideoverHTTP",
-            "TideoverJSON", "TideoverLocks", "TideoverRevenueCat", "TideoverSignatures",
-            "TideoverStorage", "TideoverStoreKitFile",
+            "TideoverAppStore", "TideoverCore", "TideoverDashboard", "TideoverGooglePlay",
+            "TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverRevenueCat",
+            "TideoverSignatures", "TideoverStorage", "TideoverStoreKitFile",
         ]
     ),
     tests(
         "TideoverServerTests",
         [
             "TideoverServer", "TideoverAppStore", "TideoverASN1", "TideoverCore",
-            "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer",
+            "TideoverDashboard", "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer",
             "TideoverJSON", "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat",
             "TideoverSandbox", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
             "TideoverTestProcesses", "TideoverTestResponders",
@@ -249,9 +264,9 @@ targets += [
         name: "tideover",
         dependencies: [
             "CTideoverBuild",
-            "TideoverAppStore", "TideoverCommandLine", "TideoverCore", "TideoverGooglePlay",
-            "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON",
-            "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat", "TideoverSandbox",
+            "TideoverAppStore", "TideoverCommandLine", "TideoverCore", "TideoverDashboard",
+            "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer",
+            "TideoverJSON", "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat", "TideoverSandbox",
             "TideoverServer", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
             "TideoverStoreKitFile",
         ],
@@ -281,7 +296,7 @@ targets += [
         "TideoverTests",
         [
             "tideover", "TideoverNaiveBackEnd", "TideoverCommandLine", "TideoverCore",
-            "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON",
+            "TideoverDashboard", "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON",
             "TideoverLocks", "TideoverRehearsal", "TideoverSandbox", "TideoverServer",
             "TideoverSignatures", "TideoverSQLite", "TideoverTestProcesses",
         ]

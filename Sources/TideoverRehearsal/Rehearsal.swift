@@ -26,12 +26,18 @@ public struct Rehearsal: Sendable {
     /// The simulated App Store's Server API, once the scenario has a store.
     private let storeAPI = Locked<Handler?>(nil)
 
-    /// Creates a server without data. Its database is in `folder`, which the caller removes after
-    /// `close()`. `version` is the version that the server reports.
+    /// Creates a server without data, with a dashboard if `dashboard` is true. Its database is in
+    /// `folder`, which the caller removes after `close()`. `version` is the version that the server
+    /// reports.
     ///
     /// - Throws: `MintingError` if the store's certificates cannot be created, `StorageError` if
     ///   the database cannot.
-    public init(_ scenario: Scenario, in folder: String, version: String) throws {
+    public init(
+        _ scenario: Scenario,
+        in folder: String,
+        version: String,
+        dashboard: Bool = false
+    ) throws {
         let (clock, storeAPI) = (clock, storeAPI)
         authority = try SandboxAuthority()
         appStore = try AppStoreRehearsal(scenario.app.store, root: authority.root)
@@ -71,6 +77,7 @@ public struct Rehearsal: Sendable {
             // Requests to the stores are spaced in the rehearsal's own time.
             probes: Probes(uptime: { clock.now.millisecondsSince1970 * 1_000_000 }),
             access: [scenario.app.id: [access]],
+            dashboard: dashboard,
             // The clock of a rehearsal does not advance during a wait. A request that a store's
             // limit delays is retried once the limit has passed.
             sleep: { _ in await Task.yield() },

@@ -55,7 +55,7 @@ enum Demo {
         let scenario = try Scenario(reading: PackageResources.a_year_of_subscribers_json5)
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let rehearsal = try Rehearsal(scenario, in: folder)
+        let rehearsal = try Rehearsal(scenario, in: folder, dashboard: true)
         let start = ContinuousClock.now
         let report = try await rehearsal.play()
         let took = ContinuousClock.now - start
@@ -81,6 +81,10 @@ enum Demo {
             if !arguments[json] {
                 RehearsalReportWriter(rehearsalReport, output)
                     .tellQuestions(server.address, app: scenario.app.id)
+            }
+            if let link = rehearsal.service.makeDashboardLink() {
+                output.message("tideover: the dashboard is at http://\(server.address)/dashboard")
+                output.message("tideover: sign in once with http://\(server.address)\(link)")
             }
             await Serve.serve(rehearsal.service, on: server, until: stop, output)
         }

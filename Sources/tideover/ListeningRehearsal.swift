@@ -7,8 +7,13 @@ import TideoverServer
 
 extension Rehearsal {
     /// Creates a rehearsal in the caller's folder, with this version of Tideover.
-    init(_ scenario: Scenario, in folder: TemporaryFolder) throws {
-        try self.init(scenario, in: folder.path, version: Tideover.version)
+    init(_ scenario: Scenario, in folder: TemporaryFolder, dashboard: Bool = false) throws {
+        try self.init(
+            scenario,
+            in: folder.path,
+            version: Tideover.version,
+            dashboard: dashboard
+        )
     }
 
     /// Serves on loopback with the story's clock, which has stopped at the story's end.

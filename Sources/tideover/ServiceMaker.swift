@@ -60,7 +60,8 @@ struct ServiceMaker: Sendable {
                 reload: reload ?? former?.reload,
                 copier: storage.copier,
                 webhooks: webhooks,
-                revocation: revocation
+                revocation: revocation,
+                dashboard: configuration.isDashboardEnabled
             )
             return ServedConfiguration(configuration: configuration, service: service)
         } catch {

@@ -52,6 +52,7 @@ final class TestServer: Sendable {
         now: Instant? = nil,
         webhooks: @Sendable (TestClock) -> WebhookSetup = { _ in WebhookSetup() },
         revocation: (list: RevocationList, checks: RevocationChecks)? = nil,
+        dashboard: Bool = false,
         sleep: (@Sendable (TestClock) -> Sleep)? = nil
     ) throws {
         let store = try store ?? TestStore()
@@ -111,6 +112,7 @@ final class TestServer: Sendable {
             copier: storage.copier,
             webhooks: webhooks(clock),
             revocation: revocation?.checks,
+            dashboard: dashboard,
             sleep: sleep.map { $0(clock) } ?? realSleep
         )
     }

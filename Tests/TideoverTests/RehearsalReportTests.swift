@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverDashboard
 import TideoverRehearsal
 import TideoverSandbox
 import TideoverServer

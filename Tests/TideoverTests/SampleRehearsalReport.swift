@@ -1,4 +1,5 @@
 import TideoverCore
+import TideoverDashboard
 import TideoverSandbox
 
 @testable import tideover

@@ -198,6 +198,17 @@ import Testing
         #expect(HouseRules.strayStatements(file("let word = \"SELECTED\"")) == [])
     }
 
+    @Test func `markup in a text of a page is found`() {
+        let code = "let page = \"<p>\" + name"
+        #expect(HouseRules.writtenMarkup(file(code, in: "TideoverDashboard")).count == 1)
+        let route = "Sources/TideoverServer/Dashboard/A.swift"
+        #expect(HouseRules.writtenMarkup(SourceFile(path: route, text: code)).count == 1)
+        let writer = "Sources/TideoverDashboard/HTML/HTMLWriter.swift"
+        #expect(HouseRules.writtenMarkup(SourceFile(path: writer, text: code)) == [])
+        #expect(HouseRules.writtenMarkup(file("a < b // <p>", in: "TideoverDashboard")) == [])
+        #expect(HouseRules.writtenMarkup(file(code, in: "TideoverServer")) == [])
+    }
+
     @Test func `a target without the project's name is found`() {
         let manifest = SourceFile(
             path: "Package.swift",

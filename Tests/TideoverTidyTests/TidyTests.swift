@@ -51,6 +51,10 @@ import Testing
         #expect(SourceTree.files.flatMap(HouseRules.pathsOfOneMachine) == [])
     }
 
+    @Test func `pages contain no markup as text`() {
+        #expect(SourceTree.sources.flatMap(HouseRules.writtenMarkup) == [])
+    }
+
     @Test func `SQL statements are in the database's module`() {
         #expect(SourceTree.sources.flatMap(HouseRules.strayStatements) == [])
     }

@@ -69,6 +69,9 @@ package struct KeyTable: Sendable {
         usable.contains { $0.grant.kind != .admin && $0.grant.opens(app: app) }
     }
 
+    /// Returns whether the key with an id is valid.
+    func isUsable(_ id: String) -> Bool { usable.contains { $0.id == id } }
+
     private mutating func sift() {
         usable = records.values.filter { $0.revokedAt == nil }.map { record in
             Usable(

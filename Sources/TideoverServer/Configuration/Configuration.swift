@@ -17,6 +17,8 @@ public struct Configuration: Hashable, Sendable {
     public let pass: Pass?
     /// The receivers of events.
     public let webhooks: [Webhook]
+    /// Whether the server serves `/dashboard`.
+    public let isDashboardEnabled: Bool
     /// One sentence for each setting that has no effect or is probably a mistake.
     public let notices: [String]
 
@@ -28,6 +30,7 @@ public struct Configuration: Hashable, Sendable {
         retention: Retention = Retention(),
         pass: Pass? = nil,
         webhooks: [Webhook] = [],
+        isDashboardEnabled: Bool = false,
         notices: [String] = []
     ) {
         self.server = server
@@ -36,6 +39,7 @@ public struct Configuration: Hashable, Sendable {
         self.retention = retention
         self.pass = pass
         self.webhooks = webhooks
+        self.isDashboardEnabled = isDashboardEnabled
         self.notices = notices
     }
 

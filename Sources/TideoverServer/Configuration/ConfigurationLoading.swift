@@ -81,6 +81,7 @@ extension ConfigurationReading {
         let apps = root.readApps(in: folder, readFile)
         let pass = root.section("pass").readPass(in: folder)
         let webhooks = root.readWebhooks(of: apps, in: folder)
+        let isDashboardEnabled = root.section("dashboard").readDashboard()
         root.close()
         noteUnknownVariables()
         return Configuration(
@@ -90,6 +91,7 @@ extension ConfigurationReading {
             retention: retention,
             pass: pass,
             webhooks: webhooks,
+            isDashboardEnabled: isDashboardEnabled,
             notices: notices.map(\.description)
         )
     }

@@ -138,6 +138,13 @@ extension ConfigurationSection {
         }
     }
 
+    /// Reads whether the dashboard is enabled.
+    func readDashboard() -> Bool {
+        let isEnabled = value("enabled", .yesOrNo, default: "false")
+        close()
+        return isEnabled
+    }
+
     /// Reads the webhooks of these apps.
     func readWebhooks(
         of apps: [Configuration.App],

@@ -49,6 +49,8 @@ public struct Service: Sendable {
     let webhooks: WebhookBook
     /// Nil if this service sends no webhooks.
     let webhookSending: WebhookSending?
+    /// The sessions of the dashboard; nil if it is not enabled.
+    let dashboard: DashboardSessions?
     let sleep: Sleep
     /// Reloads the configuration; nil for a service without a configuration file.
     public let reload: Reload?
@@ -72,6 +74,7 @@ public struct Service: Sendable {
     ///   - copier: Copies the database.
     ///   - webhooks: The configured webhooks, and the connection to receivers.
     ///   - revocation: The list of revocations that the apps' trust reads, to be kept up to date.
+    ///   - dashboard: Whether `/dashboard` is served.
     ///   - sleep: Suspends a task for a duration.
     ///   - patience: The maximum wait for a store that throttles.
     ///   - random: A cryptographically secure source for new keys.
@@ -94,6 +97,7 @@ public struct Service: Sendable {
         copier: DatabaseCopier? = nil,
         webhooks: WebhookSetup = WebhookSetup(),
         revocation: RevocationChecks? = nil,
+        dashboard: Bool = false,
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) },
         patience: Milliseconds = .minutes(5),
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
@@ -175,6 +179,7 @@ public struct Service: Sendable {
             clock: clock
         )
         webhookSending = webhooks.sending
+        self.dashboard = dashboard ? former?.dashboard ?? DashboardSessions(random: random) : nil
         self.sleep = sleep
         let timing = Timing(
             clock: clock,

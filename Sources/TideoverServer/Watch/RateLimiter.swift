@@ -28,6 +28,8 @@ package struct Sender: Hashable, Sendable {
         case reconcile
         /// A change that is stored without a new purchase.
         case change
+        /// An attempt to sign in to the dashboard.
+        case signIn
     }
 
     package let app: String

@@ -10,7 +10,7 @@ extension Service {
             request,
             id: probes.requestID(),
             presented: keys.withLock { $0.judge(request) },
-            among: Self.routes
+            among: dashboard == nil ? Self.routes : Self.routesWithDashboard
         )
         var response: Response
         var code: String?

@@ -1,4 +1,5 @@
 import TideoverCore
+import TideoverDashboard
 import TideoverSandbox
 
 /// The answers of an expiry-date check about one customer, during a story.

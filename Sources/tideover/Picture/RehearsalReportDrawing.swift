@@ -1,4 +1,5 @@
 import TideoverCore
+import TideoverDashboard
 import TideoverSandbox
 
 /// Draws a report as an HTML page: one self-contained file, light or dark by the reader's

@@ -1,5 +1,6 @@
 import TideoverCommandLine
 import TideoverCore
+import TideoverDashboard
 import TideoverSandbox
 
 /// Draws a report for a terminal. Each person has two lines: the server's answers, and the

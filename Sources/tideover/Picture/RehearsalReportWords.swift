@@ -1,4 +1,5 @@
 import TideoverCore
+import TideoverDashboard
 import TideoverSandbox
 
 /// The result of a story, in sentences with numbers.

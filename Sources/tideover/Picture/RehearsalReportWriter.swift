@@ -1,5 +1,6 @@
 import TideoverCommandLine
 import TideoverCore
+import TideoverDashboard
 import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox

@@ -1,15 +1,17 @@
-import TideoverCore
+package import TideoverCore
 
 /// The appearance of a standing in a picture. Where several share one place, the last in this order
 /// is shown.
-enum Phase: Int, CaseIterable, Hashable, Sendable {
+package enum Phase: Int, CaseIterable, Hashable, Sendable {
     case never, ended, active, trial, paused, hold, grace, refunded
 
     /// The phases in the order of the legend. `never` is not drawn.
-    static let drawn: [Phase] = [.active, .trial, .grace, .hold, .paused, .refunded, .ended]
+    package static let drawn: [Phase] = [
+        .active, .trial, .grace, .hold, .paused, .refunded, .ended,
+    ]
 
     /// A failed payment under a rule of silent grace counts as grace for every state.
-    init(_ state: State, _ reason: Reason, _ rule: Rule.ID) {
+    package init(_ state: State, _ reason: Reason, _ rule: Rule.ID) {
         self =
             switch state {
             case .never: .never
@@ -21,7 +23,7 @@ enum Phase: Int, CaseIterable, Hashable, Sendable {
             }
     }
 
-    var hasAccess: Bool {
+    package var hasAccess: Bool {
         switch self {
         case .active, .trial, .grace: true
         case .never, .ended, .paused, .hold, .refunded: false
@@ -29,7 +31,7 @@ enum Phase: Int, CaseIterable, Hashable, Sendable {
     }
 
     /// The phase's name.
-    var word: String {
+    package var word: String {
         switch self {
         case .never: "nothing bought"
         case .ended: "ended"
@@ -43,7 +45,7 @@ enum Phase: Int, CaseIterable, Hashable, Sendable {
     }
 
     /// The phase's explanation in a legend.
-    var explanation: String {
+    package var explanation: String {
         switch self {
         case .grace: "grace: payment failed, access kept"
         case .hold: "hold: payment failed, no access, may be saved"

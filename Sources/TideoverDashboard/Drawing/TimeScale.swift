@@ -1,25 +1,30 @@
-import TideoverCore
-import TideoverSandbox
+package import TideoverCore
 
 /// Divides a period into places of equal length.
-struct TimeScale: Hashable, Sendable {
-    let from: Instant
-    let until: Instant
-    let places: Int
+package struct TimeScale: Hashable, Sendable {
+    package let from: Instant
+    package let until: Instant
+    package let places: Int
+
+    package init(from: Instant, until: Instant, places: Int) {
+        self.from = from
+        self.until = until
+        self.places = places
+    }
 
     /// Returns the start of a place. `places` gives the end of the last one.
-    func start(of place: Int) -> Instant {
+    package func start(of place: Int) -> Instant {
         from + Milliseconds((until - from).count * Int64(place) / Int64(places))
     }
 
     /// Returns the place that contains an instant.
-    func place(of instant: Instant) -> Int {
+    package func place(of instant: Instant) -> Int {
         Int((instant - from).count * Int64(places) / max(1, (until - from).count))
     }
 
     /// The months that begin within the period, with their starts.
-    var months: [(name: String, start: Instant)] {
-        let first = InstantText.writeForPeople(from.millisecondsSince1970)
+    package var months: [(name: String, start: Instant)] {
+        let first = from.rfc3339
         guard var year = Int(first.prefix(4)), var month = Int(first.dropFirst(5).prefix(2)) else {
             return []
         }
@@ -36,7 +41,6 @@ struct TimeScale: Hashable, Sendable {
     ]
 
     private static func start(_ year: Int, _ month: Int) -> Instant? {
-        InstantText.read("\(year)-\(month < 10 ? "0" : "")\(month)-01T00:00:00Z")
-            .map(Instant.init(millisecondsSince1970:))
+        Instant(rfc3339: "\(year)-\(month < 10 ? "0" : "")\(month)-01T00:00:00Z")
     }
 }

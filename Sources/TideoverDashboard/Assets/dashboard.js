@@ -1,0 +1,62 @@
+// Comfort only: every page can be read and used without this file.
+
+/** Shows each instant in the reader's time zone, with UTC as the tooltip. */
+function localTimes() {
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  for (const time of document.querySelectorAll("time[datetime]")) {
+    const instant = new Date(time.dateTime);
+    if (Number.isNaN(instant.getTime())) continue;
+    time.title = time.textContent;
+    time.textContent = format.format(instant);
+  }
+}
+
+/** Focuses the search on `/`, unless the reader is writing. */
+function searchKey() {
+  const search = document.querySelector("input[name=q]");
+  document.addEventListener("keydown", (event) => {
+    const isWriting = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
+    if (event.key !== "/" || isWriting || event.ctrlKey || event.metaKey || !search) return;
+    event.preventDefault();
+    search.focus();
+    search.select();
+  });
+}
+
+/** Moves between the periods of a timeline by the arrow keys. */
+function timelineKeys() {
+  for (const drawing of document.querySelectorAll("svg.drawing")) {
+    const periods = [...drawing.querySelectorAll("a")];
+    drawing.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      const place = periods.indexOf(document.activeElement);
+      if (!step || place < 0) return;
+      event.preventDefault();
+      periods[Math.min(periods.length - 1, Math.max(0, place + step))].focus();
+    });
+  }
+}
+
+/** Adds a button that copies the sentence for the customer. */
+function copyButton() {
+  const reply = document.getElementById("reply");
+  if (!reply || !navigator.clipboard) return;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.dataset.copy = "";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(reply.textContent);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "Select the text to copy it";
+    }
+  });
+  reply.after(button);
+}
+
+localTimes();
+searchKey();
+timelineKeys();
+copyButton();

@@ -1,0 +1,144 @@
+/// The page of one app in one environment.
+package enum AppPage {
+    /// Returns the page. `unclaimed` are the first purchases without a customer, and `hasMore` is
+    /// whether there are further ones.
+    package static func page(
+        _ place: Place,
+        _ reports: Reports,
+        unclaimed: [FoundPurchase],
+        hasMore: Bool
+    ) -> Page {
+        let drift = reports.drift.first { $0.place == place }
+        let arrivals = reports.arrivals.filter { $0.place == place }
+        return Page(
+            place.app,
+            place: place,
+            [
+                .tag(
+                    .h1,
+                    [],
+                    .name(place.app),
+                    " ",
+                    .tag(.span, [.class("quiet")], .text(place.environment))
+                ),
+                reports.lockouts.first { $0.place == place }.map(lockouts) ?? .nothing,
+                drift.map(differences) ?? .nothing,
+                arrivals.isEmpty
+                    ? .nothing
+                    : Parts.card(
+                        "Arrival of changes",
+                        "arrival",
+                        [PortfolioPage.arrivals(reports)]
+                    ),
+                unclaimedCard(place, unclaimed, hasMore: hasMore),
+            ]
+        )
+    }
+
+    private static func lockouts(_ row: LockoutRow) -> HTML {
+        Parts.card(
+            "Lockouts",
+            "lockouts",
+            [
+                Parts.quiet(
+                    "How long customers were denied access that the store, as known now, confirms."
+                ),
+                Parts.numbers([
+                    ("purchases", Shown.figure(row.purchases)),
+                    ("entitled", Shown.minutes(row.entitledMinutes)),
+                    (
+                        "denied by Tideover",
+                        row["ours"].map { Shown.minutes($0.minutes) } ?? .nothing
+                    ),
+                    (
+                        "denied by an expiry check",
+                        row["expiryCheck"].map { Shown.minutes($0.minutes) } ?? .nothing
+                    ),
+                ]),
+                .tag(
+                    .figure,
+                    [],
+                    .tag(
+                        .div,
+                        [
+                            .class("scroll"), .of(.tabindex, 0), .of(.role, "region"),
+                            .of(.label, "Chart of lockouts"),
+                        ],
+                        LockoutChart(row: row).svg
+                    )
+                ), causes(row),
+            ]
+        )
+    }
+
+    private static func causes(_ row: LockoutRow) -> HTML {
+        let ids = row.judges.first?.causes.map(\.id) ?? []
+        return Parts.table(
+            "Time denied, by cause",
+            [.init(title: "Judged by"), .init(title: "Purchases", isNumber: true)]
+                + ids.map { .init(title: Shown.cause($0), isNumber: true) }
+                + [.init(title: "Together", isNumber: true)],
+            row.judges.map { judge in
+                [.text(Shown.judge(judge.id)), Shown.figure(judge.purchases)]
+                    + judge.causes.map { Shown.minutes($0.minutes) } + [
+                        Shown.minutes(judge.minutes)
+                    ]
+            }
+        )
+    }
+
+    private static func differences(_ row: DriftRow) -> HTML {
+        let numbers = Parts.numbers([
+            ("found", Shown.figure(row.found)), ("open", Shown.figure(row.open)),
+            ("median time to heal", Shown.figure(row.medianSeconds, "s")),
+            ("one side denied access", Shown.minutes(row.lockoutMinutes)),
+        ])
+        guard !row.kinds.isEmpty else {
+            return Parts.card(
+                "Differences from devices",
+                "drift",
+                [numbers, Parts.quiet("No device has reported a difference.")]
+            )
+        }
+        let table = Parts.table(
+            "Differences by direction and cause",
+            [
+                .init(title: "Direction"), .init(title: "Cause"),
+                .init(title: "Found", isNumber: true), .init(title: "Open", isNumber: true),
+                .init(title: "Denied", isNumber: true),
+            ],
+            row.kinds.map { kind in
+                [
+                    .text(Shown.words(kind.direction)), .text(Shown.words(kind.cause)),
+                    Shown.figure(kind.found), Shown.figure(kind.open),
+                    Shown.minutes(kind.lockoutMinutes),
+                ]
+            }
+        )
+        return Parts.card("Differences from devices", "drift", [numbers, table])
+    }
+
+    private static func unclaimedCard(
+        _ place: Place,
+        _ purchases: [FoundPurchase],
+        hasMore: Bool
+    ) -> HTML {
+        guard !purchases.isEmpty else {
+            return Parts.card(
+                "Unclaimed purchases",
+                "unclaimed",
+                [Parts.quiet("Every purchase has a customer.")]
+            )
+        }
+        return Parts.card(
+            "Unclaimed purchases",
+            "unclaimed",
+            [
+                SearchPage.table("Purchases without a customer", purchases, in: place),
+                hasMore
+                    ? Parts.quiet("There are more; `tideover unclaimed` lists all of them.")
+                    : .nothing,
+            ]
+        )
+    }
+}

@@ -1,0 +1,333 @@
+import TideoverCore
+
+/// The page of one customer: the answer, why, and the life that led to it.
+package struct CustomerPage {
+    private let view: CustomerView
+
+    package static func page(_ view: CustomerView) -> Page {
+        let page = CustomerPage(view: view)
+        return Page(
+            view.customer,
+            place: view.place,
+            query: "",
+            [
+                .tag(.h1, [], "Customer ", .name(view.customer)), page.instant,
+                .group(view.entitlements.map(page.answer)), page.drift, page.ownership,
+            ]
+        )
+    }
+
+    // MARK: The instant
+
+    private var instant: HTML {
+        let value = "\(view.asOf.rfc3339.prefix(16))"
+        return Parts.card(
+            view.isPast ? "The answer at a past instant" : "The answer now",
+            "instant",
+            [
+                .tag(
+                    .p,
+                    [],
+                    "As of ",
+                    Shown.time(view.asOf),
+                    ", from all messages received so far."
+                ),
+                .tag(
+                    .form,
+                    [.class("line"), .action(view.place.customer(view.customer))],
+                    .tag(
+                        .input,
+                        [
+                            .of(.type, "hidden"), .of(.name, "environment"),
+                            .of(.value, view.place.environment),
+                        ]
+                    ),
+                    .tag(
+                        .label,
+                        [],
+                        "Another instant, in UTC",
+                        .tag(
+                            .input,
+                            [
+                                .of(.type, "datetime-local"), .of(.name, "at"), .of(.value, value),
+                                .flag(.required),
+                            ]
+                        )
+                    ),
+                    .tag(.button, [.of(.type, "submit")], "Show"),
+                    view.isPast
+                        ? .tag(.a, [.href(view.place.customer(view.customer))], "Back to now")
+                        : .nothing
+                ),
+            ]
+        )
+    }
+
+    // MARK: The answer
+
+    private func answer(_ entitlement: EntitlementView) -> HTML {
+        let id = "entitlement-\(view.entitlements.firstIndex(of: entitlement) ?? 0)"
+        return [
+            .tag(
+                .div,
+                [.class("columns")],
+                Parts.card(
+                    .name(entitlement.name),
+                    id,
+                    [
+                        .tag(
+                            .p,
+                            [.class("answer")],
+                            Parts.badge(entitlement.phase),
+                            entitlement.access ? ": has access" : ": has no access"
+                        ), .tag(.p, [.class("why")], "Why? ", why(entitlement)),
+                        Parts.facts(facts(entitlement)),
+                    ]
+                ),
+                reply(entitlement, id: "\(id)-reply")
+            ), life(entitlement, id: "\(id)-life"), evidence(entitlement, id: "\(id)-evidence"),
+        ]
+    }
+
+    private func why(_ entitlement: EntitlementView) -> HTML {
+        entitlement.why.isEmpty
+            ? "Nothing is known about this customer."
+            : .name(entitlement.why.joined(separator: " "))
+    }
+
+    private func facts(_ entitlement: EntitlementView) -> [(name: String, value: HTML)] {
+        let renews: HTML =
+            switch entitlement.willRenew {
+            case true?: "yes"
+            case false?: "no"
+            case nil: "unknown"
+            }
+        let next: HTML =
+            entitlement.next.map { next in
+                [
+                    Shown.time(next.at), ": ", .text(next.state), ". ", .name(next.why),
+                ]
+            } ?? "none without a new message"
+        return [
+            ("Reason", .text(Shown.words(entitlement.reason))),
+            ("Certainty", .text(entitlement.confidence)),
+            ("Rule", .tag(.code, [], .text(entitlement.rule))),
+            ("Access until", Shown.time(entitlement.accessUntil, or: "no date")),
+            ("Grace until", Shown.time(entitlement.graceUntil, or: "no grace")),
+            ("Renews", renews),
+            ("Product", entitlement.product.map(HTML.name) ?? "none"),
+            ("Store", .text(Shown.store(entitlement.store))), ("Next change", next),
+        ]
+    }
+
+    private func reply(_ entitlement: EntitlementView, id: String) -> HTML {
+        let isFirst = entitlement == view.entitlements.first
+        let text = entitlement.reply.joined(separator: " ")
+        return Parts.card(
+            "Ready to send",
+            id,
+            [
+                text.isEmpty
+                    ? Parts.quiet("There is no sentence for this state.")
+                    : .tag(
+                        .p,
+                        [.class("reply")] + (isFirst ? [.of(.id, "reply")] : []),
+                        .name(text)
+                    ), .tag(.h3, [], "In the app"),
+                .tag(.p, [], .name(view.prompt)),
+            ]
+        )
+    }
+
+    // MARK: The life
+
+    private func life(_ entitlement: EntitlementView, id: String) -> HTML {
+        guard let drawing = LifeDrawing(entitlement.life, of: view) else {
+            return Parts.card("Life", id, [Parts.quiet("This customer has bought nothing so far.")])
+        }
+        return Parts.card(
+            "Life",
+            id,
+            [
+                .tag(
+                    .figure,
+                    [],
+                    .tag(
+                        .div,
+                        [
+                            .class("scroll"), .of(.tabindex, 0), .of(.role, "region"),
+                            .of(.label, "Timeline"),
+                        ],
+                        drawing.svg
+                    ),
+                    .tag(.figcaption, [], legend(entitlement.life))
+                ), denied(entitlement),
+                .tag(
+                    .details,
+                    [.flag(.open)],
+                    .tag(.summary, [], "The same as a table"),
+                    table(entitlement.life)
+                ),
+            ]
+        )
+    }
+
+    private func legend(_ life: LifeView) -> HTML {
+        let shown = Phase.drawn.filter { phase in life.phases.contains { $0.value == phase } }
+        return .element(
+            .ul,
+            [.class("legend")],
+            shown.map { .tag(.li, [], Parts.badge($0, $0.explanation)) } + [
+                .tag(.li, [], "Row \"Expiry check\": where it denies access that the store confirms")
+            ]
+        )
+    }
+
+    private func denied(_ entitlement: EntitlementView) -> HTML {
+        guard !entitlement.denied.isEmpty else { return .nothing }
+        return Parts.numbers(
+            entitlement.denied.map { denied in
+                ("denied: \(Shown.judge(denied.judge))", Shown.minutes(denied.minutes))
+            }
+        )
+    }
+
+    private func table(_ life: LifeView) -> HTML {
+        Parts.table(
+            "Tideover's answers, oldest first, and where an expiry check denies instead",
+            [
+                .init(title: "From"), .init(title: "Until"), .init(title: "Tideover"),
+                .init(title: "An expiry check"),
+            ],
+            life.phases.filter { $0.value != .never }.map { phase in
+                let wrong = life.denials(.expiryCheck).filter {
+                    phase.meets(from: $0.from, until: $0.until)
+                }
+                return [
+                    .tag(
+                        .a,
+                        [.href(view.place.customer(view.customer, at: phase.from.rfc3339))],
+                        Shown.time(phase.from)
+                    ), Shown.time(phase.until), Parts.badge(phase.value),
+                    wrong.isEmpty
+                        ? "denies nothing that is confirmed"
+                        : .element(.span, [.class("alarm")], denials(wrong)),
+                ]
+            }
+        )
+    }
+
+    private func denials(_ denials: [Denial]) -> [HTML] {
+        ["denies, "]
+            + denials.enumerated().flatMap { place, denial -> [HTML] in
+                [
+                    place > 0 ? ", " : .nothing, Shown.time(denial.from), " to ",
+                    Shown.time(denial.until),
+                ]
+            }
+    }
+
+    // MARK: Evidence, differences, ownership
+
+    private func evidence(_ entitlement: EntitlementView, id: String) -> HTML {
+        guard !entitlement.used.isEmpty else { return .nothing }
+        let aside: HTML =
+            entitlement.setAside.isEmpty
+            ? .nothing
+            : .tag(
+                .details,
+                [],
+                .tag(.summary, [], "Facts set aside: \(entitlement.setAside.count)"),
+                factTable("Facts that do not decide, with the reason", entitlement.setAside)
+            )
+        return Parts.card(
+            "Evidence",
+            id,
+            [factTable("The facts that decide", entitlement.used), aside]
+        )
+    }
+
+    private func factTable(_ caption: HTML, _ facts: [FactView]) -> HTML {
+        Parts.table(
+            caption,
+            [
+                .init(title: "Statement"), .init(title: "Role"), .init(title: "From"),
+                .init(title: "Stated"), .init(title: "Received"), .init(title: "Evidence"),
+            ],
+            facts.map { fact in
+                [
+                    .name(fact.says), .text(Shown.words(fact.role)),
+                    .text(Shown.words(fact.source)), Shown.time(fact.assertedAt),
+                    Shown.time(fact.learnedAt),
+                    fact.evidence.map { digest in
+                        .tag(.code, [.of(.title, digest)], .text(String(digest.prefix(12))))
+                    } ?? "none",
+                ]
+            }
+        )
+    }
+
+    private var drift: HTML {
+        guard !view.drift.isEmpty else {
+            return Parts.card(
+                "Differences from devices",
+                "drift",
+                [Parts.quiet("No device reports another state.")]
+            )
+        }
+        return Parts.card(
+            "Differences from devices",
+            "drift",
+            [
+                Parts.table(
+                    "What a device concluded differently",
+                    [
+                        .init(title: "Since"), .init(title: "Entitlement"),
+                        .init(title: "Direction"), .init(title: "Cause"), .init(title: "State"),
+                    ],
+                    view.drift.map { drift in
+                        [
+                            Shown.time(drift.openedAt), .name(drift.entitlement),
+                            .text(Shown.words(drift.direction)), .name(drift.sentence),
+                            drift.isOpen ? "open" : "healed",
+                        ]
+                    }
+                )
+            ]
+        )
+    }
+
+    private var ownership: HTML {
+        var parts: [HTML] = []
+        if view.purchases.isEmpty {
+            parts.append(Parts.quiet("No purchase belongs to this customer."))
+        } else {
+            parts.append(owners)
+        }
+        if !view.aliases.isEmpty {
+            parts.append(.tag(.h3, [], "Other ids of this customer"))
+            parts.append(
+                .element(.ul, [], view.aliases.map { .tag(.li, [], .name($0.alias)) })
+            )
+        }
+        return Parts.card("Ownership", "ownership", parts)
+    }
+
+    private var owners: HTML {
+        Parts.table(
+            "The owners of each purchase, oldest first",
+            [
+                .init(title: "Purchase"), .init(title: "Owner"), .init(title: "Since"),
+                .init(title: "By"),
+            ],
+            view.purchases.flatMap { purchase in
+                purchase.owners.map { owner in
+                    [
+                        .tag(.code, [], .name(purchase.lineage)), .name(owner.customer),
+                        Shown.time(owner.from, or: "its start"), .text(Shown.words(owner.why)),
+                    ]
+                }
+            }
+        )
+    }
+}

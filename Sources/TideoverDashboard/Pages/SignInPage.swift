@@ -1,0 +1,66 @@
+/// The page on which a person signs in with an API key.
+package enum SignInPage {
+    /// The name of the field with the key.
+    package static let key = "key"
+
+    /// Returns the page. `problem` is why the last attempt failed.
+    package static func page(formToken: String, problem: String? = nil) -> Page {
+        Page(
+            "Sign in",
+            [
+                .tag(
+                    .div,
+                    [.class("narrow")],
+                    .tag(.h1, [], "Sign in"),
+                    Parts.card(
+                        "API key",
+                        "key-card",
+                        [
+                            problem.map {
+                                .tag(.p, [.class("alarm"), .of(.role, "alert")], .text($0))
+                            } ?? .nothing, form(formToken),
+                            Parts.quiet(
+                                "A secret key opens its apps, an admin key all apps. Create one with "
+                            ), .tag(.p, [], .tag(.code, [], "tideover keys add --kind secret")),
+                        ]
+                    )
+                )
+            ]
+        )
+    }
+
+    private static func form(_ formToken: String) -> HTML {
+        .tag(
+            .form,
+            [.of(.method, "post"), .action(.signIn)],
+            Page.token(formToken),
+            .tag(
+                .label,
+                [],
+                "Key",
+                .tag(
+                    .input,
+                    [
+                        .of(.type, "password"), .of(.name, key), .flag(.required),
+                        .flag(.autofocus), .of(.autocomplete, "current-password"),
+                        .of(.maxlength, 200),
+                    ]
+                )
+            ),
+            .tag(.p, [], .tag(.button, [.class("main"), .of(.type, "submit")], "Sign in"))
+        )
+    }
+}
+
+/// The page about a request that cannot be answered.
+package enum ProblemPage {
+    package static func page(title: String, detail: String?) -> Page {
+        Page(
+            title,
+            [
+                .tag(.h1, [], .name(title)), detail.map { .tag(.p, [], .name($0)) } ?? .nothing,
+                .tag(.p, [], .tag(.a, [.href(.portfolio)], "All apps")),
+            ]
+        )
+    }
+}

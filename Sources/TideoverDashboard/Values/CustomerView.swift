@@ -1,0 +1,211 @@
+package import TideoverCore
+package import TideoverJSON
+
+/// The data of a customer's page.
+package struct CustomerView: Hashable, Sendable {
+    package let place: Place
+    package let customer: String
+    /// The instant of the answer.
+    package let asOf: Instant
+    /// Whether the reader asked for this instant.
+    package let isPast: Bool
+    package let entitlements: [EntitlementView]
+    let drift: [DriftView]
+    let purchases: [OwnedPurchase]
+    let aliases: [AliasView]
+    let prompt: String
+
+    /// Reads the answers of `explain` and of `timeline`. The timeline is up to now, also if
+    /// `explain` is of a past instant; `denials` are by entitlement.
+    package init(
+        explain: JSONNode,
+        timeline: JSONNode,
+        denials: [String: [Denial]],
+        isPast: Bool
+    ) throws(UnexpectedAnswer) {
+        place = Place(
+            app: try explain.needText("app"),
+            environment: try explain.needText("environment")
+        )
+        customer = try explain.needText("customer")
+        asOf = try explain.needInstant("asOf")
+        self.isPast = isPast
+        let end = try timeline.needInstant("asOf")
+        let lives = try timeline.need("entitlements")
+        let lockouts = try explain.need("lockouts")
+        var entitlements: [EntitlementView] = []
+        for (name, node) in try explain.need("entitlements").members {
+            entitlements.append(
+                try EntitlementView(
+                    name,
+                    node,
+                    life: LifeView(
+                        lives[name],
+                        denials: denials[name] ?? [],
+                        until: end
+                    ),
+                    lockouts: lockouts[name]
+                )
+            )
+        }
+        self.entitlements = entitlements
+        drift = try explain.list("drift").map { node throws(UnexpectedAnswer) in
+            try DriftView(node)
+        }
+        purchases = try explain.list("purchases").map { node throws(UnexpectedAnswer) in
+            try OwnedPurchase(node)
+        }
+        aliases = explain.list("aliases").map(AliasView.init)
+        prompt = try explain.need("prompt").needText("sentence")
+    }
+}
+
+/// The decision about one entitlement, with its evidence.
+package struct EntitlementView: Hashable, Sendable {
+    let name: String
+    let phase: Phase
+    let state: String
+    let reason: String
+    let access: Bool
+    let confidence: String
+    let rule: String
+    let product: String?
+    let store: String?
+    let accessUntil: Instant?
+    let graceUntil: Instant?
+    let willRenew: Bool?
+    let why: [String]
+    let used: [FactView]
+    let setAside: [FactView]
+    let next: NextChange?
+    /// Sentences for the customer.
+    let reply: [String]
+    package let life: LifeView
+    let denied: [Denied]
+
+    /// How long a judge denied access that the store confirms.
+    struct Denied: Hashable, Sendable {
+        let judge: String
+        let minutes: Figure
+    }
+
+    struct NextChange: Hashable, Sendable {
+        let at: Instant
+        let state: String
+        let why: String
+    }
+
+    init(
+        _ name: String,
+        _ node: JSONNode,
+        life: LifeView,
+        lockouts: JSONNode?
+    ) throws(UnexpectedAnswer) {
+        let decision = try node.need("decision")
+        self.name = name
+        self.life = life
+        phase = try Phase(decision)
+        state = try decision.needText("state")
+        reason = try decision.needText("reason")
+        access = try decision.needBool("access")
+        confidence = try decision.needText("confidence")
+        rule = try decision.needText("rule")
+        product = decision.text("productId")
+        store = decision.text("store")
+        accessUntil = decision.instant("accessUntil")
+        graceUntil = decision.instant("graceUntil")
+        willRenew = decision["willRenew"]?.bool
+        why = node.texts("why")
+        used = try node.list("used").map { fact throws(UnexpectedAnswer) in try FactView(fact) }
+        setAside = try node.list("setAside").map { fact throws(UnexpectedAnswer) in
+            try FactView(fact)
+        }
+        reply = node.texts("reply")
+        if let next = node["next"], !next.isNull {
+            self.next = NextChange(
+                at: try next.needInstant("at"),
+                state: try next.need("decision").needText("state"),
+                why: try next.needText("why")
+            )
+        } else {
+            next = nil
+        }
+        denied =
+            try lockouts.map { lockouts throws(UnexpectedAnswer) in
+                try ["ours", "expiryCheck"].map { judge throws(UnexpectedAnswer) in
+                    Denied(judge: judge, minutes: try lockouts.need(judge).figure("minutes"))
+                }
+            } ?? []
+    }
+}
+
+/// A fact that the decision uses, or sets aside.
+struct FactView: Hashable, Sendable {
+    let says: String
+    /// Its roles in the decision, or why it is set aside.
+    let role: String
+    let source: String
+    let assertedAt: Instant
+    let learnedAt: Instant
+    let evidence: String?
+
+    init(_ node: JSONNode) throws(UnexpectedAnswer) {
+        let fact = try node.need("fact")
+        says = try node.needText("says")
+        role = node.text("sentence") ?? node.texts("as").joined(separator: ", ")
+        source = try fact.needText("source")
+        assertedAt = try fact.needInstant("assertedAt")
+        learnedAt = try fact.needInstant("learnedAt")
+        evidence = fact.text("evidence")
+    }
+}
+
+/// A difference that a device reported.
+struct DriftView: Hashable, Sendable {
+    let entitlement: String
+    let direction: String
+    let sentence: String
+    let openedAt: Instant
+    let isOpen: Bool
+
+    init(_ node: JSONNode) throws(UnexpectedAnswer) {
+        entitlement = try node.needText("entitlement")
+        direction = try node.needText("direction")
+        sentence = try node.needText("sentence")
+        openedAt = try node.needInstant("openedAt")
+        isOpen = node["healing"].map(\.isNull) ?? true
+    }
+}
+
+/// A purchase with all of its owners, oldest first.
+struct OwnedPurchase: Hashable, Sendable {
+    let lineage: String
+    let owners: [Owner]
+
+    struct Owner: Hashable, Sendable {
+        let customer: String
+        let from: Instant?
+        let why: String
+    }
+
+    init(_ node: JSONNode) throws(UnexpectedAnswer) {
+        lineage = try node.needText("lineage")
+        owners = try node.list("owners").map { owner throws(UnexpectedAnswer) in
+            Owner(
+                customer: try owner.needText("customer"),
+                from: owner.instant("from"),
+                why: try owner.needText("why")
+            )
+        }
+    }
+}
+
+struct AliasView: Hashable, Sendable {
+    let alias: String
+    let why: String?
+
+    init(_ node: JSONNode) {
+        alias = node.text("alias") ?? ""
+        why = node.text("why")
+    }
+}

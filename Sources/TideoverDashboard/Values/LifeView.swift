@@ -1,0 +1,76 @@
+package import TideoverCore
+import TideoverJSON
+
+/// The life of one entitlement up to an instant.
+package struct LifeView: Hashable, Sendable {
+    /// Oldest first, without gaps; empty if nothing was bought.
+    package let phases: [ValueInterval<Phase>]
+    /// When an expiry check, or this server, denied access that the store confirms.
+    package let denials: [Denial]
+    let until: Instant
+
+    /// The delivery time of a message. Shorter phases and denials are not drawn.
+    private static let messageTime = Milliseconds.minutes(5)
+
+    init(
+        _ life: JSONNode?,
+        denials: [Denial],
+        until end: Instant
+    ) throws(UnexpectedAnswer) {
+        var phases: [ValueInterval<Phase>] = []
+        for span in life?.list("spans") ?? [] {
+            let from = try span.needInstant("from")
+            let until = span.instant("until") ?? end
+            guard from < end else { continue }
+            phases.append(
+                joining: ValueInterval(value: try Phase(span), from: from, until: min(until, end))
+            )
+        }
+        self.phases = phases.withoutFlicker(upTo: Self.messageTime)
+        self.denials = denials.filter { $0.until - $0.from > Self.messageTime }
+        until = end
+    }
+
+    /// The first instant with a purchase.
+    var from: Instant? { phases.first { $0.value != .never }?.from }
+
+    func denials(_ judge: Lockouts.Judge) -> [Denial] {
+        denials.filter { $0.judge == judge }
+    }
+}
+
+/// A period in which a judge denied access that the store confirms.
+package struct Denial: Hashable, Sendable {
+    let judge: Lockouts.Judge
+    let cause: Lockouts.Cause
+    let from: Instant
+    let until: Instant
+
+    package init(
+        judge: Lockouts.Judge,
+        cause: Lockouts.Cause,
+        from: Instant,
+        until: Instant
+    ) {
+        self.judge = judge
+        self.cause = cause
+        self.from = from
+        self.until = until
+    }
+}
+
+extension Phase {
+    /// Reads the phase of a decision or of a span.
+    init(_ node: JSONNode) throws(UnexpectedAnswer) {
+        guard let state = State(rawValue: try node.needText("state")) else {
+            throw UnexpectedAnswer(member: "state")
+        }
+        guard let reason = Reason(rawValue: try node.needText("reason")) else {
+            throw UnexpectedAnswer(member: "reason")
+        }
+        guard let rule = Rule.ID(rawValue: try node.needText("rule")) else {
+            throw UnexpectedAnswer(member: "rule")
+        }
+        self.init(state, reason, rule)
+    }
+}

@@ -1,0 +1,217 @@
+import TideoverCore
+import TideoverDashboard
+import TideoverHTTP
+import TideoverLocks
+import TideoverStorage
+
+/// The routes below `/dashboard`. They check a session instead of an API key.
+extension Service {
+    static let dashboardRoutes: [Route] = [
+        page("/dashboard") { try await $0.portfolio() },
+        page("/dashboard/apps/{app}") { try await $0.app() },
+        page("/dashboard/apps/{app}/search") { try await $0.search() },
+        page("/dashboard/apps/{app}/customers/{customer}") { try await $0.customer() },
+        Route("GET", "/dashboard/sign-in", needs: .nothing) { service, call in
+            try service.signIn(call).show()
+        },
+        Route("POST", "/dashboard/sign-in", needs: .nothing) { service, call in
+            try service.signIn(call).enterKey()
+        },
+        Route("GET", "/dashboard/enter", needs: .nothing) { service, call in
+            try service.signIn(call).enterLink()
+        },
+        Route("POST", "/dashboard/sign-out", needs: .nothing) { service, call in
+            try service.signIn(call).signOut()
+        },
+        Route("GET", "/dashboard/assets/{asset}", needs: .nothing) { _, call in
+            guard let asset = Asset(rawValue: call["asset"]) else {
+                return DashboardResponse.problem(.noSuchDashboardPage, for: nil)
+            }
+            return DashboardResponse.asset(asset, to: call.request)
+        },
+    ]
+
+    /// All routes of a service with a dashboard.
+    static let routesWithDashboard = routes + dashboardRoutes
+
+    /// Creates the route of a page. Without a session it leads to the sign-in.
+    private static func page(
+        _ template: String,
+        _ show: @escaping @Sendable (DashboardVisit) async throws -> Response
+    ) -> Route {
+        Route("GET", template, needs: .nothing) { service, call in
+            guard let visit = try service.signIn(call).visit else {
+                return DashboardResponse.redirect(to: .signIn)
+            }
+            do {
+                return try await show(visit)
+            } catch let problem as Problem {
+                return DashboardResponse.problem(problem, for: visit.reader)
+            } catch is StorageError {
+                return DashboardResponse.problem(.storageUnavailable, for: visit.reader)
+            }
+        }
+    }
+
+    private func signIn(_ call: Call) throws(Problem) -> DashboardSignIn {
+        guard let dashboard else { throw .notFound }
+        return DashboardSignIn(service: self, call: call, sessions: dashboard)
+    }
+
+    /// Returns the path of a link that signs in once, for every app; nil without a dashboard.
+    public func makeDashboardLink() -> String? {
+        dashboard.map { sessions in
+            let token = sessions.makeLink(at: probes.uptime())
+            return Link(["enter"], [(DashboardSignIn.linkToken, token)]).text
+        }
+    }
+}
+
+/// Starts and ends sessions.
+struct DashboardSignIn: Sendable {
+    let service: Service
+    let call: Call
+    let sessions: DashboardSessions
+
+    static let linkToken = "token"
+    /// The longest form that is read.
+    private static let mostBytes = 4_096
+
+    private var request: Request { call.request }
+    private var cookie: DashboardCookie { .session(of: request) }
+    private var formCookie: DashboardCookie { .signIn(of: request) }
+    private var now: Int64 { service.probes.uptime() }
+
+    /// The request as one of a session; nil if it has none, or if the session's key was revoked.
+    var visit: DashboardVisit? {
+        guard let token = cookie.value(in: request),
+            let person = sessions.person(of: token, at: now)
+        else { return nil }
+        if let id = person.keyID, !service.keys.withLock({ $0.isUsable(id) }) {
+            sessions.end(token)
+            return nil
+        }
+        return DashboardVisit(service: service, call: call, person: person, token: token)
+    }
+
+    /// Shows the form.
+    func show(problem: String? = nil, status: Int = 200) -> Response {
+        let secret = formCookie.value(in: request) ?? sessions.token()
+        var response = DashboardResponse.page(
+            SignInPage.page(
+                formToken: DashboardSessions.formToken(of: secret),
+                problem: problem
+            ),
+            for: nil,
+            status: status
+        )
+        formCookie.set(secret, in: &response)
+        return response
+    }
+
+    /// Signs in with the key of the form.
+    func enterKey() -> Response {
+        let sender = service.rateLimiter.sender(of: request, to: "", for: .signIn)
+        if let objection = service.rateLimiter.objection(to: sender) {
+            return DashboardResponse.problem(objection, for: nil)
+        }
+        guard let form = form(), let secret = formCookie.value(in: request),
+            form.isSent(with: secret)
+        else { return show(problem: "The form has expired. Enter the key again.", status: 403) }
+        let key = form[SignInPage.key] ?? ""
+        guard key.utf8.count <= APIKey.mostBytes,
+            let found = service.keys.withLock({ $0.key(of: KeyDigest(of: key)) })
+        else {
+            service.rateLimiter.charge(sender)
+            service.metrics.count(.keyRefusals, Problem.keyUnknown.slug)
+            return show(problem: "Invalid key. It is unknown or revoked.", status: 403)
+        }
+        guard Need.secret.kinds.contains(found.grant.kind) else {
+            return show(
+                problem: "A public key cannot sign in. Use a secret or an admin key.",
+                status: 403
+            )
+        }
+        return start(
+            DashboardSessions.Person(grant: found.grant, keyID: found.id, name: found.name)
+        )
+    }
+
+    /// Signs in with a one-time link.
+    func enterLink() -> Response {
+        let sender = service.rateLimiter.sender(of: request, to: "", for: .signIn)
+        if let objection = service.rateLimiter.objection(to: sender) {
+            return DashboardResponse.problem(objection, for: nil)
+        }
+        let token = request.queryValue(Self.linkToken) ?? ""
+        guard sessions.useLink(token, at: now) else {
+            service.rateLimiter.charge(sender)
+            return show(problem: "The link was used before or has expired.", status: 403)
+        }
+        return start(
+            DashboardSessions.Person(grant: Grant(kind: .admin), keyID: nil, name: "one-time link")
+        )
+    }
+
+    /// Starts a new session; the one of the request ends, so that no token is known from before.
+    private func start(_ person: DashboardSessions.Person) -> Response {
+        if let former = cookie.value(in: request) { sessions.end(former) }
+        service.log(
+            LogLine(
+                .info,
+                "dashboard sign-in",
+                code: person.grant.kind.rawValue,
+                request: call.id,
+                key: person.keyID
+            )
+        )
+        var response = DashboardResponse.redirect(to: .portfolio)
+        cookie.set(sessions.start(person, at: now), in: &response)
+        formCookie.remove(in: &response)
+        return response
+    }
+
+    /// Ends the session of the request.
+    func signOut() -> Response {
+        guard let visit else { return DashboardResponse.redirect(to: .signIn) }
+        guard let form = form(), form.isSent(with: visit.token) else {
+            return DashboardResponse.problem(.foreignForm, for: visit.reader)
+        }
+        sessions.end(visit.token)
+        var response = DashboardResponse.redirect(to: .signIn)
+        cookie.remove(in: &response)
+        return response
+    }
+
+    /// Parses the request's form; nil if it has none, or if another site sent it.
+    private func form() -> DashboardForm? {
+        let site = request.headers["Sec-Fetch-Site"]
+        guard site == nil || site == "same-origin", request.body.count <= Self.mostBytes,
+            request.headers["Content-Type"]?.hasPrefix("application/x-www-form-urlencoded") == true,
+            let text = String(validating: request.body, as: UTF8.self),
+            let target = RequestTarget("/?\(text)")
+        else { return nil }
+        return DashboardForm(items: target.query)
+    }
+}
+
+/// The fields of a form.
+private struct DashboardForm {
+    let items: [QueryItem]
+
+    subscript(_ name: String) -> String? { items.first { $0.name == name }?.value }
+
+    /// Whether it comes from a page with the form token of a cookie.
+    func isSent(with cookie: String) -> Bool {
+        self[Page.formToken].map { DashboardSessions.isFormToken($0, of: cookie) } ?? false
+    }
+}
+
+extension Problem {
+    fileprivate static let foreignForm = Problem(
+        "not-found",
+        status: 403,
+        title: "The form has expired.",
+        detail: "Load the page again and repeat the action."
+    )
+}

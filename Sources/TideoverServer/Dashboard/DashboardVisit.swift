@@ -1,0 +1,258 @@
+import TideoverCore
+import TideoverDashboard
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// One request for a page by a person who has signed in.
+///
+/// All data comes from the routes of the API, with the person's own permissions. A page therefore
+/// shows the same numbers as the API, and nothing that the person's key does not permit.
+struct DashboardVisit: Sendable {
+    let service: Service
+    let call: Call
+    let person: DashboardSessions.Person
+    /// The token of the session.
+    let token: String
+
+    var reader: Reader {
+        let apps = service.apps.values.filter { person.grant.opens(app: $0.id) }
+        return Reader(
+            name: person.name,
+            places: apps.sorted { $0.id < $1.id }.flatMap { app in
+                app.environments.map { Place(app: app.id, environment: $0.rawValue) }
+            },
+            formToken: DashboardSessions.formToken(of: token)
+        )
+    }
+
+    // MARK: Pages
+
+    func portfolio() async throws -> Response {
+        respond(PortfolioPage.page(try await reports(of: nil)))
+    }
+
+    func app() async throws -> Response {
+        let place = try place()
+        let unclaimed = try await ask("/v1/apps/\(path(place.app))/unclaimed", about: place) {
+            $0.append(QueryItem(name: "limit", value: "20"))
+        }
+        return respond(
+            AppPage.page(
+                place,
+                try await reports(of: place.app),
+                unclaimed: try unclaimed.elements("purchases").map(FoundPurchase.init),
+                hasMore: unclaimed["more"]?.bool ?? false
+            )
+        )
+    }
+
+    func customer() async throws -> Response {
+        let place = try place()
+        let customer = call["customer"]
+        let root = "/v1/apps/\(path(place.app))/customers/\(path(customer))"
+        let instant = try pastInstant()
+        let explain = try await ask("\(root)/explain", about: place) { query in
+            if let instant { query.append(QueryItem(name: "at", value: instant.rfc3339)) }
+        }
+        let timeline = try await ask("\(root)/timeline", about: place)
+        return respond(
+            CustomerPage.page(
+                try CustomerView(
+                    explain: explain,
+                    timeline: timeline,
+                    denials: try await denials(of: customer, place),
+                    isPast: instant != nil
+                )
+            )
+        )
+    }
+
+    /// Finds customers and purchases; an exact id leads to its page.
+    func search() async throws -> Response {
+        let place = try place()
+        let query = String((call.request.queryValue("q") ?? "").prefix { $0 != "\n" })
+        guard !query.isEmpty, query.utf8.count <= 500 else {
+            return DashboardResponse.redirect(to: place.link)
+        }
+        let customers = try await ask("/v1/apps/\(path(place.app))/customers", about: place) {
+            $0.append(QueryItem(name: "prefix", value: query))
+            $0.append(QueryItem(name: "limit", value: "20"))
+        }.elements("customers").map(ListedID.init)
+        if let exact = customers.first(where: { $0.id == query }) {
+            return DashboardResponse.redirect(to: place.customer(exact.customer))
+        }
+        let (purchases, notice) = try await purchases(place, query)
+        return respond(
+            SearchPage.page(
+                place,
+                query: query,
+                customers: customers,
+                purchases: purchases,
+                notice: notice
+            )
+        )
+    }
+
+    private func respond(_ page: Page) -> Response {
+        DashboardResponse.page(page, for: reader)
+    }
+
+    // MARK: Data
+
+    private func reports(of app: String?) async throws -> Reports {
+        let query = app.map { [QueryItem(name: "app", value: $0)] } ?? []
+        return try Reports(
+            lockouts: try await ask("/v1/reports/lockouts", query),
+            drift: try await ask("/v1/reports/drift", query),
+            arrival: try await ask("/v1/reports/arrival", query)
+        )
+    }
+
+    /// Returns the purchases with a number or token, and why the store could not be asked.
+    private func purchases(
+        _ place: Place,
+        _ query: String
+    ) async throws -> ([FoundPurchase], notice: String?) {
+        var found: [FoundPurchase] = []
+        var notice: String?
+        for kind in LookupKind.kinds(of: query) {
+            do {
+                let answer = try await ask(
+                    "/v1/apps/\(path(place.app))/lookup",
+                    [QueryItem(name: kind.rawValue, value: query)]
+                )
+                for purchase in try answer.elements("purchases").map(FoundPurchase.init)
+                where !found.contains(purchase) { found.append(purchase) }
+            } catch let problem as Problem where problem.status == 503 {
+                notice = [problem.title, problem.detail].compactMap(\.self).joined(separator: " ")
+            }
+        }
+        return (found, notice)
+    }
+
+    /// Returns when access was denied that the store confirms, for each entitlement, up to now.
+    private func denials(
+        of customer: String,
+        _ place: Place
+    ) async throws -> [String: [Denial]] {
+        let app = try app(place.app)
+        let request = Request(
+            path: call.request.path,
+            query: [QueryItem(name: "environment", value: place.environment)]
+        )
+        let (storage, now) = (service.storage, service.clock())
+        let question = try CustomerQuestion(request, customer: customer, of: app, now: now)
+        return try await onPool {
+            try CustomerReading(question, in: app, storage: storage).denials
+        }
+    }
+
+    // MARK: Requests
+
+    /// Returns the app and environment of the request. An app that the person's key does not permit
+    /// does not exist for the person.
+    private func place() throws -> Place {
+        let app = try app(call["app"])
+        let asked = call.request.queryValue("environment").flatMap(Environment.init(rawValue:))
+        let environment = asked.flatMap { app.environments.contains($0) ? $0 : nil }
+        return Place(
+            app: app.id,
+            environment: (environment ?? app.environments.first ?? .production).rawValue
+        )
+    }
+
+    private func app(_ id: String) throws(Problem) -> App {
+        guard person.grant.opens(app: id), let app = service.apps[id] else {
+            throw .noSuchDashboardPage
+        }
+        return app
+    }
+
+    /// Returns the instant of `at`: RFC 3339, or a browser's local form read as UTC.
+    private func pastInstant() throws(Problem) -> Instant? {
+        guard let text = call.request.queryValue("at"), !text.isEmpty else { return nil }
+        let forms = [text, "\(text)Z", "\(text):00Z"]
+        guard let instant = forms.lazy.compactMap({ Instant(rfc3339: $0) }).first else {
+            throw .badInstant("at", found: text)
+        }
+        return instant
+    }
+
+    private func path(_ segment: String) -> String { PercentEncoding.encode(segment) }
+
+    private func ask(
+        _ path: String,
+        about place: Place,
+        _ change: (inout [QueryItem]) -> Void = { _ in }
+    ) async throws -> JSONNode {
+        var query = [QueryItem(name: "environment", value: place.environment)]
+        change(&query)
+        return try await ask(path, query)
+    }
+
+    /// Requests a route of the API as the person.
+    private func ask(_ path: String, _ query: [QueryItem]) async throws -> JSONNode {
+        let request = Request(path: path, query: query, peer: call.request.peer)
+        let presented = Presented.key(person.grant, id: person.keyID ?? KeyTable.localID)
+        let inner = Call(request, id: call.id, presented: presented, among: Service.routes)
+        let response = try await service.respond(to: inner)
+        return try JSONDocument(response.body, limits: .local).root
+    }
+}
+
+/// The kinds of ids by which a purchase is looked up.
+private enum LookupKind: String {
+    case transaction, token, order
+
+    /// Returns the kinds that a text can be. An unknown order is asked of the store, so a text must
+    /// look like one.
+    static func kinds(of text: String) -> [LookupKind] {
+        let isAppStoreOrder =
+            (8...20).contains(text.utf8.count)
+            && text.utf8.allSatisfy { (0x30...0x39) ~= $0 || (0x41...0x5A) ~= $0 }
+            && text.utf8.contains { (0x41...0x5A) ~= $0 }
+        let isOrder = isAppStoreOrder || PlayOrderNumber.isOne(text)
+        let isToken = CustomerID(text) != nil
+        return [.transaction] + (isToken ? [.token] : []) + (isOrder ? [.order] : [])
+    }
+}
+
+extension JSONNode {
+    fileprivate func elements(_ member: String) -> [JSONNode] {
+        self[member]?.elements.map(\.self) ?? []
+    }
+}
+
+extension CustomerReading {
+    /// When a judge denied access, by entitlement, over the customer's own purchases.
+    fileprivate var denials: [String: [Denial]] {
+        let catalogue = record.catalogue.value(at: asOf)
+        let own = record.lineageRecords.filter { $0.owners.owner(at: asOf) == key.customer }
+        var denials: [String: [Denial]] = [:]
+        for entitlement in catalogue.entitlements {
+            denials[entitlement] = own.flatMap { lineageRecord in
+                Lockouts(
+                    lineage: lineageRecord.lineage,
+                    facts: lineageRecord.facts,
+                    entitlement: entitlement,
+                    until: asOf,
+                    catalogue: catalogue,
+                    policy: record.policy.value(at: asOf)
+                ).stretches.map {
+                    Denial(judge: $0.judge, cause: $0.cause, from: $0.from, until: $0.until)
+                }
+            }
+        }
+        return denials
+    }
+}
+
+extension Problem {
+    static let noSuchDashboardPage = Problem(
+        "not-found",
+        status: 404,
+        title: "There is nothing at this address.",
+        detail: "It does not exist, or your key does not permit it."
+    )
+}

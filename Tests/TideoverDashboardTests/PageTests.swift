@@ -1,0 +1,266 @@
+import Testing
+import TideoverCore
+import TideoverDashboard
+import TideoverJSON
+
+/// Every page, with names from outside that look like markup.
+@Suite struct PageTests {
+    /// Texts that are markup, quotes, controls of direction, and characters of four bytes.
+    static let hostile = [
+        "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "' onmouseover='x",
+        "</title><b>", "&lt;i&gt;", "\u{202E}evil\u{2066}", "😀𝒳\u{10FFFD}", "</bdi></td>",
+    ]
+
+    private static func json(_ value: JSONValue) throws -> JSONNode {
+        try JSONDocument(value.encoded(), limits: .local).root
+    }
+
+    private static func reports(_ name: String) throws -> Reports {
+        let place: JSONObject = ["app": .string(name), "environment": "sandbox"]
+        func row(_ members: JSONObject) throws -> JSONNode {
+            var row = place
+            for (key, value) in members { row[key] = value }
+            return try json(["rows": [.object(row)]])
+        }
+        let judge: JSONValue = ["minutes": 1.5, "purchases": 2, "causes": ["grace": 1.5]]
+        let way: JSONValue = [
+            "count": 3, "share": 0.5, "delay": ["medianSeconds": 1.0, "p95Seconds": nil],
+        ]
+        return try Reports(
+            lockouts: row([
+                "purchases": 2, "entitledMinutes": 43261.15616666667, "ours": judge,
+                "expiryCheck": judge, "relay": judge,
+            ]),
+            drift: row([
+                "found": 1, "open": 1, "lockoutMinutes": 0.0,
+                "timeToHeal": ["medianSeconds": nil],
+                "kinds": [
+                    [
+                        "direction": .string(name), "cause": .string(name), "found": 1, "open": 1,
+                        "lockoutMinutes": 0.0,
+                    ]
+                ],
+            ]),
+            arrival: row([
+                "store": .string(name), "changes": 6, "pushed": way, "asked": way, "device": way,
+            ])
+        )
+    }
+
+    private static func purchase(_ name: String) throws -> FoundPurchase {
+        try FoundPurchase(
+            json([
+                "environment": .string(name), "store": .string(name), "lineage": .string(name),
+                "productId": .string(name), "purchasedAt": .string(name),
+                "transactionId": .string(name), "orderId": .string(name),
+                "customer": .string(name), "reply": .string(name),
+            ])
+        )
+    }
+
+    private static func customer(_ name: String) throws -> CustomerView {
+        let text = JSONValue.string(name)
+        let decision: JSONValue = [
+            "state": "active", "reason": "paid", "access": true, "confidence": text,
+            "rule": "in-term", "productId": text, "store": text,
+            "accessUntil": "2026-06-01T10:00:00.000Z", "graceUntil": nil, "willRenew": true,
+        ]
+        let fact: JSONValue = [
+            "as": [text], "says": text,
+            "fact": [
+                "source": text, "assertedAt": "2026-05-01T10:00:00.000Z",
+                "learnedAt": "2026-05-01T10:00:00.000Z", "evidence": text,
+            ],
+        ]
+        let explain: JSONValue = .object([
+            "app": text, "customer": text, "environment": "sandbox",
+            "asOf": "2026-05-10T10:00:00.000Z",
+            "entitlements": .object([
+                name: [
+                    "decision": decision, "why": [text], "used": [fact], "setAside": [fact],
+                    "next": ["at": "2026-06-01T10:00:00.000Z", "decision": decision, "why": text],
+                    "reply": [text],
+                ]
+            ]),
+            "lockouts": .object([
+                name: ["ours": ["minutes": 0.0], "expiryCheck": ["minutes": 60.0]]
+            ]),
+            "drift": [
+                [
+                    "entitlement": text, "direction": text, "sentence": text,
+                    "openedAt": "2026-05-02T10:00:00.000Z", "healing": nil,
+                ]
+            ],
+            "purchases": [
+                [
+                    "lineage": text,
+                    "owners": [
+                        ["customer": text, "from": "2026-05-01T10:00:00.000Z", "why": text]
+                    ],
+                ]
+            ],
+            "aliases": [["alias": text, "why": text]], "prompt": ["sentence": text],
+        ])
+        let span: JSONValue = [
+            "from": "2026-05-01T10:00:00.000Z", "until": nil, "state": "active", "reason": "paid",
+            "rule": "in-term",
+        ]
+        let timeline: JSONValue = .object([
+            "asOf": "2026-05-10T10:00:00.000Z",
+            "entitlements": .object([name: ["spans": [span]]]),
+        ])
+        let denial = Denial(
+            judge: .expiryCheck,
+            cause: .grace,
+            from: try #require(Instant(rfc3339: "2026-05-03T10:00:00Z")),
+            until: try #require(Instant(rfc3339: "2026-05-04T10:00:00Z"))
+        )
+        return try CustomerView(
+            explain: json(explain),
+            timeline: json(timeline),
+            denials: [name: [denial]],
+            isPast: true
+        )
+    }
+
+    /// Every page, with one text in each place that text from outside can have.
+    private static func pages(_ name: String) throws -> [(name: String, page: Page)] {
+        let place = Place(app: name, environment: "sandbox")
+        let listed = try ListedID(json(["id": .string(name), "customer": .string(name)]))
+        return [
+            ("sign-in", SignInPage.page(formToken: name, problem: name)),
+            ("problem", ProblemPage.page(title: name, detail: name)),
+            ("portfolio", PortfolioPage.page(try reports(name))),
+            (
+                "app",
+                AppPage.page(
+                    place,
+                    try reports(name),
+                    unclaimed: [try purchase(name)],
+                    hasMore: true
+                )
+            ),
+            (
+                "search",
+                SearchPage.page(
+                    place,
+                    query: name,
+                    customers: [listed],
+                    purchases: [try purchase(name)],
+                    notice: name
+                )
+            ), ("customer", CustomerPage.page(try customer(name))),
+        ]
+    }
+
+    private static func reader(_ name: String) -> Reader {
+        Reader(
+            name: name,
+            places: [
+                Place(app: name, environment: "sandbox"), Place(app: name, environment: name),
+            ],
+            formToken: name
+        )
+    }
+
+    private func text(_ page: Page, _ reader: Reader?) -> String {
+        String(decoding: page.document(for: reader), as: UTF8.self)
+    }
+
+    /// Returns the tags of a document with their attributes' names, but without values and texts.
+    private func skeleton(_ document: String) -> [String] {
+        var tags: [String] = []
+        var tag: String?
+        var isQuoted = false
+        for character in document {
+            switch (tag, character) {
+            case (nil, "<"): tag = ""
+            case (nil, _): continue
+            case (let open?, ">") where !isQuoted:
+                tags.append(open)
+                tag = nil
+            case (_?, "\""): isQuoted.toggle()
+            case (let open?, _): if !isQuoted { tag = open + String(character) }
+            }
+        }
+        return tags
+    }
+
+    @Test(arguments: hostile)
+    func `no text changes the structure of any page`(text hostile: String) throws {
+        let plain = try Self.pages("plain name")
+        for (harmless, attacked) in zip(plain, try Self.pages(hostile)) {
+            for isSignedIn in [true, false] {
+                let (a, b) = (
+                    skeleton(text(harmless.page, isSignedIn ? Self.reader("plain name") : nil)),
+                    skeleton(text(attacked.page, isSignedIn ? Self.reader(hostile) : nil))
+                )
+                #expect(a == b, "\(harmless.name)")
+                #expect(a.count > 20)
+            }
+        }
+    }
+
+    @Test(arguments: hostile)
+    func `every page shows the text itself`(text hostile: String) throws {
+        let escaped = [
+            ("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;"),
+        ]
+        .reduce(hostile) { $0.replacing($1.0, with: $1.1) }
+        for (name, page) in try Self.pages(hostile) {
+            #expect(text(page, Self.reader(hostile)).contains(escaped), "\(name)")
+        }
+    }
+
+    @Test func `every page has a language, one heading, one main part and a title`() throws {
+        for (name, page) in try Self.pages("plain") {
+            let document = text(page, Self.reader("plain"))
+            for (part, count) in [
+                ("<html lang=\"en\">", 1), ("<h1", 1), ("<main ", 1), ("<title>", nil),
+                ("<nav ", 1),
+            ] {
+                let found =
+                    document.split(separator: part, omittingEmptySubsequences: false).count - 1
+                #expect(count == nil ? found > 0 : found == count, "\(name): \(part)")
+            }
+            #expect(!document.contains(" style="), "\(name)")
+            #expect(!document.contains("http:") && !document.contains("https:"), "\(name)")
+        }
+    }
+
+    @Test func `each id of a page is unique, and each label refers to one`() throws {
+        for (name, page) in try Self.pages("plain") {
+            let document = text(page, Self.reader("plain"))
+            let ids = document.matches(of: /\ id="([^"]*)"/).map { String($0.1) }
+            #expect(Set(ids).count == ids.count, "\(name)")
+            let labels = document.matches(of: /aria-labelledby="([^"]*)"/).map { String($0.1) }
+            #expect(labels.allSatisfy(ids.contains), "\(name)")
+        }
+    }
+
+    @Test func `a customer's page has the drawing, its table, the reason and the reply`() throws {
+        let document = text(CustomerPage.page(try Self.customer("cards.pro")), Self.reader("plain"))
+        for part in [
+            "<svg class=\"drawing\"", "class=\"denied\"", "<caption>Tideover&#39;s answers",
+            "Why? <bdi>cards.pro</bdi>", "id=\"reply\"", "<code>in-term</code>",
+            "at=2026-05-01T10%3A00%3A00.000Z", "<time datetime=\"2026-05-03T10:00:00.000Z\">",
+        ] { #expect(document.contains(part), "\(part)") }
+    }
+
+    @Test func `a number keeps the spelling of the report`() throws {
+        let document = text(PortfolioPage.page(try Self.reports("cards")), Self.reader("plain"))
+        #expect(document.contains("<data value=\"1.5\" title=\"1.5 minutes\">1.5 min</data>"))
+        #expect(document.contains("<data value=\"null\">none</data>"))
+        #expect(document.contains("<data value=\"0.5\">50 %</data>"))
+    }
+
+    @Test func `an answer without a needed member is an error, not an empty page`() throws {
+        #expect(throws: UnexpectedAnswer.self) {
+            try Reports(
+                lockouts: Self.json(["rows": [[:]]]),
+                drift: Self.json(["rows": []]),
+                arrival: Self.json(["rows": []])
+            )
+        }
+    }
+}

@@ -1,0 +1,433 @@
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
+import TideoverServer
+import TideoverStorage
+
+/// The dashboard over HTTP: sign-in, sessions, and what a session may read.
+@Suite struct DashboardTests {
+    private static let session = "__Host-tideover-session"
+    private static let signIn = "/dashboard/sign-in"
+    private static let customer = "/dashboard/apps/cards/customers/\(TestServer.anna)"
+
+    /// A browser: it keeps the cookies that responses set.
+    private final class Browser {
+        let server: TestServer
+        var cookies: [String: String] = [:]
+        var headers: Headers = [:]
+        var peer: String?
+
+        init(_ server: TestServer) { self.server = server }
+
+        func send(
+            _ method: String,
+            _ target: String,
+            _ form: [(String, String)]? = nil,
+            _ more: Headers = [:]
+        ) async throws -> Response {
+            var headers = headers
+            for field in more.fields { headers[field.name] = field.value }
+            if !cookies.isEmpty {
+                headers["Cookie"] = cookies.map { "\($0)=\($1)" }.sorted().joined(separator: "; ")
+            }
+            let body = form.map { items in
+                items.map { "\($0.0)=\(PercentEncoding.encode($0.1))" }.joined(separator: "&")
+            }
+            if body != nil { headers["Content-Type"] = "application/x-www-form-urlencoded" }
+            let request = try #require(
+                Request(
+                    method: method,
+                    target: target,
+                    headers: headers,
+                    body: Array((body ?? "").utf8),
+                    peer: peer
+                )
+            )
+            let response = try await server.service.handler(request)
+            for line in response.headers.all("Set-Cookie") {
+                let pair = line.prefix { $0 != ";" }.split(
+                    separator: "=",
+                    maxSplits: 1,
+                    omittingEmptySubsequences: false
+                )
+                let isRemoved = line.contains("Max-Age=0")
+                cookies[String(pair[0])] = isRemoved ? nil : String(pair[1])
+            }
+            return response
+        }
+
+        func get(_ target: String) async throws -> Response { try await send("GET", target) }
+
+        /// Returns the form token of a page.
+        func token(on target: String) async throws -> String {
+            let page = try await text(target)
+            return String(try #require(page.firstMatch(of: /name="form_token" value="([^"]*)"/)).1)
+        }
+
+        func text(_ target: String) async throws -> String {
+            String(decoding: try await get(target).body, as: UTF8.self)
+        }
+
+        @discardableResult
+        func enter(_ key: String) async throws -> Response {
+            let token = try await token(on: DashboardTests.signIn)
+            return try await send(
+                "POST",
+                DashboardTests.signIn,
+                [("form_token", token), ("key", key)]
+            )
+        }
+    }
+
+    private func key(_ server: TestServer, _ body: String) async throws -> (id: String, key: String)
+    {
+        let response = try await server.send("POST", "/v1/keys", body: Array(body.utf8))
+        let node = try JSONDocument(response.body).root
+        return (try #require(node["id"]?.string), try #require(node["key"]?.string))
+    }
+
+    /// Returns a server with a purchase of Anna, and a browser that signed in with the admin key.
+    private func signedIn() async throws -> (TestServer, Browser) {
+        let server = try TestServer(dashboard: true)
+        #expect(try await server.post(.purchase()).status == 200)
+        let browser = Browser(server)
+        let response = try await browser.enter(TestServer.adminKey.text)
+        #expect(response.status == 303)
+        #expect(response.headers["Location"] == "/dashboard")
+        return (server, browser)
+    }
+
+    /// Whether the browser can read a page that needs a session.
+    private func isSignedIn(_ browser: Browser) async throws -> Bool {
+        let response = try await browser.get("/dashboard")
+        if response.status == 303 { #expect(response.headers["Location"] == Self.signIn) }
+        return response.status == 200
+    }
+
+    private static let pages = [
+        "/dashboard", "/dashboard/apps/cards", "/dashboard/apps/cards?environment=simulated",
+        "/dashboard/apps/cards/search?q=none", customer, customer + "?environment=sandbox",
+        customer + "?environment=sandbox&at=2026-05-02T10:00",
+        customer + "?environment=sandbox&at=2026-05-02T10:00:00Z",
+    ]
+
+    // MARK: Off and on
+
+    @Test func `without the setting there is no dashboard`() async throws {
+        let server = try TestServer()
+        for path in Self.pages + [Self.signIn, "/dashboard/assets/dashboard.css"] {
+            #expect(try await server.get(path).status == 404, "\(path)")
+        }
+        #expect(server.service.makeDashboardLink() == nil)
+        await server.close()
+    }
+
+    @Test func `without a session every page leads to the sign-in`() async throws {
+        let server = try TestServer(dashboard: true)
+        for path in Self.pages {
+            // An API key in a header is no session.
+            let response = try await server.get(path)
+            #expect(response.status == 303, "\(path)")
+            #expect(response.headers["Location"] == Self.signIn, "\(path)")
+        }
+        await server.close()
+    }
+
+    @Test func `every response has the security headers`() async throws {
+        let (server, browser) = try await signedIn()
+        let stranger = Browser(server)
+        let others = [
+            Self.signIn, "/dashboard/enter?token=x", "/dashboard/apps/none",
+            customerOfNone, Self.customer + "?at=yesterday", "/dashboard/assets/none",
+            "/dashboard/assets/dashboard.css", "/dashboard/assets/dashboard.js",
+            "/dashboard/assets/icon.svg",
+        ]
+        for visitor in [browser, stranger] {
+            for path in Self.pages + others {
+                let response = try await visitor.get(path)
+                let policy = response.headers["Content-Security-Policy"] ?? ""
+                #expect(policy.contains("default-src 'none'"), "\(path)")
+                #expect(policy.contains("frame-ancestors 'none'"), "\(path)")
+                #expect(!policy.contains("unsafe"), "\(path)")
+                #expect(response.headers["X-Content-Type-Options"] == "nosniff", "\(path)")
+                #expect(response.headers["Referrer-Policy"] == "no-referrer", "\(path)")
+                let caching = path.contains("/assets/dash") || path.contains("/assets/icon")
+                #expect(response.headers["Cache-Control"] == (caching ? "no-cache" : "no-store"))
+            }
+        }
+        for path in Self.pages { #expect(try await browser.get(path).status == 200, "\(path)") }
+        await server.close()
+    }
+
+    private var customerOfNone: String { "/dashboard/apps/none/customers/\(TestServer.anna)" }
+
+    // MARK: Sign-in
+
+    @Test func `the session's cookie is closed to scripts, other sites and plain HTTP`()
+        async throws
+    {
+        let server = try TestServer(dashboard: true)
+        let browser = Browser(server)
+        let lines = try await browser.enter(TestServer.adminKey.text).headers.all("Set-Cookie")
+        let line = try #require(lines.first { $0.hasPrefix(Self.session) })
+        for part in ["; Path=/", "; HttpOnly", "; SameSite=Strict", "; Secure"] {
+            #expect(line.contains(part), "\(part)")
+        }
+        #expect(!line.contains("Domain"))
+        let local = Browser(server)
+        local.headers = ["Host": "127.0.0.1:8080"]
+        let plain = try await local.enter(TestServer.adminKey.text).headers.all("Set-Cookie")
+        #expect(plain.contains { $0.hasPrefix("tideover-session=") && !$0.contains("Secure") })
+        #expect(try await isSignedIn(local))
+        await server.close()
+    }
+
+    @Test func `only secret and admin keys sign in`() async throws {
+        let server = try TestServer(dashboard: true)
+        let revoked = try await key(server, #"{"kind": "admin"}"#)
+        #expect(try await server.send("DELETE", "/v1/keys/\(revoked.id)").status == 200)
+        let table = [
+            (try await key(server, #"{"kind": "public", "apps": ["cards"]}"#).key, false),
+            (try await key(server, #"{"kind": "secret", "apps": ["cards"]}"#).key, true),
+            (try await key(server, #"{"kind": "admin"}"#).key, true), (revoked.key, false),
+            ("", false), (APIKey(.admin) { 9 }.text, false),
+            (String(repeating: "x", count: 200), false),
+        ]
+        for (key, isAllowed) in table {
+            let browser = Browser(server)
+            #expect(try await browser.enter(key).status == (isAllowed ? 303 : 403))
+            #expect(try await isSignedIn(browser) == isAllowed)
+        }
+        await server.close()
+    }
+
+    @Test func `a sign-in that another site sends is refused`() async throws {
+        let server = try TestServer(dashboard: true)
+        let (own, other) = (Browser(server), Browser(server))
+        let token = try await own.token(on: Self.signIn)
+        let foreign = try await other.token(on: Self.signIn)
+        let key = ("key", TestServer.adminKey.text)
+        let attempts: [([(String, String)], Headers)] = [
+            ([key], [:]), ([key, ("form_token", "")], [:]), ([key, ("form_token", foreign)], [:]),
+            ([key, ("form_token", token)], ["Sec-Fetch-Site": "cross-site"]),
+            ([key, ("form_token", token)], ["Sec-Fetch-Site": "same-site"]),
+        ]
+        for (form, headers) in attempts {
+            let response = try await own.send("POST", Self.signIn, form, headers)
+            #expect(response.status == 403)
+            #expect(own.cookies[Self.session] == nil)
+        }
+        let form = [key, ("form_token", token)]
+        #expect(try await own.send("POST", Self.signIn, form).status == 303)
+        await server.close()
+    }
+
+    @Test func `a session never has a token that was known before`() async throws {
+        let server = try TestServer(dashboard: true)
+        let victim = Browser(server)
+        victim.cookies[Self.session] = "planted"
+        try await victim.enter(TestServer.adminKey.text)
+        #expect(victim.cookies[Self.session] != "planted")
+        let attacker = Browser(server)
+        attacker.cookies[Self.session] = "planted"
+        #expect(try await !isSignedIn(attacker))
+        let first = try #require(victim.cookies[Self.session])
+        try await victim.enter(TestServer.adminKey.text)
+        attacker.cookies[Self.session] = first
+        #expect(try await !isSignedIn(attacker))
+        #expect(try await isSignedIn(victim))
+        await server.close()
+    }
+
+    @Test func `guesses from one network are slowed`() async throws {
+        let server = try TestServer(
+            clients: ClientLimits(refusalsPerMinute: 3),
+            dashboard: true
+        )
+        let browser = Browser(server)
+        browser.peer = "203.0.113.9"
+        for _ in 0..<3 {
+            #expect(try await browser.enter(APIKey(.admin) { 9 }.text).status == 403)
+        }
+        let refused = try await browser.enter(TestServer.adminKey.text)
+        #expect(refused.status == 429)
+        #expect(refused.headers["Retry-After"] != nil)
+        #expect(try await browser.get("/dashboard/enter?token=x").status == 429)
+        let other = Browser(server)
+        other.peer = "198.51.100.7"
+        #expect(try await other.enter(TestServer.adminKey.text).status == 303)
+        await server.close()
+    }
+
+    @Test func `a link signs in once`() async throws {
+        let server = try TestServer(dashboard: true)
+        let link = try #require(server.service.makeDashboardLink())
+        let (first, second) = (Browser(server), Browser(server))
+        #expect(try await first.get(link).status == 303)
+        #expect(try await isSignedIn(first))
+        #expect(try await second.get(link).status == 403)
+        #expect(try await !isSignedIn(second))
+        await server.close()
+    }
+
+    // MARK: The end of a session
+
+    @Test func `after sign-out the cookie opens nothing`() async throws {
+        let (server, browser) = try await signedIn()
+        let cookie = try #require(browser.cookies[Self.session])
+        let token = try await browser.token(on: "/dashboard")
+        #expect(try await browser.send("POST", "/dashboard/sign-out", []).status == 403)
+        let wrong = [("form_token", "wrong")]
+        #expect(try await browser.send("POST", "/dashboard/sign-out", wrong).status == 403)
+        #expect(try await isSignedIn(browser))
+        let right = [("form_token", token)]
+        #expect(try await browser.send("POST", "/dashboard/sign-out", right).status == 303)
+        #expect(browser.cookies[Self.session] == nil)
+        browser.cookies[Self.session] = cookie
+        #expect(try await !isSignedIn(browser))
+        await server.close()
+    }
+
+    @Test func `a revoked key ends its sessions`() async throws {
+        let server = try TestServer(dashboard: true)
+        let key = try await key(server, #"{"kind": "secret", "apps": ["cards"]}"#)
+        let browser = Browser(server)
+        try await browser.enter(key.key)
+        #expect(try await isSignedIn(browser))
+        #expect(try await server.send("DELETE", "/v1/keys/\(key.id)").status == 200)
+        #expect(try await !isSignedIn(browser))
+        await server.close()
+    }
+
+    @Test func `a session ends when it is idle, and after eight hours in any case`() async throws {
+        let uptime = Locked<Int64>(0)
+        let server = try TestServer(
+            probes: Probes(uptime: { uptime.withLock { $0 } }),
+            dashboard: true
+        )
+        let browser = Browser(server)
+        try await browser.enter(TestServer.adminKey.text)
+        for _ in 0..<16 {
+            #expect(try await isSignedIn(browser))
+            uptime.withLock { $0 += DashboardSessions.idle - 1 }
+        }
+        #expect(try await !isSignedIn(browser))
+        try await browser.enter(TestServer.adminKey.text)
+        uptime.withLock { $0 += DashboardSessions.idle }
+        #expect(try await !isSignedIn(browser))
+        let link = try #require(server.service.makeDashboardLink())
+        uptime.withLock { $0 += DashboardSessions.linkLife }
+        #expect(try await browser.get(link).status == 403)
+        await server.close()
+    }
+
+    // MARK: What a session may read
+
+    @Test func `a session of one app reads nothing of another by any URL`() async throws {
+        let server = try TestServer(dashboard: true)
+        _ = try await server.post(.purchase())
+        let key = try await key(server, #"{"kind": "secret", "apps": ["rehearsal"]}"#)
+        let browser = Browser(server)
+        try await browser.enter(key.key)
+        for path in Self.pages where path != "/dashboard" {
+            #expect(try await browser.get(path).status == 404, "\(path)")
+        }
+        let own = "/dashboard/apps/rehearsal"
+        let tricks = [
+            "/dashboard", "/dashboard?app=cards", own, "\(own)?app=cards",
+            "\(own)/search?q=\(TestServer.anna)", "\(own)/search?q=2000000000000001",
+            "\(own)/search?q=\(TestServer.anna)&app=cards&environment=sandbox",
+            "\(own)/customers/\(TestServer.anna)?app=cards&environment=sandbox",
+            "\(own)/customers/..%2F..%2Fcards%2Fcustomers%2F\(TestServer.anna)",
+            "/dashboard/apps/rehearsal%2F..%2Fcards", "/dashboard/apps/%63ards",
+            "/dashboard/apps/cards/customers/\(TestServer.anna)?app=rehearsal",
+        ]
+        for path in tricks {
+            let page = try await browser.text(path)
+            for secret in ["cards.pro.monthly", "2000000000000001", "/apps/cards"] {
+                let isOwnQuery = path.contains(secret)
+                #expect(isOwnQuery || !page.contains(secret), "\(path): \(secret)")
+            }
+        }
+        await server.close()
+    }
+
+    @Test func `the numbers of the pages are those of the reports`() async throws {
+        let (server, browser) = try await signedIn()
+        server.set(Message.end + .days(40))
+        for (path, query) in [
+            ("/dashboard", ""), ("/dashboard/apps/cards?environment=sandbox", "?app=cards"),
+        ] {
+            let page = try await browser.text(path)
+            let shown = Set(page.matches(of: /<data value="([^"]*)"/).map { String($0.1) })
+            for (report, members) in [
+                ("lockouts", ["purchases", "entitledMinutes", "minutes"]),
+                ("drift", ["found", "open", "lockoutMinutes", "medianSeconds"]),
+                ("arrival", ["count", "share", "medianSeconds", "p95Seconds"]),
+            ] {
+                let answer = try await server.get("/v1/reports/\(report)\(query)")
+                let rows = try JSONDocument(answer.body).root["rows"]?.elements.map(\.self) ?? []
+                let about = rows.filter { $0["environment"]?.string == "sandbox" }
+                let expected = about.flatMap { numbers(in: $0, named: Set(members)) }
+                #expect(expected.count >= 3)
+                for number in expected { #expect(shown.contains(number), "\(path) \(report)") }
+            }
+        }
+        await server.close()
+    }
+
+    /// Returns the numbers with these names, as the report writes them.
+    private func numbers(in node: JSONNode, named names: Set<String>) -> [String] {
+        // Time to heal of the arrival report is not on a page.
+        node.members.filter { $0.key != "timeToHeal" || names.contains("found") }.flatMap {
+            member in
+            member.value.kind == .object
+                ? numbers(in: member.value, named: names)
+                : names.contains(member.key)
+                    ? [String(decoding: member.value.source, as: UTF8.self)] : []
+        }
+    }
+
+    @Test func `a customer's page agrees with the explanation`() async throws {
+        let (server, browser) = try await signedIn()
+        let answer = try await server.get(
+            "/v1/apps/cards/customers/\(TestServer.anna)/explain?environment=sandbox"
+        )
+        let explain = try JSONDocument(answer.body).root
+        let premium = try #require(explain["entitlements"]?["premium"])
+        let page = try await browser.text(Self.customer)
+        let reply = premium["reply"]?.elements.compactMap(\.string).joined(separator: " ") ?? ""
+        let why = try #require(premium["why"]?[0]?.string)
+        #expect(!reply.isEmpty)
+        #expect(page.contains("Why? <bdi>\(why)</bdi>"))
+        #expect(page.contains(HTMLText.escaped(reply)))
+        let rule = try #require(premium["decision"]?["rule"]?.string)
+        #expect(page.contains("<code>\(rule)</code>"))
+        let before = try await browser.text(Self.customer + "?at=2026-04-01T00:00")
+        #expect(before.contains("<code>no-facts</code>"))
+        await server.close()
+    }
+
+    @Test func `search finds a customer by id, prefix, transaction and token`() async throws {
+        let (server, browser) = try await signedIn()
+        let search = "/dashboard/apps/cards/search?environment=sandbox&q="
+        let exact = try await browser.get(search + TestServer.anna)
+        #expect(exact.status == 303)
+        #expect(exact.headers["Location"] == Self.customer + "?environment=sandbox")
+        for query in [String(TestServer.anna.prefix(8)), "2000000000000001"] {
+            #expect(try await browser.text(search + query).contains("href=\"\(Self.customer)?"))
+        }
+        #expect(try await browser.text(search + "none").contains("Nothing found"))
+        await server.close()
+    }
+}
+
+/// The spelling of a text in a page.
+private enum HTMLText {
+    static func escaped(_ text: String) -> String {
+        [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;")]
+            .reduce(text) { $0.replacing($1.0, with: $1.1) }
+    }
+}

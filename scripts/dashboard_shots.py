@@ -1,0 +1,227 @@
+"""Drives Chromium over its DevTools pipe: visits each page of the demo's dashboard and checks it.
+
+    python3 scripts/dashboard_shots.py PROGRAM FOLDER
+
+Needs only Python's standard library.
+"""
+
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+PATIENCE = 60
+
+
+class Browser:
+    """Chromium with one page, controlled by messages that end with a zero byte."""
+
+    def __init__(self, profile):
+        to_browser, self.writer = os.pipe()
+        self.reader, from_browser = os.pipe()
+
+        def connect():
+            # Moved first, so that neither overwrites the other.
+            a, b = os.dup(to_browser), os.dup(from_browser)
+            os.dup2(a, 3)
+            os.dup2(b, 4)
+
+        self.process = subprocess.Popen(
+            [
+                "chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
+                "--remote-debugging-pipe", "--no-first-run", "--disable-background-networking",
+                "--hide-scrollbars", f"--user-data-dir={profile}", "about:blank",
+            ],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            preexec_fn=connect, close_fds=False,
+        )
+        os.close(to_browser)
+        os.close(from_browser)
+        self.buffer = b""
+        self.number = 0
+        self.session = None
+        self.events = []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self.session = attached["sessionId"]
+        for domain in ["Page", "Network", "Log", "Runtime"]:
+            self.call(f"{domain}.enable")
+
+    def receive(self):
+        while b"\0" not in self.buffer:
+            part = os.read(self.reader, 1 << 16)
+            if not part:
+                raise RuntimeError("Chromium ended")
+            self.buffer += part
+        text, self.buffer = self.buffer.split(b"\0", 1)
+        return json.loads(text)
+
+    def call(self, method, **parameters):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.writer, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self.receive()
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def open(self, url):
+        self.events = []
+        self.call("Page.navigate", url=url)
+        deadline = time.monotonic() + PATIENCE
+        while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{url} does not load")
+            self.events.append(self.receive())
+
+    def evaluate(self, expression):
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(f"{expression}: {answer['exceptionDetails']['text']}")
+        return answer["result"].get("value")
+
+    def press(self, key, text=""):
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, text=text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key)
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(PATIENCE)
+
+
+class Demo:
+    """The demo's server, with its one-time link and its customers."""
+
+    def __init__(self, program):
+        self.process = subprocess.Popen(
+            [program, "demo", "--listen", "127.0.0.1:0"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )
+        self.people = {}
+        for line in self.process.stdout:
+            person = re.search(r"customers/([0-9a-f-]{36})\?", line)
+            if person:
+                self.people["protagonist"] = person.group(1)
+            other = re.match(r"  ([0-9a-f-]{36})  (\w+)$", line)
+            if other:
+                self.people[other.group(2)] = other.group(1)
+            link = re.search(r"(http://[^ ]*)(/dashboard/enter\?token=[\w-]+)", line)
+            if link:
+                self.root, self.link = link.groups()
+                return
+        raise RuntimeError("the demo printed no link")
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(PATIENCE)
+
+
+def faults(browser, root, width):
+    """Returns what is wrong with the page that is open."""
+    found = []
+    for event in browser.events:
+        method, about = event.get("method"), event.get("params", {})
+        if method == "Runtime.exceptionThrown":
+            found.append("script error: " + about["exceptionDetails"]["text"])
+        if method == "Log.entryAdded" and about["entry"]["level"] == "error":
+            found.append("reported: " + about["entry"]["text"])
+        if method == "Network.requestWillBeSent":
+            url = about["request"]["url"]
+            if not url.startswith((root + "/", "data:")):
+                found.append("requested elsewhere: " + url)
+    if browser.evaluate("document.documentElement.scrollWidth") > width:
+        found.append("the page is wider than its window")
+    unnamed = browser.evaluate(
+        "[...document.querySelectorAll('input:not([type=hidden]),button,a')].filter(e =>"
+        " !(e.textContent.trim() || e.ariaLabel || (e.labels && e.labels.length))).length"
+    )
+    if unnamed:
+        found.append(f"{unnamed} controls have no name")
+    return found
+
+
+def keys(browser):
+    """Returns what the keyboard does not do on a customer's page."""
+    found = []
+    browser.press("/", "/")
+    if browser.evaluate("document.activeElement.name") != "q":
+        found.append("/ does not focus the search")
+    browser.evaluate("document.querySelector('svg.drawing a').focus()")
+    browser.press("ArrowRight")
+    place = "[...document.querySelectorAll('svg.drawing a')].indexOf(document.activeElement)"
+    if browser.evaluate(place) != 1:
+        found.append("the arrow keys do not move on the drawing")
+    return found
+
+
+def main():
+    program, folder = sys.argv[1:3]
+    demo = Demo(program)
+    failed = False
+    with tempfile.TemporaryDirectory() as profile:
+        browser = Browser(profile)
+        try:
+            app = "/dashboard/apps/cards"
+            pages = {"apps": "/dashboard", "app": app, "nothing-found": f"{app}/search?q=none"}
+            pages["search"] = f"{app}/search?q=7"
+            for name, person in demo.people.items():
+                pages[f"customer-{name}"] = f"{app}/customers/{person}"
+            first = demo.people["protagonist"]
+            pages["past"] = f"{app}/customers/{first}?at=2026-06-28T10:00:00Z"
+            pages["unknown"] = f"{app}/customers/unknown-id"
+            pages["problem"] = "/dashboard/apps/none"
+            for theme in ["light", "dark"]:
+                for width in [390, 1440]:
+                    browser.call(
+                        "Emulation.setDeviceMetricsOverride",
+                        width=width, height=900, deviceScaleFactor=1, mobile=False,
+                    )
+                    browser.call(
+                        "Emulation.setEmulatedMedia",
+                        features=[{"name": "prefers-color-scheme", "value": theme}],
+                    )
+                    visits = dict(pages)
+                    if theme == "light" and width == 390:
+                        browser.call("Network.clearBrowserCookies")
+                        visits = {"sign-in": "/dashboard/sign-in", **pages}
+                    for name, path in visits.items():
+                        if name == "apps" and "sign-in" in visits:
+                            browser.open(demo.root + demo.link)
+                        browser.open(demo.root + path)
+                        wrong = faults(browser, demo.root, width)
+                        if name == "problem":
+                            wrong = [w for w in wrong if "404" not in w]
+                        if name == "customer-protagonist":
+                            wrong += keys(browser)
+                        size = browser.call("Page.getLayoutMetrics")["cssContentSize"]
+                        shot = browser.call(
+                            "Page.captureScreenshot", captureBeyondViewport=True,
+                            clip={"x": 0, "y": 0, "width": width,
+                                  "height": min(size["height"], 4000), "scale": 1},
+                        )
+                        file = os.path.join(folder, f"{name}-{theme}-{width}.png")
+                        with open(file, "wb") as output:
+                            output.write(base64.b64decode(shot["data"]))
+                        for fault in wrong:
+                            failed = True
+                            print(f"{name}-{theme}-{width}: {fault}")
+        finally:
+            browser.close()
+            demo.close()
+    if failed:
+        return 1
+    print(f"dashboard-shots: every page is right; see {folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
