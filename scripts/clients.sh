@@ -32,7 +32,7 @@ scripts/pack.sh "$TIDEOVER_PACKED"
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 cp -R Clients "$copy/"
-for folder in Conformance/clients docs/guides; do
+for folder in Conformance docs/guides Scenarios Examples; do
     mkdir -p "$copy/$folder"
     cp -R "$folder/." "$copy/$folder/"
 done
