@@ -44,3 +44,14 @@ done
 node --test tests/*.test.mjs
 cd ../python
 PYTHONPATH=src /usr/bin/python3 -m unittest discover -s tests -t .
+
+# Both read the same answers of the core's tables.
+python=$(PYTHONPATH=src /usr/bin/python3 -c 'from tests.support import core_answers
+print(len(list(core_answers())))')
+cd ../typescript
+node=$(node --input-type=module -e 'import { coreAnswers } from "./tests/support/tables.mjs";
+console.log(coreAnswers().length)')
+[ "$node" = "$python" ] || {
+    echo "clients.sh: TypeScript reads $node answers of the tables, Python $python" >&2
+    exit 1
+}

@@ -59,13 +59,13 @@ test("the TypeScript of the documents compiles", () => {
     for (const language of ["ts", "tsx"]) {
       for (const [index, code] of blocks(document, language).entries()) {
         // A block that begins with a file's name is that file.
-        const [, name = `${index}.${language}`] = /^\/\/ (\w+\.tsx?)\n/.exec(code) ?? [];
+        const [, name = `${index}.${language}`] = /^\/\/ ([\w-]+\.tsx?)\n/.exec(code) ?? [];
         writeFileSync(path.join(folder, document, name), code);
         count += 1;
       }
     }
   }
-  assert.ok(count >= 12);
+  assert.ok(count >= 18);
   const configuration = JSON.parse(readFileSync(path.join(here, "tests/types/tsconfig.json"), "utf8"));
   configuration.extends = "../tsconfig.base.json";
   // As apps resolve modules: without extensions, and without the `exports` of packages.
@@ -153,6 +153,63 @@ describe("the packed packages", { skip }, () => {
     });
   }
 
+  test("the wheel and the source archive contain exactly the expected files", () => {
+    const script = "import sys, zipfile; print('\\n'.join(zipfile.ZipFile(sys.argv[1]).namelist()))";
+    const wheel = path.join(packed, "tideover-0.1.0-py3-none-any.whl");
+    const names = execFileSync("python3", ["-c", script, wheel], { encoding: "utf8" }).trim().split("\n");
+    const sources = readdirSync(path.join(clients, "python/src/tideover")).filter((it) => /\.(py|typed)$/.test(it));
+    const information = names.filter((it) => it.startsWith("tideover-0.1.0.dist-info/"));
+    assert.deepEqual(
+      names.filter((it) => !information.includes(it)).sort(), sources.map((it) => `tideover/${it}`).sort());
+    assert.ok(sources.includes("py.typed"));
+    assert.ok(information.some((it) => it.endsWith("/LICENSE")));
+    const read = (file) => execFileSync("unzip", ["-p", wheel, file], { encoding: "utf8" });
+    const metadata = read("tideover-0.1.0.dist-info/METADATA");
+    assert.match(metadata, /^License: Apache-2\.0$/m);
+    assert.ok(metadata.includes(readFileSync(documents.python, "utf8").trim()), "the README is the description");
+    assert.doesNotMatch(metadata, /^Requires-Dist/m);
+    const archive = execFileSync("tar", ["-tzf", path.join(packed, "tideover-0.1.0.tar.gz")], { encoding: "utf8" });
+    for (const file of ["LICENSE", "README.md", "pyproject.toml", ...sources.map((it) => `src/tideover/${it}`)]) {
+      assert.ok(archive.includes(`tideover-0.1.0/${file}\n`), file);
+    }
+  });
+
+  test("the source archive installs offline", () => {
+    const target = path.join(folder, "from-source");
+    execFileSync("/usr/bin/python3", [
+      "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-build-isolation",
+      "--disable-pip-version-check", "--target", target, path.join(packed, "tideover-0.1.0.tar.gz"),
+    ]);
+    assert.ok(existsSync(path.join(target, "tideover/py.typed")));
+  });
+
+  test("the installed packages have their types, in an empty project without ambient declarations", () => {
+    const project = path.join(folder, "typed");
+    mkdirSync(project);
+    writeFileSync(path.join(project, "index.ts"), `
+      import { CustomerSession, TideoverAPI } from "@tideover/client";
+      import { EntitlementCache, fetchWebhook } from "@tideover/node";
+      const api = new TideoverAPI({ url: "https://billing.example.com", app: "cards", key: "sk" });
+      export const answer = new EntitlementCache(api).answer("anna", "premium");
+      export const POST: (request: Request) => Promise<Response> = fetchWebhook({ keys: "whsec_c2VjcmV0" }, () => {});
+      // @ts-expect-error a customer is missing
+      new CustomerSession({ url: "https://billing.example.com", app: "cards", key: "pk" });
+    `);
+    const words = ["--noEmit", "--strict", "--module", "node16", "--moduleResolution", "node16", "--target", "es2020",
+      "--lib", "es2020,dom", "--types", "", "index.ts"];
+    const { status, stdout } = spawnSync("tsc", words, { cwd: project, encoding: "utf8" });
+    assert.equal(status, 0, stdout);
+  });
+
+  test("each package and each README names where it comes from", () => {
+    for (const name of ["client", "react", "react-native", "node"]) {
+      const place = path.join(folder, "node_modules/@tideover", name);
+      assert.match(JSON.parse(readFileSync(path.join(place, "package.json"), "utf8")).gitHead, /^[0-9a-f]{40}$/);
+      assert.equal(
+        readFileSync(path.join(place, "README.md"), "utf8"), readFileSync(documents[name], "utf8"));
+    }
+  });
+
   test("the curl example runs", () => {
     const [script] = blocks("clients", "sh");
     const { entitlements } = JSON.parse(execFileSync("sh", ["-c", script], { env: environment, encoding: "utf8" }));
@@ -191,7 +248,7 @@ describe("the packed packages", { skip }, () => {
   test("the receiver of the Python page verifies deliveries of the real server", async () => {
     await soon("the trial", () => backEnds.python.log.includes(`trial_started ${environment.CUSTOMER}`));
     assert.match(sendTest("python").stdout, /204/);
-    assert.match(backEnds.python.log, /^webhook_test/m);
+    await soon("the test message", () => /^webhook_test/m.test(backEnds.python.log));
     backEnds.python.stop();
     backEnds.python = runPython("whsec_c2VjcmV0");
     await soon("a refusal", () => /400/.test(sendTest("python").stdout));
