@@ -27,7 +27,9 @@ const others = {
   "the store reports the message that failed first": [
     "google-first-answer-stale", "google-store-outage", "google-store-rate-limited", "google-store-too-slow",
   ],
-  "the server asks the store on its own schedule": ["google-ended-unheard", "google-store-answers-stale"],
+  "the server asks the store on its own schedule": [
+    "google-ended-unheard", "google-messages-in-disorder", "google-push-lost", "google-store-answers-stale",
+  ],
   "the app acknowledges the purchase": ["google-unacknowledged"],
   "a second passes with each message, so that the payment is a second later": ["app-store-trial-fails-without-grace"],
 };

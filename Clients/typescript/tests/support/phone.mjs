@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { createElement } from "react";
 import { renderToString } from "react-dom/server";
 import { memoryStore } from "./server.mjs";
+import { soon } from "./tideover.mjs";
 
 /** When an app can be killed between a purchase and its finish. */
 export const deaths = ["before the request", "before the response", "before the finish"];
@@ -123,9 +124,14 @@ export class Phone {
 
   /** Refreshes, and requires that the hooks have what the server answers a back end. */
   async agrees() {
-    await this.look();
-    await this.session.refresh();
-    const { snapshot } = await this.backEnd.snapshot(this.customer);
+    let snapshot;
+    // The server can learn something from a store between the two requests.
+    await soon("one version of the answer", async () => {
+      await this.look();
+      await this.session.refresh();
+      ({ snapshot } = await this.backEnd.snapshot(this.customer));
+      return snapshot.customerVersion === this.session.snapshot?.customerVersion;
+    });
     for (const name of this.names) {
       const entitlement = snapshot.entitlements[name];
       const { answer, prompt, trial } = this.hooks(name);
