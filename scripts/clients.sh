@@ -32,7 +32,7 @@ scripts/pack.sh "$TIDEOVER_PACKED"
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 cp -R Clients "$copy/"
-for folder in Conformance/clients docs/guides; do
+for folder in Conformance docs/guides Scenarios Examples; do
     mkdir -p "$copy/$folder"
     cp -R "$folder/." "$copy/$folder/"
 done
@@ -44,3 +44,14 @@ done
 node --test tests/*.test.mjs
 cd ../python
 PYTHONPATH=src /usr/bin/python3 -m unittest discover -s tests -t .
+
+# Both read the same answers of the core's tables.
+python=$(PYTHONPATH=src /usr/bin/python3 -c 'from tests.support import core_answers
+print(len(list(core_answers())))')
+cd ../typescript
+node=$(node --input-type=module -e 'import { coreAnswers } from "./tests/support/tables.mjs";
+console.log(coreAnswers().length)')
+[ "$node" = "$python" ] || {
+    echo "clients.sh: TypeScript reads $node answers of the tables, Python $python" >&2
+    exit 1
+}

@@ -10,6 +10,19 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 BEGIN = 1_778_371_200.0  # 2026-05-10T00:00:00Z
 
 
+def core_answers():
+    """The answers that the core's tables require at an instant: what a client gets to read."""
+    for file in sorted((ROOT / "Conformance").glob("*.json")):
+        for case in json.loads(file.read_text())["cases"]:
+            expect = case.get("expect", [])
+            for both in expect if isinstance(expect, list) else [expect]:
+                sides = [both[side] for side in ("before", "from") if side in both] or [{}]
+                for side in sides:
+                    answer = {**both, **side}
+                    if "state" in answer:
+                        yield f"{file.name}: {case['name']}", answer
+
+
 def iso(seconds):
     moment = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
     return moment.strftime("%Y-%m-%dT%H:%M:%S.000Z")

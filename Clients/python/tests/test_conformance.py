@@ -6,7 +6,7 @@ from tideover import WebhookRefusal, answer_from, verify_webhook
 from tideover.instants import instant
 from tideover.passes import Expectation, PassRefusal, answer_of, believe, customer_id, verified_claims
 
-from .support import merged, table
+from .support import core_answers, merged, table
 
 # The number of cases that the TypeScript client finds in the same files.
 COUNTS = {"passes": 48, "signed-passes": 19, "webhooks": 25, "snapshots": 11}
@@ -82,6 +82,24 @@ class Conformance(unittest.TestCase):
             self.assertEqual(answer.is_presumed, case["expect"].get("isPresumed", False))
 
         self.each("snapshots", check)
+
+    def test_answers_of_the_core(self):
+        answers = list(core_answers())
+        self.assertGreater(len(answers), 2000)
+        issued, not_after = "2026-05-06T10:00:00Z", "2026-05-13T10:00:00Z"
+        for name, answer in answers:
+            state, confidence = answer["state"], answer.get("confidence", "confirmed")
+            access = answer.get("access", state in ("active", "grace"))
+            status = "granted" if access else "unknown" if confidence == "unknown" else "denied"
+            with self.subTest(name):
+                stated = {"state": state, "access": access, "confidence": confidence}
+                self.assertEqual(answer_from(stated).status, status)
+                claims = {"iss": "tideover", "aud": "cards", "sub": "anna", "environment": "production",
+                          "issued": issued, "notAfter": not_after, "version": 1, "entitlements": {
+                              "premium": {**stated, "access": None, "reason": "any", "notAfter": not_after}}}
+                now = instant(issued)
+                found = believe(claims, Expectation(**DEFAULTS), None, now)
+                self.assertEqual(answer_of(found, "premium", now).entitlement["access"], access)
 
     def test_ids_compare_as_the_server_compares_them(self):
         upper = "7E3FB20B-4CDB-47CC-936D-99D65F608138"

@@ -67,6 +67,47 @@ declare module "express" {
   export = express;
 }
 
+// Source: https://fastify.dev/docs/latest/Reference/ (Server, Request, Reply, ContentTypeParser)
+declare module "fastify" {
+  export interface FastifyRequest {
+    headers: Record<string, string | string[] | undefined>;
+    body: unknown;
+  }
+  export interface FastifyReply {
+    code(status: number): FastifyReply;
+    headers(values: Record<string, string | number>): FastifyReply;
+    send(payload?: unknown): FastifyReply;
+  }
+  type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
+  export interface FastifyInstance {
+    register(plugin: (instance: FastifyInstance, options: object) => Promise<void>): unknown;
+    addContentTypeParser(
+      type: string | string[] | RegExp, options: { parseAs: "buffer"; bodyLimit?: number },
+      parser: (
+        request: FastifyRequest, body: Uint8Array, done: (error: Error | null, body?: unknown) => void,
+      ) => void,
+    ): void;
+    get(path: string, options: { preHandler: Handler }, handler: Handler): FastifyInstance;
+    post(path: string, handler: Handler): FastifyInstance;
+  }
+  export default function fastify(): FastifyInstance;
+}
+
+// Source: https://hono.dev/docs/api/hono and https://hono.dev/docs/api/context
+declare module "hono" {
+  export interface Context {
+    req: { raw: Request; header(name: string): string | undefined };
+    text(body: string): Response;
+  }
+  type Next = () => Promise<void>;
+  type Handler = (context: Context, next: Next) => Response | Promise<Response | void>;
+  export class Hono {
+    get(path: string, ...handlers: Handler[]): this;
+    post(path: string, ...handlers: Handler[]): this;
+    use(path: string, ...handlers: Handler[]): this;
+  }
+}
+
 // Source: https://docs.deno.com/api/deno
 declare const Deno: {
   env: { get(name: string): string | undefined };

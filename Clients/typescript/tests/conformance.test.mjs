@@ -2,7 +2,7 @@ import { answerFrom, answerOf, believe, instant, verifiedClaims, webCryptoVerifi
 import { nodeVerifier, verifyWebhook, WebhookRefusal } from "@tideover/node";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { merged, table } from "./support/tables.mjs";
+import { coreAnswers, merged, table } from "./support/tables.mjs";
 
 /** As many cases as the Python client finds in the same files. */
 const counts = { passes: 48, "signed-passes": 19, webhooks: 25, snapshots: 11 };
@@ -59,4 +59,23 @@ each("snapshots", ({ entitlement, expect }) => {
 test("a platform without Ed25519 has no verifier", async () => {
   assert.equal(await webCryptoVerifier(null), undefined);
   assert.equal(await webCryptoVerifier({ importKey: () => Promise.reject(new Error("NotSupported")) }), undefined);
+});
+
+test("every answer of the core's tables is read with the access that it has, online and from a pass", () => {
+  const answers = coreAnswers();
+  assert.ok(answers.length > 2000);
+  const expected = { issuer: "tideover", audience: "cards", customer: "anna", environment: "production" };
+  const time = { clock: instant("2026-05-06T10:00:00Z") };
+  const [issued, notAfter] = ["2026-05-06T10:00:00Z", "2026-05-13T10:00:00Z"];
+  for (const { name, state, access = state === "active" || state === "grace", confidence = "confirmed" } of answers) {
+    const status = access ? "granted" : confidence === "unknown" ? "unknown" : "denied";
+    assert.equal(answerFrom({ state, access, confidence }, "server").status, status, name);
+    const claims = {
+      iss: "tideover", aud: "cards", sub: "anna", environment: "production", issued, notAfter, version: 1,
+      entitlements: { premium: { state, reason: "any", confidence, notAfter } },
+    };
+    const answer = answerOf(believe(claims, expected, undefined, time), "premium", time);
+    assert.equal(answer.entitlement.access, access, name);
+    assert.equal(answerFrom(answer.entitlement, "pass").status, status, name);
+  }
 });

@@ -2,14 +2,17 @@
 // the packed packages in an empty folder, beside the real server.
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { createHmac } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { program, World } from "./support/tideover.mjs";
+import { runInNewContext } from "node:vm";
+import { program, soon, World } from "./support/tideover.mjs";
 
 const clients = fileURLToPath(new URL("../../", import.meta.url));
 const here = path.join(clients, "typescript");
@@ -20,6 +23,24 @@ const documents = {
   ...Object.fromEntries(["client", "react", "react-native", "node"].map(
     (name) => [name, path.join(here, name, "README.md")])),
 };
+
+/** The folders of Examples/ that a document shows. */
+const examples = { expo: "Expo", clients: "NodeBackEnd", node: "SupabaseFunction" };
+
+for (const [document, name] of Object.entries(examples)) {
+  test(`a document shows every file of Examples/${name} unchanged`, () => {
+    const folder = path.join(clients, "../Examples", name);
+    const text = readFileSync(documents[document], "utf8");
+    const files = readdirSync(folder).filter((file) => /\.(tsx?|mjs)$/.test(file));
+    assert.ok(files.length > 0);
+    for (const file of files) assert.ok(text.includes(`\n${readFileSync(path.join(folder, file), "utf8")}\`\`\``), file);
+  });
+}
+
+test("the back end of Examples/NodeBackEnd has at most 40 lines", () => {
+  const text = readFileSync(path.join(clients, "../Examples/NodeBackEnd/server.mjs"), "utf8");
+  assert.ok(text.trimEnd().split("\n").length <= 40);
+});
 
 /** The code blocks of a document in a language. */
 function blocks(document, language) {
@@ -38,13 +59,13 @@ test("the TypeScript of the documents compiles", () => {
     for (const language of ["ts", "tsx"]) {
       for (const [index, code] of blocks(document, language).entries()) {
         // A block that begins with a file's name is that file.
-        const [, name = `${index}.${language}`] = /^\/\/ (\w+\.tsx?)\n/.exec(code) ?? [];
+        const [, name = `${index}.${language}`] = /^\/\/ ([\w-]+\.tsx?)\n/.exec(code) ?? [];
         writeFileSync(path.join(folder, document, name), code);
         count += 1;
       }
     }
   }
-  assert.ok(count >= 12);
+  assert.ok(count >= 18);
   const configuration = JSON.parse(readFileSync(path.join(here, "tests/types/tsconfig.json"), "utf8"));
   configuration.extends = "../tsconfig.base.json";
   // As apps resolve modules: without extensions, and without the `exports` of packages.
@@ -66,17 +87,53 @@ describe("the packed packages", { skip }, () => {
   let world;
   let folder;
   let environment;
+  let ports;
+  let backEnds = {};
+  const runNode = (script) => {
+    copyFileSync(path.join(clients, "../Examples/NodeBackEnd/server.mjs"), path.join(folder, "server.mjs"));
+    return new Receiver("sh", ["-c", `exec env ${script}`], {
+      cwd: folder, env: { ...environment, WEBHOOK_SECRET: "", PORT: ports.node },
+    });
+  };
+  const runPython = (secret) => {
+    const code = blocks("python", "python").find((it) => it.includes("do_POST"));
+    return new Receiver(path.join(folder, "venv/bin/python"), ["-c", code], {
+      cwd: folder, env: { ...environment, PORT: ports.python, WEBHOOK_SECRET: secret },
+    });
+  };
   before(async () => {
     folder = mkdtempSync(path.join(tmpdir(), "tideover-newcomer-"));
-    world = await World.open();
-    await world.step({ do: "subscribe", customer: "anna", product: "cards.pro.monthly" });
     environment = {
-      ...process.env, PYTHONPATH: "", NODE_PATH: "", TIDEOVER_URL: world.url, TIDEOVER_KEY: world.secretKey,
-      CUSTOMER: await world.customer("anna"), WEBHOOK_SECRET: "whsec_c2VjcmV0", PORT: "0",
+      ...process.env, PATH: `${folder}:${process.env.PATH}`, PYTHONPATH: "", NODE_PATH: "",
     };
+    symlinkSync(program, path.join(folder, "tideover"));
+    const [, secret, start] = blocks("clients", "sh");
+    assert.match(start, /^WEBHOOK_SECRET=\$\(cat whsec\.txt\) node server\.mjs$/m);
+    const shell = (script) => execFileSync("sh", ["-c", script], { env: bare(environment), cwd: folder, encoding: "utf8" });
+    shell(secret);
+    // Two back ends receive: the one in Node and the one in Python.
+    ports = { node: await freePort(), python: await freePort() };
+    const { webhooks: [webhook] } = runInNewContext(`({ ${blocks("clients", "json5")[0]} })`);
+    const receiver = (name) => ({
+      ...webhook, id: name === "node" ? webhook.id : name, secretFile: path.join(folder, webhook.secretFile),
+      url: webhook.url.replace("3000", ports[name]),
+    });
     install(folder);
+    world = await World.open(undefined, () => [receiver("node"), receiver("python")]);
+    Object.assign(environment, {
+      TIDEOVER_URL: world.url, TIDEOVER_KEY: world.secretKey, CUSTOMER: await world.customer("anna"),
+      WEBHOOK_SECRET: readFileSync(path.join(folder, "whsec.txt"), "utf8").trim(),
+    });
+    backEnds = {
+      node: runNode(blocks("clients", "sh")[2]), python: runPython(environment.WEBHOOK_SECRET),
+    };
+    for (const port of Object.values(ports)) {
+      await soon("the back ends", () => fetch(`http://127.0.0.1:${port}`).then(() => true, () => false));
+    }
+    await world.step({ do: "subscribe", customer: "anna", product: "cards.pro.monthly" });
   });
   after(async () => {
+    for (const backEnd of Object.values(backEnds)) backEnd.stop();
     await world?.close();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -96,32 +153,107 @@ describe("the packed packages", { skip }, () => {
     });
   }
 
+  test("the wheel and the source archive contain exactly the expected files", () => {
+    const script = "import sys, zipfile; print('\\n'.join(zipfile.ZipFile(sys.argv[1]).namelist()))";
+    const wheel = path.join(packed, "tideover-0.1.0-py3-none-any.whl");
+    const names = execFileSync("python3", ["-c", script, wheel], { encoding: "utf8" }).trim().split("\n");
+    const sources = readdirSync(path.join(clients, "python/src/tideover")).filter((it) => /\.(py|typed)$/.test(it));
+    const information = names.filter((it) => it.startsWith("tideover-0.1.0.dist-info/"));
+    assert.deepEqual(
+      names.filter((it) => !information.includes(it)).sort(), sources.map((it) => `tideover/${it}`).sort());
+    assert.ok(sources.includes("py.typed"));
+    assert.ok(information.some((it) => it.endsWith("/LICENSE")));
+    const read = (file) => execFileSync("unzip", ["-p", wheel, file], { encoding: "utf8" });
+    const metadata = read("tideover-0.1.0.dist-info/METADATA");
+    assert.match(metadata, /^License: Apache-2\.0$/m);
+    assert.ok(metadata.includes(readFileSync(documents.python, "utf8").trim()), "the README is the description");
+    assert.doesNotMatch(metadata, /^Requires-Dist/m);
+    const archive = execFileSync("tar", ["-tzf", path.join(packed, "tideover-0.1.0.tar.gz")], { encoding: "utf8" });
+    for (const file of ["LICENSE", "README.md", "pyproject.toml", ...sources.map((it) => `src/tideover/${it}`)]) {
+      assert.ok(archive.includes(`tideover-0.1.0/${file}\n`), file);
+    }
+  });
+
+  test("the source archive installs offline", () => {
+    const target = path.join(folder, "from-source");
+    execFileSync("/usr/bin/python3", [
+      "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-build-isolation",
+      "--disable-pip-version-check", "--target", target, path.join(packed, "tideover-0.1.0.tar.gz"),
+    ]);
+    assert.ok(existsSync(path.join(target, "tideover/py.typed")));
+  });
+
+  test("the installed packages have their types, in an empty project without ambient declarations", () => {
+    const project = path.join(folder, "typed");
+    mkdirSync(project);
+    writeFileSync(path.join(project, "index.mts"), `
+      import { CustomerSession, TideoverAPI } from "@tideover/client";
+      import { EntitlementCache, fetchWebhook } from "@tideover/node";
+      const api = new TideoverAPI({ url: "https://billing.example.com", app: "cards", key: "sk" });
+      export const answer = new EntitlementCache(api).answer("anna", "premium");
+      export const POST: (request: Request) => Promise<Response> = fetchWebhook({ keys: "whsec_c2VjcmV0" }, () => {});
+      // @ts-expect-error a customer is missing
+      new CustomerSession({ url: "https://billing.example.com", app: "cards", key: "pk" });
+    `);
+    writeFileSync(path.join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: {
+      noEmit: true, strict: true, module: "node16", moduleResolution: "node16", target: "es2020",
+      lib: ["es2020", "dom"], types: [],
+    } }));
+    const { status, stdout } = spawnSync("tsc", ["-p", project], { encoding: "utf8" });
+    assert.equal(status, 0, stdout);
+  });
+
+  test("each installed package names its commit and has its README", () => {
+    for (const name of ["client", "react", "react-native", "node"]) {
+      const place = path.join(folder, "node_modules/@tideover", name);
+      assert.match(JSON.parse(readFileSync(path.join(place, "package.json"), "utf8")).gitHead, /^[0-9a-f]{40}$/);
+      assert.equal(
+        readFileSync(path.join(place, "README.md"), "utf8"), readFileSync(documents[name], "utf8"));
+    }
+  });
+
   test("the curl example runs", () => {
     const [script] = blocks("clients", "sh");
     const { entitlements } = JSON.parse(execFileSync("sh", ["-c", script], { env: environment, encoding: "utf8" }));
     assert.equal(entitlements.premium.access, true);
   });
 
-  test("the back end of the first page runs", async () => {
-    const code = blocks("clients", "js")[0].replace('"127.0.0.1");', '"127.0.0.1", function () { console.log(this.address().port); });');
-    writeFileSync(path.join(folder, "server.mjs"), code);
-    const server = spawn("node", ["server.mjs"], { cwd: folder, env: environment, stdio: ["ignore", "pipe", "inherit"] });
-    try {
-      const [port] = await once(server.stdout, "data");
-      const url = `http://127.0.0.1:${String(port).trim()}`;
-      const status = async (customer) => (await fetch(url, { headers: { "x-customer": customer } })).status;
-      assert.equal(await status(environment.CUSTOMER), 200);
-      assert.equal(await status(await world.customer("ben")), 403);
-      const body = JSON.stringify({ type: "entitlement_changed", data: { customer: environment.CUSTOMER } });
-      const time = String(Math.floor(Date.now() / 1000));
-      const signature = createHmac("sha256", "secret").update(`msg_1.${time}.${body}`).digest("base64");
-      const headers = { "webhook-id": "msg_1", "webhook-timestamp": time, "webhook-signature": `v1,${signature}` };
-      const hook = (text) => fetch(`${url}/hooks`, { method: "POST", body: text, headers });
-      assert.equal((await hook(body)).status, 204);
-      assert.equal((await hook(`${body} `)).status, 400);
-    } finally {
-      server.kill();
-    }
+  /** Sends a test message with the command of the documents, and returns its report. */
+  const sendTest = (id) => spawnSync(
+    program, ["webhooks", "test", id, "--config", world.config], { env: bare(environment), encoding: "utf8" });
+
+  test("the back end of the first page runs, with deliveries of the real server", async () => {
+    const url = `http://127.0.0.1:${ports.node}`;
+    const status = async (customer) => (await fetch(url, { headers: { "x-customer": customer } })).status;
+    const { CUSTOMER: anna } = environment;
+    await soon("the trial", () => backEnds.node.log.includes(`trial_started ${anna}`));
+    assert.equal(await status(anna), 200);
+    assert.equal(await status(await world.customer("ben")), 403);
+
+    // The answer is kept for half a minute, but the delivery of the refund is faster.
+    await world.step({ do: "advance", by: "8 d" });
+    await world.step({ do: "refund", customer: "anna", product: "cards.pro.monthly" });
+    await soon("the refund", () => backEnds.node.log.includes(`refunded ${anna}`));
+    assert.equal(await status(anna), 403);
+    await world.step({ do: "buy", customer: "anna", product: "cards.lifetime" });
+    await soon("the purchase", async () => (await status(anna)) === 200);
+
+    const { status: code, stdout } = sendTest("backend");
+    assert.equal(code, 0, stdout);
+    await soon("the test message", () => /^webhook_test/m.test(backEnds.node.log));
+    const forged = await fetch(`${url}/hooks`, { method: "POST", body: "{}", headers: {
+      "webhook-id": "1", "webhook-timestamp": String(Math.floor(Date.now() / 1000)), "webhook-signature": "v1,AAAA",
+    } });
+    assert.equal(forged.status, 400);
+  });
+
+  test("the receiver of the Python page verifies deliveries of the real server", async () => {
+    await soon("the trial", () => backEnds.python.log.includes(`trial_started ${environment.CUSTOMER}`));
+    assert.match(sendTest("python").stdout, /204/);
+    await soon("the test message", () => /^webhook_test/m.test(backEnds.python.log));
+    backEnds.python.stop();
+    backEnds.python = runPython("whsec_c2VjcmV0");
+    await soon("a refusal", () => /400/.test(sendTest("python").stdout));
   });
 
   test("the Python example runs", () => {
@@ -132,7 +264,7 @@ describe("the packed packages", { skip }, () => {
     const there = first.replace("https://billing.example.com", world.url)
       .replace('"sk_secret"', '"sk_secret", environment="simulated"')
       .replace("sk_secret", world.secretKey).replace("u_42", environment.CUSTOMER);
-    assert.match(run(there), /^open until 2026-/);
+    assert.match(run(there), /^open until (2026-|None)/);
   });
 
   for (const [index, name] of [[1, "FastAPI"], [2, "Django"]]) {
@@ -147,6 +279,34 @@ describe("the packed packages", { skip }, () => {
     });
   }
 });
+
+/** The program takes configuration from variables; those of the examples are not meant for it. */
+function bare(environment) {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("TIDEOVER_")));
+}
+
+/** A port that was free a moment ago. */
+async function freePort() {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address();
+  probe.close();
+  return String(port);
+}
+
+/** A back end in a process of its own; `log` has what it printed. */
+class Receiver {
+  log = "";
+
+  constructor(command, words, options) {
+    this.process = spawn(command, words, { ...options, stdio: ["ignore", "pipe", "ignore"] });
+    this.process.stdout.on("data", (part) => { this.log += part; });
+  }
+
+  stop() {
+    this.process.kill();
+  }
+}
 
 /** Installs the packed packages into an empty folder: nothing is fetched. */
 function install(folder) {

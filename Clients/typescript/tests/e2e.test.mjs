@@ -1,78 +1,22 @@
 // A device in a simulated world: the built server, both simulated stores, and the hooks that an app
 // renders. TIDEOVER_BINARY names the built program.
-import { CustomerSession, PurchaseSync, TideoverAPI } from "@tideover/client";
-import { EntitlementCache, fetchWebhook, nodeVerifier, withEntitlement } from "@tideover/node";
-import { TideoverProvider, useEntitlement, usePrompt } from "@tideover/react";
+import { TideoverAPI } from "@tideover/client";
+import { EntitlementCache, fetchWebhook, withEntitlement } from "@tideover/node";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
-import { createElement } from "react";
-import { renderToString } from "react-dom/server";
 import { generateTypes } from "../scripts/generate-types.mjs";
-import { memoryStore } from "./support/server.mjs";
+import { deaths, Phone } from "./support/phone.mjs";
 import { applePurchase, playPurchase, program, World } from "./support/tideover.mjs";
 
 const day = 86_400_000;
 const skip = program ? false : "TIDEOVER_BINARY does not name the built program";
 
-/**
- * A phone: its storage and its store's purchases outlive the app, which can be started and ended.
- */
-class Phone {
-  storage = memoryStore();
-  unfinished = [];
-  finished = [];
-  offset = 0;
-
-  constructor(world, customer) {
-    this.world = world;
-    this.customer = customer;
-    this.backEnd = new TideoverAPI({ url: world.url, app: "cards", key: world.secretKey, environment: "simulated" });
-  }
-
-  async startApp() {
-    this.now = (await this.world.now()) + this.offset;
-    this.session = new CustomerSession({
-      url: this.world.url, app: "cards", key: this.world.publicKey, environment: "simulated",
-      customer: this.customer, storage: this.storage, clock: () => this.now, attempts: 1, verifier: nodeVerifier,
-    });
-    const library = {
-      getAvailablePurchases: async () => [...this.unfinished],
-      purchaseUpdatedListener: () => ({ remove: () => {} }),
-      finishTransaction: async ({ purchase }) => {
-        this.finished.push(purchase.productId);
-        this.unfinished = this.unfinished.filter((it) => it !== purchase);
-      },
-    };
-    this.errors = [];
-    this.sync = new PurchaseSync(this.session, library, { onError: (error) => this.errors.push(error) });
-    if (this.unfinished.length > 0) await this.sync.start();
-  }
-
-  endApp() {
-    this.sync.stop();
-    this.session = undefined;
-  }
-
-  /** What the hooks render now. */
-  screen() {
-    const Screen = () => {
-      const { status, because = "" } = useEntitlement("premium");
-      return `${status} ${because}`.trim() + `, ${usePrompt().kind}`;
-    };
-    return renderToString(createElement(TideoverProvider, { session: this.session }, createElement(Screen)));
-  }
-
-  /** Refreshes, and compares what the hook has with what the server answers a back end. */
-  async agrees(screen, state) {
-    this.now = (await this.world.now()) + this.offset;
-    await this.session.refresh();
-    const { snapshot } = await this.backEnd.snapshot(this.customer);
-    assert.deepEqual(this.session.answer("premium").entitlement, snapshot.entitlements.premium);
-    assert.deepEqual(this.session.snapshot.prompt, snapshot.prompt);
-    assert.equal(snapshot.entitlements.premium.state, state);
-    assert.equal(this.screen(), screen);
-  }
+/** The hooks agree with the server, which has the state; `screen` is what they show. */
+async function agrees(phone, screen, state) {
+  const { entitlements } = await phone.agrees();
+  assert.equal(entitlements.premium.state, state);
+  assert.equal(phone.screen(), screen);
 }
 
 describe("a device with the real server", { skip }, () => {
@@ -88,11 +32,13 @@ describe("a device with the real server", { skip }, () => {
 
   test("a device follows a year on the App Store", async () => {
     const phone = new Phone(world, await world.customer("anna"));
+    phone.isOffline = true;
     await phone.startApp();
     assert.equal(phone.screen(), "unknown loading, none");
-    await phone.agrees("unknown unconfirmed, none", "never");
-    await phone.session.reconcile({ nothing: true });
-    await phone.agrees("denied, none", "never");
+    phone.isOffline = false;
+    await agrees(phone, "unknown unconfirmed, none", "never");
+    await phone.sync.restore();
+    await agrees(phone, "denied, none", "never");
 
     // The store's message is lost and the server is unreachable: only the phone has the purchase.
     world.isLosing = true;
@@ -107,39 +53,37 @@ describe("a device with the real server", { skip }, () => {
     world.isLosing = false;
     await world.serve();
     await phone.startApp();
-    assert.deepEqual(phone.finished, ["cards.pro.monthly"]);
-    await phone.agrees("granted, none", "active");
+    assert.equal(phone.finished.length, 1);
+    await agrees(phone, "granted, none", "active");
     assert.equal(phone.session.answer("premium").entitlement.trial.daysLeft, 7);
 
     await world.step({ do: "advance", by: "8 d" });
-    await phone.agrees("granted, none", "active");
+    await agrees(phone, "granted, none", "active");
     assert.equal(phone.session.answer("premium").entitlement.reason, "paid");
 
     await world.step({ do: "failPayments", customer: "anna" });
     await world.step({ do: "advance", by: "1 month" });
-    await phone.agrees("granted, soft", "grace");
+    await agrees(phone, "granted, soft", "grace");
 
     // After a day without a network the app starts again: the pass answers.
     await world.stop();
     phone.endApp();
     phone.offset = day;
     await phone.startApp();
-    assert.equal(phone.screen(), "unknown loading, none");
-    await phone.session.refresh();
     assert.equal(phone.screen(), "granted, none");
     assert.equal(phone.session.answer("premium").source, "pass");
     phone.now += 7 * day;
     assert.equal(phone.screen(), "unknown offline, none");
     phone.offset = 0;
     await world.serve();
-    await phone.agrees("granted, soft", "grace");
+    await agrees(phone, "granted, soft", "grace");
 
     await world.step({ do: "advance", by: "17 d" });
-    await phone.agrees("denied, hard", "hold");
+    await agrees(phone, "denied, hard", "hold");
     await world.step({ do: "fixPayments", customer: "anna" });
-    await phone.agrees("granted, none", "active");
+    await agrees(phone, "granted, none", "active");
     await world.step({ do: "refund", customer: "anna", product: "cards.pro.monthly" });
-    await phone.agrees("denied, none", "expired");
+    await agrees(phone, "denied, none", "expired");
     phone.endApp();
   });
 
@@ -148,16 +92,39 @@ describe("a device with the real server", { skip }, () => {
     world.isLosing = true;
     await world.step({ do: "buy", customer: "ben", product: "cards.pro", acknowledged: false });
     world.isLosing = false;
-    phone.unfinished.push(playPurchase(world.tokens.at(-1)));
+    phone.unfinished.push(playPurchase(world.tokens.at(-1).token, "cards.pro"));
     await phone.startApp();
-    assert.deepEqual(phone.finished, ["cards.pro"]);
-    await phone.agrees("granted, none", "active");
+    assert.equal(phone.finished.length, 1);
+    await agrees(phone, "granted, none", "active");
     await world.step({ do: "cancel", customer: "ben", product: "cards.pro" });
-    await phone.agrees("granted, none", "active");
+    await agrees(phone, "granted, none", "active");
     await world.step({ do: "advance", by: "1 month" });
-    await phone.agrees("denied, none", "expired");
+    await agrees(phone, "denied, none", "expired");
     phone.endApp();
   });
+
+  for (const death of deaths) {
+    test(`an app that is killed ${death} finishes its purchases at the next start`, async () => {
+      const purchases = {
+        anna: () => applePurchase(world.transactions.at(-1)),
+        ben: () => playPurchase(world.tokens.at(-1).token, "cards.pro"),
+      };
+      for (const [name, product] of [["anna", "cards.pro.monthly"], ["ben", "cards.pro"]]) {
+        const phone = new Phone(world, await world.customer(name));
+        await phone.startApp();
+        await world.step({ do: "buy", customer: name, product });
+        const purchase = purchases[name]();
+        await phone.receiveAndDie(purchase, death);
+        assert.deepEqual(phone.finished, []);
+        await phone.startApp();
+        assert.deepEqual(phone.finished, [purchase.id]);
+        await agrees(phone, "granted, none", "active");
+        phone.endApp();
+        await world.step({ do: "cancel", customer: name, product });
+        await world.step({ do: "advance", by: "2 months" });
+      }
+    });
+  }
 
   test("a back end admits only entitled customers", async () => {
     const api = new TideoverAPI({ url: world.url, app: "cards", key: world.secretKey, environment: "simulated" });

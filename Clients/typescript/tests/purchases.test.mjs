@@ -170,3 +170,38 @@ test("after stop no purchase is received", async () => {
   sync.stop();
   assert.equal(store.listeners.size, 0);
 });
+
+test("after stop nothing that failed is presented again", async () => {
+  let isBroken = true;
+  const { store, sync, presented } = setUp(() => {
+    if (isBroken) throw new TypeError("fetch failed");
+    return "accepted";
+  });
+  await sync.start();
+  store.buy(bought("monthly"));
+  await sync.flush();
+  sync.stop();
+  isBroken = false;
+  const before = presented().length;
+  await sync.flush();
+  assert.equal(presented().length, before);
+  await sync.start();
+  assert.deepEqual(store.finished, ["monthly"]);
+  sync.stop();
+});
+
+test("a purchase that waits and that a restore finds is presented once", async () => {
+  let isBroken = true;
+  const { store, sync, presented } = setUp(() => {
+    if (isBroken) throw new TypeError("fetch failed");
+    return "accepted";
+  });
+  await sync.start();
+  store.buy(bought("monthly"));
+  await sync.flush();
+  isBroken = false;
+  await sync.restore();
+  assert.equal(presented().at(-1).purchases.length, 1);
+  assert.deepEqual(store.finished, ["monthly"]);
+  sync.stop();
+});

@@ -305,3 +305,21 @@ test("an entitlement equals the server's", async () => {
   await session.refresh();
   assert.deepEqual(session.answer("premium").entitlement, entitlement());
 });
+
+test("a prompt and a trial end with their time, also while the server is unreachable", async () => {
+  const iso = (at) => new Date(at).toISOString();
+  const trial = { startedAt: iso(begin), endsAt: iso(begin + 7200_000), cancelBy: iso(begin), daysLeft: 1, urgent: true };
+  const prompt = { kind: "soft", entitlement: "premium", key: "grace.soft", arguments: { until: iso(begin + 3600_000) } };
+  const { session, world } = start({
+    world: { answer: snapshot({ prompt, premium: { state: "grace", trial, nextChange: iso(begin + 7200_000) } }) },
+  });
+  await session.refresh();
+  world.isOffline = true;
+  const seen = (at) => {
+    world.now = begin + at;
+    return [session.prompt?.kind, session.stated("premium")?.trial?.daysLeft];
+  };
+  assert.deepEqual(seen(3599_999), ["soft", 1]);
+  assert.deepEqual(seen(3600_000), [undefined, 1]);
+  assert.deepEqual(seen(7200_000), [undefined, undefined]);
+});

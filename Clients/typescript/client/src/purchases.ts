@@ -41,6 +41,7 @@ export class PurchaseSync<Purchase extends StorePurchase> {
   private pause = firstPause;
   private cancelRetry: (() => void) | undefined;
   private subscription: { remove(): void } | undefined;
+  private isStopped = false;
 
   constructor(
     private readonly session: CustomerSession,
@@ -50,16 +51,20 @@ export class PurchaseSync<Purchase extends StorePurchase> {
 
   /** Listens for purchases and presents what the store has in hand already. */
   start(): Promise<void> {
+    this.isStopped = false;
     this.subscription ??= this.library.purchaseUpdatedListener((purchase) => {
-      this.waiting.push(purchase);
+      this.add([purchase]);
       void this.flush();
     });
     return this.restore();
   }
 
+  /** Presents nothing more, not even what could not be presented: the store has it still. */
   stop(): void {
+    this.isStopped = true;
     this.subscription?.remove();
     this.subscription = undefined;
+    this.waiting = [];
     this.cancelRetry?.();
   }
 
@@ -68,7 +73,7 @@ export class PurchaseSync<Purchase extends StorePurchase> {
     try {
       const purchases = await this.library.getAvailablePurchases();
       if (purchases.length + this.waiting.length === 0) await this.session.reconcile({ nothing: true });
-      this.waiting.push(...purchases);
+      this.add(purchases);
     } catch (error) {
       this.options.onError?.(error);
     }
@@ -81,9 +86,20 @@ export class PurchaseSync<Purchase extends StorePurchase> {
     return this.flushing;
   }
 
+  /** Adds those that do not wait yet: a restore finds the ones that the listener received. */
+  private add(purchases: readonly Purchase[]): void {
+    if (this.isStopped) return;
+    for (const purchase of purchases) {
+      const { productId, purchaseToken } = purchase;
+      const isSame = (it: Purchase) => it === purchase
+        || (purchaseToken != null && it.purchaseToken === purchaseToken && it.productId === productId);
+      if (!this.waiting.some(isSame)) this.waiting.push(purchase);
+    }
+  }
+
   private async present(): Promise<void> {
     this.cancelRetry?.();
-    while (this.waiting.length > 0) {
+    while (this.waiting.length > 0 && !this.isStopped) {
       const purchases = this.waiting;
       this.waiting = [];
       try {
@@ -93,7 +109,9 @@ export class PurchaseSync<Purchase extends StorePurchase> {
         await this.finish(answer, purchases);
         if (this.waiting.some((purchase) => purchases.includes(purchase))) return this.retryLater();
       } catch (error) {
-        this.waiting = [...purchases, ...this.waiting];
+        const newer = this.waiting;
+        this.waiting = this.isStopped ? [] : [...purchases];
+        this.add(newer);
         this.options.onError?.(error);
         return this.retryLater();
       }
@@ -105,7 +123,7 @@ export class PurchaseSync<Purchase extends StorePurchase> {
       const purchase = kind === "purchase" ? purchases[index] : undefined;
       if (!purchase) continue;
       // The store could not be asked, or the server could not store it.
-      if (verdict === "unasked" || verdict === "failed") this.waiting.push(purchase);
+      if (verdict === "unasked" || verdict === "failed") this.add([purchase]);
       if (verdict === "accepted" && purchase.purchaseState !== "pending") await this.finishOne(purchase);
     }
   }
@@ -123,6 +141,7 @@ export class PurchaseSync<Purchase extends StorePurchase> {
 
   private retryLater(): void {
     this.cancelRetry?.();
+    if (this.isStopped) return;
     this.cancelRetry = schedule(() => void this.flush(), this.pause);
     this.pause = Math.min(longestPause, this.pause * 2);
   }

@@ -10,7 +10,9 @@ import { verifiedClaims, webCryptoVerifier } from "./signature.js";
 import type { SignatureRefusal, Verifier } from "./signature.js";
 import { emptyRecord, readRecord } from "./record.js";
 import type { SessionRecord } from "./record.js";
-import type { DeviceEvidence, PassKey, PromptReport, Reconciled, ShownPrompt, Snapshot } from "./types.js";
+import type {
+  DeviceEvidence, Entitlement, PassKey, Prompt, PromptReport, Reconciled, ShownPrompt, Snapshot,
+} from "./types.js";
 
 export interface SessionOptions extends APIOptions {
   /** The id that your back end knows the customer by. */
@@ -97,6 +99,25 @@ export class CustomerSession {
     return this.isCurrent(this.current) ? this.current.snapshot : undefined;
   }
 
+  /** What the server last stated of an entitlement, until that changes by itself. */
+  stated(name: EntitlementName): Entitlement | undefined {
+    const { current } = this;
+    const entitlement = current?.snapshot.entitlements[name];
+    if (!entitlement || !this.isCurrent(current)) return undefined;
+    const change = instant(entitlement.nextChange);
+    return change !== undefined && change <= this.serverTime(current) ? undefined : entitlement;
+  }
+
+  /** The message for a customer with a failed payment, until its time is over. */
+  get prompt(): Prompt | undefined {
+    const { current } = this;
+    const prompt = this.snapshot?.prompt;
+    if (!current || prompt?.entitlement === undefined) return prompt;
+    const until = instant(prompt.arguments?.until);
+    const isOver = until !== undefined && until <= this.serverTime(current);
+    return isOver || !this.stated(prompt.entitlement as EntitlementName) ? undefined : prompt;
+  }
+
   /** Whether the session can answer offline, and if not, why not. */
   get passStatus(): PassStatus {
     return this.status;
@@ -119,7 +140,9 @@ export class CustomerSession {
     const later: number[] = [];
     if (this.current) {
       const server = this.serverTime(this.current);
-      const changes = Object.values(this.current.snapshot.entitlements).map((it) => instant(it.nextChange));
+      const { entitlements, prompt } = this.current.snapshot;
+      const changes = Object.values(entitlements).map((it) => instant(it.nextChange));
+      changes.push(instant(prompt.arguments?.until));
       later.push(...changes.filter((at): at is number => at !== undefined && at > server).map((at) => at - server));
     }
     if (this.held) {
@@ -188,13 +211,9 @@ export class CustomerSession {
 
   private derive(name: string): Answer {
     const { current } = this;
-    if (current) {
-      const entitlement = current.snapshot.entitlements[name];
-      if (!entitlement) return { status: "unknown", because: "unnamed" };
-      const change = instant(entitlement.nextChange);
-      const isOver = change !== undefined && change <= this.serverTime(current);
-      if (this.isCurrent(current) && !isOver) return answerFrom(entitlement, "server");
-    }
+    if (current && !current.snapshot.entitlements[name]) return { status: "unknown", because: "unnamed" };
+    const stated = this.stated(name as EntitlementName);
+    if (stated) return answerFrom(stated, "server");
     if (this.held) return answerFromPass(this.held, name, this.time);
     const isFirst = this.failure === undefined && !current;
     return { status: "unknown", because: isFirst || this.refreshing ? "loading" : "offline" };

@@ -1,5 +1,5 @@
 import type { Arguments, EntitlementName } from "@tideover/client";
-import { usePrompt, useSnapshot } from "@tideover/react";
+import { usePrompt, useSnapshot, useTrial } from "@tideover/react";
 import { createElement } from "react";
 import type { ReactElement } from "react";
 import { Linking, Platform } from "react-native";
@@ -34,11 +34,12 @@ export interface TrialBannerOptions extends BannerOptions {
 
 /** Shows how long a free trial lasts and what follows; renders nothing while none runs. */
 export function TrialBanner({ entitlement, ...options }: TrialBannerOptions): ReactElement | null {
-  const state = useSnapshot()?.entitlements[entitlement];
-  if (!state?.trial || !state.words) return null;
-  const { key, title, message, label } = state.words;
-  const content = options.translate?.(key, state.words.arguments) ?? { title, message, label };
-  return banner(content, state.advice?.url, "tideover-trial", options);
+  const snapshot = useSnapshot();
+  const trial = useTrial(entitlement);
+  if (!trial?.running || !trial.words) return null;
+  const { key, title, message, label } = trial.words;
+  const content = options.translate?.(key, trial.words.arguments) ?? { title, message, label };
+  return banner(content, snapshot?.entitlements[entitlement]?.advice?.url, "tideover-trial", options);
 }
 
 function banner(

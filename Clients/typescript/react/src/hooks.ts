@@ -13,7 +13,8 @@ export function useEntitlement(name: EntitlementName): Answer {
 
 /** The message for a customer with a failed payment; `kind` is `none` if there is none. */
 export function usePrompt(): Prompt {
-  return useSnapshot()?.prompt ?? noPrompt;
+  const session = useSession();
+  return useValue(useCallback(() => session.prompt, [session])) ?? noPrompt;
 }
 
 export interface TrialState {
@@ -27,7 +28,8 @@ export interface TrialState {
 
 /** The trial of an entitlement; undefined before the first answer and offline. */
 export function useTrial(name: EntitlementName): TrialState | undefined {
-  const entitlement = useSnapshot()?.entitlements[name];
+  const session = useSession();
+  const entitlement = useValue(useCallback(() => session.stated(name), [session, name]));
   if (!entitlement) return undefined;
   const { trial: running, trialOffer: offer, words } = entitlement;
   return { running, offer, words };

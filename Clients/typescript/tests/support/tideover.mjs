@@ -14,17 +14,15 @@ export const program = process.env.TIDEOVER_BINARY;
 /** Variables of the tests are not configuration of the program. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("TIDEOVER_")));
 
-const products = {
-  "cards.pro.monthly": { entitlements: ["premium"], group: "pro", period: "P1M", trial: "P1W", price: "9.99 USD", grace: "P16D" },
-  "cards.lifetime": { entitlements: ["premium"], kind: "nonConsumable", price: "149.99 USD" },
-};
-const play = { "cards.pro:monthly": { entitlements: ["premium"], group: "cards.pro", period: "P1M", price: "9.99 USD", grace: "P7D" } };
 const push = { audience: "https://tideover.example/push", email: "pusher@tideover-rehearsal.iam.gserviceaccount.com" };
 
-const scenario = {
+const standard = {
   scenario: "A store for clients", source: "Scenarios/README.md",
   app: { id: "cards", bundleId: "com.example.cards" },
-  products,
+  products: {
+    "cards.pro.monthly": { entitlements: ["premium"], group: "pro", period: "P1M", trial: "P1W", price: "9.99 USD", grace: "P16D" },
+    "cards.lifetime": { entitlements: ["premium"], kind: "nonConsumable", price: "149.99 USD" },
+  },
   googlePlay: {
     packageName: "com.example.cards",
     subscriptions: { "cards.pro": { entitlements: ["premium"], basePlans: { monthly: { period: "P1M", price: "9.99 USD", grace: "7 d" } } } },
@@ -33,8 +31,36 @@ const scenario = {
   start: "2026-05-01T10:00:00Z",
 };
 
+/** The products of a scenario's stores, as an operator configures them. */
+function catalogue({ products = {}, googlePlay: { subscriptions = {}, products: items = {} } = {} }) {
+  const known = ["entitlements", "kind", "group", "period", "trial", "price"];
+  const only = ({ grace, graceScope, ...product }) => ({
+    ...Object.fromEntries(Object.entries(product).filter(([name]) => known.includes(name))),
+    ...(grace && grace !== "off" && graceScope !== "paidOnly" ? { grace } : {}),
+  });
+  const result = Object.fromEntries(Object.entries(products).map(([id, product]) => [id, only(product)]));
+  for (const [id, { entitlements, basePlans }] of Object.entries(subscriptions)) {
+    for (const [plan, { period, price, grace }] of Object.entries(basePlans)) {
+      const days = parseInt(grace ?? "0", 10);
+      result[`${id}:${plan}`] = {
+        entitlements, group: id, period, price, ...(days > 0 ? { grace: `P${days}D` } : {}),
+      };
+    }
+  }
+  for (const [id, { consumable, ...product }] of Object.entries(items)) {
+    result[id] = { ...only(product), kind: consumable ? "consumable" : "nonConsumable" };
+  }
+  return result;
+}
+
+/** Lengths of time as the configuration writes them: `3d`, not `3 d`. */
+function lengths(values = {}) {
+  const short = (value) => (typeof value === "string" ? value.replace(" ", "") : value);
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, short(value)]));
+}
+
 /** Waits until something holds: for half a minute at most. */
-async function soon(what, holds) {
+export async function soon(what, holds) {
   for (let attempt = 0; attempt < 300; attempt += 1) {
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -46,11 +72,21 @@ export class World {
   processes = [];
   transactions = [];
   tokens = [];
+  /** Ids of purchases that a phone has received. */
+  handedOver = new Set();
   isLosing = false;
 
-  /** The stores and a server, with the secrets that it takes: public and secret key. */
-  static async open() {
-    const world = new World();
+  constructor(scenario, webhooks) {
+    this.scenario = scenario;
+    this.webhooks = webhooks;
+  }
+
+  /**
+   * The stores of a scenario and a server, with a public and a secret key. `webhooks` returns the
+   * receivers of the server's configuration, given a function that writes a file.
+   */
+  static async open(scenario = standard, webhooks = () => []) {
+    const world = new World(scenario, webhooks);
     world.folder = mkdtempSync(path.join(tmpdir(), "tideover-clients-"));
     try {
       await world.start();
@@ -65,15 +101,16 @@ export class World {
     this.relay = http.createServer((request, response) => void this.pass(request, response));
     this.relay.listen(0, "127.0.0.1");
     await once(this.relay, "listening");
-    const stage = this.write("store.json", scenario);
+    const stage = this.write("store.json", this.scenario);
     this.authority = path.join(this.folder, "store");
     const target = `http://127.0.0.1:${this.relay.address().port}`;
     const ready = await this.run(
       ["sandbox", "serve", stage, "--listen", "127.0.0.1:0", "--target", target, "--authority", this.authority],
       /stores listen on (\S+)\n[^]*issuer id (\S+), key id (\S+) and[^]*key file \S+\n/);
     [, this.store, this.issuerId, this.keyId] = ready;
-    // Its file is written just after it is named.
-    await soon("the key file of Google", () => existsSync(path.join(this.authority, "service-account.json")));
+    // The last file is written just after it is named.
+    const last = this.scenario.googlePlay ? "service-account.json" : `AuthKey_${this.keyId}.p8`;
+    await soon("the stores' keys", () => existsSync(path.join(this.authority, last)));
     const key = this.tool("keys", "pass");
     writeFileSync(path.join(this.folder, "pass-key.pem"), key, { mode: 0o600 });
     this.config = this.write("tideover.json", this.configuration());
@@ -97,21 +134,25 @@ export class World {
   }
 
   configuration() {
-    const { issuerId, keyId } = this;
+    const { issuerId, keyId, scenario } = this;
+    const { bundleId, appAppleId = 1234567890 } = scenario.app;
+    const { packageName } = scenario.googlePlay ?? {};
     const file = (name) => path.join(this.authority, name);
+    const key = { issuerId, keyId, privateKeyFile: file(`AuthKey_${keyId}.p8`) };
+    const account = { push, serviceAccountFile: file("service-account.json") };
+    const policy = { prompts: lengths(scenario.prompts) };
     return {
       server: { listen: "127.0.0.1:0" },
       storage: `sqlite:${path.join(this.folder, "tideover.db")}`,
       pass: { keyFile: path.join(this.folder, "pass-key.pem") },
       apps: [{
         id: "cards", environments: ["simulated"],
-        appStore: {
-          bundleId: "com.example.cards", appAppleId: 1234567890, issuerId, keyId, privateKeyFile: file(`AuthKey_${keyId}.p8`),
-        },
-        googlePlay: { packageName: "com.example.cards", push, serviceAccountFile: file("service-account.json") },
+        ...(bundleId ? { appStore: { bundleId, appAppleId, ...key } } : {}),
+        ...(packageName ? { googlePlay: { packageName, ...account } } : {}),
         simulatedStore: { url: this.store, root: file("root.der") },
-        products: { ...products, ...play },
+        products: catalogue(scenario), ...(scenario.prompts ? { policy } : {}),
       }],
+      webhooks: this.webhooks((name, text) => this.write(name, text)),
     };
   }
 
@@ -158,14 +199,22 @@ export class World {
     }
   }
 
-  remember(request, body) {
+  /** Keeps what a device gets from its store; a message that arrived damaged has nothing. */
+  remember({ url }, body) {
     const part = (text) => JSON.parse(Buffer.from(text, "base64"));
-    if (request.url.includes("/app-store")) {
-      const { data } = part(JSON.parse(body).signedPayload.split(".")[1]);
-      if (data?.signedTransactionInfo) this.transactions.push(data.signedTransactionInfo);
-    } else if (request.url.includes("/google-play")) {
-      const { subscriptionNotification } = part(JSON.parse(body).message.data);
-      if (subscriptionNotification) this.tokens.push(subscriptionNotification.purchaseToken);
+    try {
+      const message = JSON.parse(body);
+      if (url.includes("/app-store")) {
+        const { data } = part(message.signedPayload.split(".")[1]);
+        if (data?.signedTransactionInfo) this.transactions.push(data.signedTransactionInfo);
+      } else if (url.includes("/google-play")) {
+        const { subscriptionNotification, oneTimeProductNotification: item } = part(message.message.data);
+        const token = subscriptionNotification?.purchaseToken ?? item?.purchaseToken;
+        const [subscription] = Object.keys(this.scenario.googlePlay.subscriptions ?? {});
+        if (token) this.tokens.push({ token, productId: item?.sku ?? subscription });
+      }
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
     }
   }
 
@@ -192,7 +241,7 @@ export class World {
 
   write(name, value) {
     const file = path.join(this.folder, name);
-    writeFileSync(file, JSON.stringify(value));
+    writeFileSync(file, typeof value === "string" ? value : JSON.stringify(value));
     chmodSync(file, 0o600);
     return file;
   }
@@ -223,9 +272,9 @@ export function applePurchase(transaction) {
 }
 
 /** The same on Android. */
-export function playPurchase(purchaseToken) {
+export function playPurchase(purchaseToken, productId) {
   return {
-    id: "order", productId: "cards.pro", currentPlanId: "monthly", transactionDate: 0, purchaseToken,
+    id: purchaseToken, productId, currentPlanId: "monthly", transactionDate: 0, purchaseToken,
     store: "google", platform: "android", quantity: 1, purchaseState: "purchased", isAutoRenewing: true,
     isAcknowledgedAndroid: false, packageNameAndroid: "com.example.cards",
   };

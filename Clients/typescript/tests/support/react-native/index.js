@@ -6,6 +6,7 @@ const primitive = (name) => ({ children, ...props }) => createElement(name, prop
 export const View = primitive("View");
 export const Text = primitive("Text");
 export const Pressable = primitive("Pressable");
+export const Button = primitive("Button");
 
 export const opened = [];
 export const Linking = {
