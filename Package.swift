@@ -76,7 +76,10 @@ let isCheckout =
     || ["/checkouts/", "/repositories/"].contains(where: folder.contains)
 if !isCheckout {
     dependencies.append(.package(path: "StandIns/StoreKit"))
-    kit.append(.product(name: "StoreKit", package: "StoreKit"))
+    kit += [
+        .product(name: "StoreKit", package: "StoreKit"),
+        .product(name: "UIKit", package: "StoreKit"),
+    ]
     targets += [
         tests(
             "TideoverKitTests",

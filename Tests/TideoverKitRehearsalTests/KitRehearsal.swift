@@ -21,10 +21,16 @@ final class KitRehearsal {
     let customer: StoreCustomer
     /// Whether the device reaches the server.
     let isOnline = Locked(true)
+    /// How far the device's clock is ahead, in milliseconds.
+    let clockOffset = Locked(Int64(0))
+    /// The causes of the drifts that the server reported to a device, in order.
+    let driftCauses = Locked<[String]>([])
+    private var losesNotifications = false
     private let disks = Locked<[String: [UInt8]]>([:])
     private let folder: URL
 
-    init(_ scenario: Scenario, customer name: String? = nil) async throws {
+    /// Creates a rehearsal; a fast sandbox renews at another rate than the scenario says.
+    init(_ scenario: Scenario, renewalRate: RenewalRate = .realTime) async throws {
         folder = FileManager.default.temporaryDirectory.appending(
             path: "tideover-kit-\(UUID().uuidString)"
         )
@@ -33,7 +39,7 @@ final class KitRehearsal {
         rehearsal = try Rehearsal(scenario, in: folder.path, version: "test")
         let target = rehearsal.target
         store = SimulatedAppStore(
-            scenario.app.store,
+            renewalRate == .realTime ? scenario.app.store : scenario.app.store.at(renewalRate),
             seed: scenario.seed,
             now: scenario.start,
             authority: rehearsal.authority,
@@ -43,9 +49,7 @@ final class KitRehearsal {
         )
         for customer in scenario.customers { try await store.register(customer) }
         await target.meetStore(store.serverAPI)
-        guard let found = scenario.customers.first(where: { name == nil || $0.name == name }) else {
-            throw NoCustomer()
-        }
+        guard let found = scenario.customers.first else { throw NoCustomer() }
         customer = found
         device = SimulatedDevice(store, customer: found.name)
         rehearsal.clock.now = Instant(millisecondsSince1970: scenario.start)
@@ -64,8 +68,10 @@ final class KitRehearsal {
     func pass(until instant: Int64) async throws {
         let (store, clock, handler) = (store, rehearsal.clock, rehearsal.service.handler)
         let path = "/v1/apps/\(scenario.app.id)/notifications/app-store"
+        let isLosing = losesNotifications
         try await store.advance(to: max(instant, await store.now)) { body in
             clock.now = Instant(millisecondsSince1970: await store.now)
+            if isLosing { return 200 }
             let request = Request(
                 method: "POST",
                 path: path,
@@ -82,6 +88,39 @@ final class KitRehearsal {
         while let last = await store.lastFirstAttempt { try await pass(until: last) }
     }
 
+    // MARK: - The scenario
+
+    /// Performs an action of a scenario.
+    ///
+    /// - Returns: The visit, if a customer opens the app.
+    func perform(_ step: ScenarioStep) async throws -> DeviceVisit? {
+        switch step.action {
+        case .store(let action):
+            // The store refuses some actions; the scenario's own test checks which ones.
+            if let customer = step.customer { _ = try? await store.perform(action, by: customer) }
+        case .requestTestNotification: await store.requestTestNotification()
+        case .loseNotifications(let isLosing): losesNotifications = isLosing
+        case .catchUp: await catchUp()
+        case .disturbNotifications(let rule): await store.add(rule)
+        case .disturbServerAPI(let rule): await store.add(rule)
+        case .endDisturbances:
+            await store.clearFaults()
+            await store.clearWireFaults()
+        case .openApp(let visit): return visit
+        case .showPrompt, .storeAction, .googlePlay, .revenueCat, nil: break
+        }
+        return nil
+    }
+
+    /// The server asks the store for missed notifications, again while the store delays it.
+    private func catchUp() async {
+        for _ in 0..<20 {
+            guard let next = await rehearsal.target.catchUp() else { return }
+            let isDue = next <= rehearsal.clock.now.millisecondsSince1970
+            guard isDue else { return }
+        }
+    }
+
     // MARK: - The device
 
     private var settings: KitSettings {
@@ -95,7 +134,9 @@ final class KitRehearsal {
         return settings
     }
 
-    var customerID: CustomerID {
+    var customerID: CustomerID { id(of: customer) }
+
+    private func id(of customer: StoreCustomer) -> CustomerID {
         guard let id = CustomerID(customer.appAccountToken ?? customer.name) else {
             preconditionFailure("a scenario's customers have names")
         }
@@ -103,19 +144,35 @@ final class KitRehearsal {
     }
 
     /// Starts the app on the device; its file persists between starts.
-    func launch(withServer: Bool) async -> EntitlementStore {
-        var settings = settings
-        if withServer {
-            settings.server = ServerIdentity(app: scenario.app.id, apiKey: "", issuer: "")
-        }
-        let app = EntitlementStore(settings, effects(disk: withServer ? "server" : "alone"))
+    func launch(
+        withServer: Bool,
+        for customer: StoreCustomer? = nil,
+        disk: String? = nil
+    ) async -> EntitlementStore {
+        let app = app(withServer: withServer, for: customer, disk: disk)
         await app.start()
         await app.settled()
         return app
     }
 
+    /// Returns the app before its start.
+    func app(
+        withServer: Bool,
+        for customer: StoreCustomer? = nil,
+        disk: String? = nil
+    ) -> EntitlementStore {
+        var settings = settings
+        if let customer { settings.customer = id(of: customer) }
+        if withServer {
+            settings.server = ServerIdentity(app: scenario.app.id, apiKey: "", issuer: "")
+        }
+        let own = withServer ? "server" : "alone"
+        return EntitlementStore(settings, effects(disk: disk ?? own + settings.customer.text))
+    }
+
     private func effects(disk: String) -> KitEffects {
         let (clock, disks, isOnline) = (rehearsal.clock, disks, isOnline)
+        let (offset, causes) = (clockOffset, driftCauses)
         let (handler, credentials) = (rehearsal.service.handler, rehearsal.credentials)
         let start = Instant(millisecondsSince1970: scenario.start)
         return KitEffects(
@@ -129,12 +186,15 @@ final class KitRehearsal {
                 var request = request
                 request.headers["Authorization"] = credentials["Authorization"]
                 request.headers["Content-Length"] = "\(request.body.count)"
-                return try await handler(request)
+                let response = try await handler(request)
+                causes.withLock { $0 += response.driftCauses }
+                return response
             },
             verify: { _, _, _ in false },
             clock: {
                 let now = clock.now
-                return ClockReading(clock: now, uptime: now - start)
+                let ahead = Milliseconds(offset.withLock { $0 })
+                return ClockReading(clock: now + ahead, uptime: now - start)
             },
             // Only the rehearsal advances the time.
             sleep: { _ in
@@ -150,13 +210,14 @@ final class KitRehearsal {
 
     // MARK: - The server
 
-    /// Returns the server's current answer about the customer.
-    func served() async throws -> ServerReply {
+    /// Returns the server's current answer about a customer.
+    func served(_ customer: StoreCustomer? = nil) async throws -> ServerReply {
+        let id = id(of: customer ?? self.customer)
         var headers = rehearsal.credentials
         headers["Accept"] = "application/json"
         let response = try await rehearsal.service.handler(
             Request(
-                path: "/v1/apps/\(scenario.app.id)/customers/\(customerID.text)",
+                path: "/v1/apps/\(scenario.app.id)/customers/\(id.text)",
                 query: [QueryItem(name: "environment", value: "simulated")],
                 headers: headers
             )
@@ -165,7 +226,38 @@ final class KitRehearsal {
     }
 }
 
+extension AppStoreApp {
+    /// Returns the app in the sandbox, with short months.
+    fileprivate func at(_ rate: RenewalRate) -> AppStoreApp {
+        AppStoreApp(
+            bundleId: bundleId,
+            appAppleId: appAppleId,
+            environment: .sandbox,
+            renewalRate: rate,
+            products: products,
+            oneTimeProducts: oneTimeProducts
+        )
+    }
+}
+
+extension Response {
+    /// The causes of the drifts in the answer to a reconcile.
+    fileprivate var driftCauses: [String] {
+        guard let root = try? JSONDocument(body).root, let drifts = root["drift"] else { return [] }
+        return drifts.elements.compactMap { $0["cause"]?.string }
+    }
+}
+
 extension Scenario {
+    /// The names of the repository's scenarios with a prefix.
+    static func names(_ prefix: String) -> [String] {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Scenarios")
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return files.filter { $0.hasPrefix(prefix) && $0.hasSuffix(".json5") }
+            .map { String($0.dropLast(6)) }.sorted()
+    }
+
     /// Loads a scenario of the repository.
     static func named(_ name: String) throws -> Scenario {
         let root = URL(filePath: #filePath).deletingLastPathComponent()

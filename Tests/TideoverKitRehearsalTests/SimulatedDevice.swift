@@ -7,7 +7,10 @@ import TideoverSandbox
 /// faults.
 actor SimulatedDevice {
     private let store: SimulatedAppStore
+    /// The customer of the purchases.
     private let customer: String
+    /// The customer who is signed in to the store.
+    private var account: String
     private var cache: [AppStoreDevicePurchase] = []
     private var finished: Set<String> = []
     private var reported: Set<String> = []
@@ -17,22 +20,38 @@ actor SimulatedDevice {
     /// Whether external changes are reported while the app runs.
     private var reports = true
     private var verifies = true
+    /// Readings that wait while the store is slow.
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var isSlow = false
     private(set) var syncs = 0
 
     init(_ store: SimulatedAppStore, customer: String) {
         self.store = store
         self.customer = customer
+        account = customer
     }
+
+    /// Signs in to another customer's account of the store; nil for the own one.
+    func signIn(as other: String?) { account = other ?? customer }
 
     func set(stale: Bool) { isStale = stale }
     func set(reports: Bool) { self.reports = reports }
     func set(verifies: Bool) { self.verifies = verifies }
 
+    /// Makes readings of the store wait, or answers them.
+    func set(slow: Bool) {
+        isSlow = slow
+        let waiting = waiting
+        self.waiting = []
+        for continuation in waiting { continuation.resume() }
+    }
+
     /// The ids of finished transactions.
     var finishedIds: Set<String> { finished }
 
     private func look() async -> [AppStoreDevicePurchase] {
-        if !isStale, let seen = try? await store.device(of: customer) { cache = seen }
+        while isSlow { await withCheckedContinuation { waiting.append($0) } }
+        if !isStale, let seen = try? await store.device(of: account) { cache = seen }
         return cache
     }
 
@@ -83,12 +102,17 @@ actor SimulatedDevice {
     }
 
     /// Buys in the app. A bought product is in `unfinished` until it is finished.
-    private func buy(_ product: String, asksToBuy: Bool) async throws -> FakeStore.Bought {
-        if asksToBuy {
+    private func buy(_ product: String, _ fault: PurchaseFault?) async throws -> FakeStore.Bought {
+        if fault == .asksToBuy {
             try await store.perform(.askToBuy(product: product), by: customer)
             return .pending
         }
         try await store.perform(.buy(product: product, outsideApp: false), by: customer)
+        switch fault {
+        case .interrupted: throw CancellationError()
+        case .reportedAsCancelled: return .userCancelled
+        case .asksToBuy, nil: break
+        }
         guard let bought = await look().last(where: { $0.productId == product }) else {
             return .userCancelled
         }
@@ -97,7 +121,7 @@ actor SimulatedDevice {
     }
 
     /// Returns the stand-in's responses.
-    nonisolated func fakeStore(asksToBuy: Bool = false) -> FakeStore {
+    nonisolated func fakeStore(_ fault: PurchaseFault? = nil) -> FakeStore {
         var fake = FakeStore()
         fake.all = { await self.all() }
         fake.unfinished = { await self.unfinished() }
@@ -106,9 +130,19 @@ actor SimulatedDevice {
         fake.updates = { [listeners] in listeners.stream() }
         fake.finish = { await self.finish($0) }
         fake.sync = { await self.sync() }
-        fake.purchase = { product, _ in try await self.buy(product, asksToBuy: asksToBuy) }
+        fake.purchase = { product, _ in try await self.buy(product, fault) }
         return fake
     }
+}
+
+/// What happens to a purchase in the app.
+enum PurchaseFault: Hashable, Sendable {
+    /// A parent must approve it.
+    case asksToBuy
+    /// The purchase is paid, and the call that made it ends without a result.
+    case interrupted
+    /// The purchase is paid, and StoreKit reports that the customer cancelled it.
+    case reportedAsCancelled
 }
 
 /// The iterators over `Transaction.updates`.

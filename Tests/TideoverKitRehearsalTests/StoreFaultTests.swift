@@ -23,11 +23,10 @@ import TideoverSandbox
         """
 
     private func rehearse(
-        asksToBuy: Bool = false,
         _ body: @MainActor (KitRehearsal) async throws -> Void
     ) async throws {
         let rehearsal = try await KitRehearsal(Scenario(reading: Array(Self.scenario.utf8)))
-        try await rehearsal.device.fakeStore(asksToBuy: asksToBuy).serve {
+        try await rehearsal.device.fakeStore().serve {
             try await body(rehearsal)
         }
         try await rehearsal.close()
@@ -37,9 +36,10 @@ import TideoverSandbox
 
     private func buy(
         _ app: EntitlementStore,
-        _ rehearsal: KitRehearsal
+        _ rehearsal: KitRehearsal,
+        _ fault: PurchaseFault? = nil
     ) async throws -> PurchaseOutcome {
-        var fake = rehearsal.device.fakeStore()
+        var fake = rehearsal.device.fakeStore(fault)
         fake.products = ["cards.pro.monthly": .autoRenewable]
         return try await fake.serve {
             let products = try await StoreKit.Product.products(for: ["cards.pro.monthly"])
@@ -164,17 +164,12 @@ import TideoverSandbox
         }
     }
 
-    @Test func `an Ask to Buy purchase waits and then arrives`() async throws {
+    @Test(arguments: [true, false])
+    func `an Ask to Buy purchase waits and then arrives`(withServer: Bool) async throws {
         try await rehearse { rehearsal in
-            let app = await rehearsal.launch(withServer: false)
-            var fake = rehearsal.device.fakeStore(asksToBuy: true)
-            fake.products = ["cards.pro.monthly": .autoRenewable]
-            let outcome = try await fake.serve {
-                let products = try await StoreKit.Product.products(for: ["cards.pro.monthly"])
-                return try await app.purchase(try #require(products.first))
-            }
+            let app = await rehearsal.launch(withServer: withServer)
+            let outcome = try await buy(app, rehearsal, .asksToBuy)
             #expect(outcome == .pending)
-            await app.settled()
             #expect(app["premium"].isWaiting)
             try await rehearsal.store.perform(.approvePurchase(product: nil), by: "anna")
             app.enteredForeground()
@@ -214,6 +209,137 @@ import TideoverSandbox
             app.enteredForeground()
             await app.settled()
             #expect(heard.count == count)
+        }
+    }
+
+    @Test func `an Ask to Buy purchase that is declined gives no access`() async throws {
+        try await rehearse { rehearsal in
+            let app = await rehearsal.launch(withServer: true)
+            _ = try await buy(app, rehearsal, .asksToBuy)
+            try await rehearsal.store.perform(.declinePurchase(product: nil), by: "anna")
+            app.enteredForeground()
+            await app.settled()
+            #expect(app["premium"].access == .denied)
+            #expect(await rehearsal.device.finishedIds.isEmpty)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `an interrupted purchase is found and finished once`(withServer: Bool) async throws {
+        try await rehearse { rehearsal in
+            let app = await rehearsal.launch(withServer: withServer)
+            await #expect(throws: CancellationError.self) {
+                _ = try await buy(app, rehearsal, .interrupted)
+            }
+            let again = await rehearsal.launch(withServer: withServer)
+            #expect(again["premium"].access == .granted)
+            #expect(await rehearsal.device.finishedIds.count == 1)
+        }
+    }
+
+    @Test func `a paid purchase that StoreKit reports as cancelled gives access`() async throws {
+        try await rehearse { rehearsal in
+            let app = await rehearsal.launch(withServer: true)
+            let outcome = try await buy(app, rehearsal, .reportedAsCancelled)
+            #expect(outcome == .cancelled)
+            #expect(app["premium"].access == .granted)
+            #expect(await rehearsal.device.finishedIds.count == 1)
+        }
+    }
+
+    @Test func `an answer needs no products from the store`() async throws {
+        try await rehearse { rehearsal in
+            let app = await rehearsal.launch(withServer: false)
+            _ = try await buy(app, rehearsal)
+            let products = try await StoreKit.Product.products(for: ["cards.pro.monthly"])
+            #expect(products.isEmpty)
+            app.enteredForeground()
+            await app.settled()
+            #expect(app["premium"].access == .granted)
+        }
+    }
+
+    @Test func `a slow store denies nothing before it answers`() async throws {
+        try await rehearse { rehearsal in
+            try await rehearsal.store.perform(
+                .buy(product: "cards.pro.monthly", outsideApp: false),
+                by: "anna"
+            )
+            await rehearsal.device.set(slow: true)
+            let app = rehearsal.app(withServer: true)
+            await app.start()
+            #expect(app["premium"].access == .unknown)
+            #expect(!app.state.isAnswered)
+            await rehearsal.device.set(slow: false)
+            await app.settled()
+            #expect(app["premium"].access == .granted)
+        }
+    }
+
+    @Test func `a renewal that another device presented first is committed once`() async throws {
+        try await rehearse { rehearsal in
+            let app = await rehearsal.launch(withServer: true)
+            _ = try await buy(app, rehearsal)
+            await rehearsal.device.set(stale: true)
+            try await rehearsal.pass(until: rehearsal.scenario.start + monthly + 3_600_000)
+            let other = SimulatedDevice(rehearsal.store, customer: "anna")
+            await other.fakeStore().serve {
+                let second = await rehearsal.launch(withServer: true, disk: "other device")
+                #expect(second["premium"].access == .granted)
+            }
+            let before = try await rehearsal.served()
+            // This device reads the renewal last, from its own store.
+            await rehearsal.device.set(stale: false)
+            await rehearsal.device.reportNews()
+            app.enteredForeground()
+            await app.settled()
+            let after = try await rehearsal.served()
+            #expect(app["premium"].until == after["premium"]?.until)
+            #expect(before["premium"]?.until == after["premium"]?.until)
+            #expect(await other.finishedIds.isSubset(of: rehearsal.device.finishedIds))
+        }
+    }
+
+    @Test func `the store's messages wait until the app is ready`() async throws {
+        try await rehearse { rehearsal in
+            let app = await rehearsal.launch(withServer: false)
+            var fake = rehearsal.device.fakeStore()
+            let (reasons, post) = AsyncStream<Int>.makeStream()
+            let (shown, show) = AsyncStream<Int>.makeStream()
+            fake.messages = { reasons }
+            fake.display = { show.yield($0) }
+            await fake.serve {
+                app.controlMessages(in: FakeStore.scene())
+                post.yield(StoreKit.Message.Reason.priceIncreaseConsent.rawValue)
+                var displays = shown.makeAsyncIterator()
+                #expect(await displays.next() == 1)
+            }
+        }
+    }
+
+    @Test func `the store is read again after a sheet`() async throws {
+        try await rehearse { rehearsal in
+            let app = await rehearsal.launch(withServer: false)
+            var fake = rehearsal.device.fakeStore()
+            let groups = Locked<[String?]>([])
+            let store = rehearsal.store
+            fake.manageSubscriptions = { group in groups.withLock { $0.append(group) } }
+            fake.redeemOfferCode = {
+                try await store.perform(
+                    .buy(product: "cards.pro.monthly", outsideApp: true),
+                    by: "anna"
+                )
+            }
+            try await fake.serve {
+                try await app.manageSubscriptions(in: FakeStore.scene(), group: "pro")
+                try await app.manageSubscriptions(in: FakeStore.scene())
+                await app.settled()
+                #expect(app["premium"].access == .denied)
+                try await app.redeemOfferCode(in: FakeStore.scene())
+                await app.settled()
+            }
+            #expect(groups.withLock { $0 } == ["pro", nil])
+            #expect(app["premium"].access == .granted)
         }
     }
 }

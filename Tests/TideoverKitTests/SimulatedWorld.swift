@@ -28,6 +28,7 @@ struct SimulatedWorld {
     var syncs = 0
     var restores: [RestoreOutcome] = []
     var shown: [EntitlementState] = []
+    var displayed: [StoreMessage] = []
     var now = TestPurchases.start
     /// The number of effects before the process is killed; nil for no limit.
     var life: Int?
@@ -98,6 +99,7 @@ struct SimulatedWorld {
             syncs += 1
             return [.synced]
         case .publish(let state): shown.append(state)
+        case .display(let message): displayed.append(message)
         case .endRestore(let outcome): restores.append(outcome)
         case .verifyPass, .fetchKeys, .wake: break
         }

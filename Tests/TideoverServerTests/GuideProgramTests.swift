@@ -77,6 +77,18 @@ final class GuideProgramTests {
             #expect(said.code == 0, "\(said.messages)")
         }
     }
+
+    @Test(.enabled(if: ShellTools.arePresent(["swiftc"]), "swiftc is not on the PATH"))
+    func `the example app can be parsed`() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let app = root.appending(path: "Examples/KitApp")
+        let names = try FileManager.default.contentsOfDirectory(atPath: app.path)
+        let sources = names.filter { $0.hasSuffix(".swift") }.map { app.appending(path: $0).path }
+        #expect(sources.count == 4)
+        let said = try ChildProcess.run(["/usr/bin/env", "swiftc", "-parse"] + sources)
+        #expect(said.code == 0, "\(said.messages)")
+    }
 }
 
 /// A page under `docs/guides`.

@@ -152,18 +152,20 @@ extension EntitlementMachine.PurchaseResult {
 }
 
 extension EntitlementStore {
-    /// Buys a product. If the customer's id is a UUID, it becomes the account token, so that the
-    /// server can identify the owner.
+    /// The options for every purchase. If the customer's id is a UUID, it becomes the account token,
+    /// so that the server can identify the owner.
+    public var purchaseOptions: Set<StoreKit.Product.PurchaseOption> {
+        guard let token = customer.flatMap({ UUID(uuidString: $0.text) }) else { return [] }
+        return [.appAccountToken(token)]
+    }
+
+    /// Buys a product with these options and `purchaseOptions`.
     @available(visionOS, unavailable)
     public func purchase(
         _ product: StoreKit.Product,
         options: Set<StoreKit.Product.PurchaseOption> = []
     ) async throws -> PurchaseOutcome {
-        var options = options
-        if let token = customer.flatMap({ UUID(uuidString: $0.text) }) {
-            options.insert(.appAccountToken(token))
-        }
-        let chosen = options
+        let chosen = options.union(purchaseOptions)
         return try await purchase(product.id) { try await product.purchase(options: chosen) }
     }
 

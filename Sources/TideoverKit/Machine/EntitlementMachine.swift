@@ -38,6 +38,10 @@ package struct EntitlementMachine: Hashable, Sendable {
     // Restoring
     var restore: Restore?
 
+    // Messages of the store
+    var delaysMessages = false
+    var delayedMessages: [StoreMessage] = []
+
     // Time and writing
     var clock: DeviceClock
     var revision = 0
@@ -124,6 +128,8 @@ package struct EntitlementMachine: Hashable, Sendable {
         case .restoreAsked: beginRestore()
         case .synced: synced()
         case .syncFailed: syncFailed()
+        case .messageReceived(let message): receiveMessage(message)
+        case .messagesDelayed(let delays): delayMessages(delays)
         case .passVerified(let compact, let claims): believe(claims, of: compact, at: reading)
         case .passForged(let compact): reject(compact, .forged)
         case .keysReceived(let keys): receive(keys)

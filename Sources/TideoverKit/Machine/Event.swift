@@ -33,6 +33,10 @@ extension EntitlementMachine {
         case restoreAsked
         case synced
         case syncFailed
+        /// The store has a message for the customer.
+        case messageReceived(StoreMessage)
+        /// The app starts or stops delaying messages.
+        case messagesDelayed(Bool)
         /// The signature of a pass is valid; carries its claims.
         case passVerified(compact: String, claims: [UInt8])
         /// The signature of a pass is invalid.
@@ -63,6 +67,8 @@ extension EntitlementMachine {
         case verifyPass(PassDocument, PassKey)
         case fetchKeys
         case publish(EntitlementState)
+        /// Show a message of the store.
+        case display(StoreMessage)
         /// Send `clockSeen` at an instant; this replaces the previous request.
         case wake(at: Instant)
         case endRestore(RestoreOutcome)

@@ -62,9 +62,13 @@ extension EntitlementMachine {
     ) -> DeviceConclusionDocument? {
         guard let readAt, let decision = decision(at: reading), !settings.catalogue.products.isEmpty
         else { return nil }
+        let unverified = store.transactions.filter { !$0.isVerified }
         return DeviceConclusionDocument(
             decision,
             unfinished: store.unfinished,
+            unverified: Set(
+                unverified.flatMap { settings.catalogue[$0.productId]?.entitlements ?? [] }
+            ),
             askedAt: readAt,
             deviceTime: reading.clock
         )

@@ -126,9 +126,11 @@ extension ServerIdentity {
 package struct DeviceConclusionDocument: Hashable, Sendable {
     package var json: [UInt8]
 
+    /// `unverified` are the entitlements of purchases that the device could not verify.
     package init(
         _ decision: DeviceDecision,
         unfinished: [SignedPurchase],
+        unverified: Set<String>,
         askedAt: Instant,
         deviceTime: Instant
     ) {
@@ -142,7 +144,8 @@ package struct DeviceConclusionDocument: Hashable, Sendable {
                 object: { writer in
                     for entitlement in decision.snapshot.entitlements {
                         writer.key(entitlement.name)
-                        entitlement.writeConclusion(to: &writer, unfinished)
+                        let isVerified = !unverified.contains(entitlement.name)
+                        entitlement.writeConclusion(to: &writer, unfinished, isVerified)
                     }
                 }
             )
@@ -152,7 +155,11 @@ package struct DeviceConclusionDocument: Hashable, Sendable {
 }
 
 extension Snapshot.Entitlement {
-    fileprivate func writeConclusion(to writer: inout JSONWriter, _ all: [SignedPurchase]) {
+    fileprivate func writeConclusion(
+        to writer: inout JSONWriter,
+        _ all: [SignedPurchase],
+        _ isVerified: Bool
+    ) {
         let unfinished = all.filter { $0.productId == standing.productId }
         writer.object { writer in
             writer.field("access", standing.access)
@@ -162,7 +169,7 @@ extension Snapshot.Entitlement {
             }
             if let productId = standing.productId { writer.field("productId", productId) }
             if let id = standing.lineage?.id { writer.field("originalTransactionId", id) }
-            writer.field("verified", true)
+            writer.field("verified", standing.access || isVerified)
             guard !unfinished.isEmpty else { return }
             writer.field(
                 "unfinished",

@@ -55,6 +55,27 @@ public final class EntitlementStore {
     /// gives access does the store synchronize, which asks for a password.
     public func restore() async -> RestoreOutcome { await runtime?.restore() ?? .notAnswered }
 
+    /// Whether the app delays the store's messages, for example during onboarding. Set it to false
+    /// to show those that are still unresolved. It has an effect after `controlMessages`.
+    @ObservationIgnored public var delaysMessages = false {
+        didSet { runtime?.send(.messagesDelayed(delaysMessages)) }
+    }
+
+    /// Takes over the store's messages. Without this call StoreKit shows them by itself.
+    package func controlMessages(
+        _ messages: AsyncStream<StoreMessage>,
+        display: @escaping @MainActor (StoreMessage) -> Void
+    ) {
+        runtime?.controlMessages(messages, display: display)
+    }
+
+    /// Presents a sheet of the store, and reads the store again when it closes: the sheets report no
+    /// result.
+    package func present(_ sheet: @MainActor () async throws -> Void) async rethrows {
+        defer { enteredForeground() }
+        try await sheet()
+    }
+
     /// Reports that the app delivered a consumable, if no server does. Deliver each transaction
     /// once: after a crash it is listed again.
     public func delivered(_ purchase: SignedPurchase) {

@@ -13,6 +13,8 @@ final class KitRuntime {
     private var early: [EntitlementMachine.Event] = []
     private var restores: [CheckedContinuation<RestoreOutcome, Never>] = []
     private var listening: Task<Void, Never>?
+    private var messages: Task<Void, Never>?
+    private var display: (@MainActor (StoreMessage) -> Void)?
     private var waking: Task<Void, Never>?
     /// The latest write; each begins after the previous one has ended.
     private var writing: Task<Void, Never>?
@@ -35,6 +37,7 @@ final class KitRuntime {
 
     deinit {
         listening?.cancel()
+        messages?.cancel()
         waking?.cancel()
     }
 
@@ -69,6 +72,18 @@ final class KitRuntime {
         switch update {
         case .transaction(let purchase): send(.transactionUpdated(purchase))
         case .statusChanged: send(.statusChanged)
+        }
+    }
+
+    /// Takes over the store's messages; a later call replaces the display of an earlier one.
+    func controlMessages(
+        _ source: AsyncStream<StoreMessage>,
+        display: @escaping @MainActor (StoreMessage) -> Void
+    ) {
+        self.display = display
+        messages?.cancel()
+        messages = Task { [weak self] in
+            for await message in source { self?.send(.messageReceived(message)) }
         }
     }
 
@@ -112,6 +127,7 @@ final class KitRuntime {
         case .verifyPass(let document, let key): verify(document, key)
         case .fetchKeys: fetchKeys()
         case .publish(let state): publish(state)
+        case .display(let message): display?(message)
         case .wake(let instant): wake(at: instant)
         case .endRestore(let outcome): endRestore(outcome)
         }

@@ -1,4 +1,5 @@
 public import Foundation
+public import UIKit
 
 /// https://developer.apple.com/documentation/storekit/appstore
 @available(iOS 15.0, macOS 12.0, tvOS 15.0, watchOS 8.0, *)
@@ -12,6 +13,32 @@ public enum AppStore: Sendable {
         public static let production = Environment(rawValue: "Production")
         public static let sandbox = Environment(rawValue: "Sandbox")
         public static let xcode = Environment(rawValue: "Xcode")
+    }
+}
+
+// The sheets.
+@available(macOS, unavailable)
+@available(tvOS, unavailable)
+@available(watchOS, unavailable)
+extension AppStore {
+    @MainActor
+    public static func showManageSubscriptions(in scene: UIWindowScene) async throws {
+        try await StoreBackend.current.manageSubscriptions(nil)
+    }
+
+    @available(iOS 17.0, macCatalyst 17.0, visionOS 1.0, *)
+    @MainActor
+    public static func showManageSubscriptions(
+        in scene: UIWindowScene,
+        subscriptionGroupID: String
+    ) async throws {
+        try await StoreBackend.current.manageSubscriptions(subscriptionGroupID)
+    }
+
+    @available(iOS 16.0, macCatalyst 16.0, visionOS 1.0, *)
+    @MainActor
+    public static func presentOfferCodeRedeemSheet(in scene: UIWindowScene) async throws {
+        try await StoreBackend.current.redeemOfferCode()
     }
 }
 

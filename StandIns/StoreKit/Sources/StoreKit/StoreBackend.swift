@@ -27,6 +27,11 @@ package struct StoreBackend: Sendable {
     }
     package var finish: @Sendable (UInt64) async -> Void = { _ in }
     package var sync: @Sendable () async throws -> Void = {}
+    package var messages: @Sendable () -> AsyncStream<Message> = { .empty }
+    package var display: @MainActor (Message) throws -> Void = { _ in }
+    /// Presents the sheet of a subscription group, or of all groups, until it is closed.
+    package var manageSubscriptions: @MainActor (_ group: String?) async throws -> Void = { _ in }
+    package var redeemOfferCode: @MainActor () async throws -> Void = {}
 
     package init() {}
 }

@@ -1,5 +1,6 @@
 import Foundation
 public import StoreKit
+public import UIKit
 
 /// The store of a simulated device, with the signed documents in it. The stand-in returns its data
 /// inside `FakeStore(...).serve { ... }`.
@@ -22,7 +23,16 @@ public struct FakeStore: Sendable {
     public var finish: @Sendable (UInt64) async -> Void = { _ in }
     public var sync: @Sendable () async throws -> Void = {}
 
+    /// The raw reasons of the store's messages.
+    public var messages: @Sendable () -> AsyncStream<Int> = { AsyncStream { $0.finish() } }
+    public var display: @MainActor (_ reason: Int) throws -> Void = { _ in }
+    public var manageSubscriptions: @MainActor (_ group: String?) async throws -> Void = { _ in }
+    public var redeemOfferCode: @MainActor () async throws -> Void = {}
+
     public init() {}
+
+    /// A scene for the sheets, which only the system creates on a device.
+    @MainActor public static func scene() -> UIWindowScene { UIWindowScene() }
 
     /// A signed document, and whether the device can verify it.
     public struct Document: Hashable, Sendable {
@@ -96,6 +106,12 @@ public struct FakeStore: Sendable {
                 }
             }
         }
+        backend.messages = {
+            Self.stream(store.messages()) { Message(reason: Message.Reason(rawValue: $0)) }
+        }
+        backend.display = { try store.display($0.reason.rawValue) }
+        backend.manageSubscriptions = manageSubscriptions
+        backend.redeemOfferCode = redeemOfferCode
         backend.finish = finish
         backend.sync = sync
         return backend

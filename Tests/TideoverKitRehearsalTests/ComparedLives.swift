@@ -1,0 +1,180 @@
+import StoreKitFaking
+import TideoverCore
+import TideoverKit
+import TideoverLocks
+import TideoverSandbox
+
+/// The customers of a scenario with their devices, compared with the server after each step.
+@MainActor
+final class ComparedLives {
+    private let rehearsal: KitRehearsal
+    private var participants: [Participant] = []
+    private var window = FaultWindow()
+    /// Differences that no fault explains.
+    private(set) var differences: [String] = []
+    /// The number of answers compared outside of the fault windows.
+    private(set) var comparisons = 0
+    /// The ends of access that the server stated.
+    private(set) var ends: Set<Instant> = []
+    /// The server's answers that differed before the device reported, and those that did afterwards.
+    private(set) var differed = 0
+    private(set) var remained = 0
+
+    init(_ rehearsal: KitRehearsal) { self.rehearsal = rehearsal }
+
+    /// One customer's device with two apps: one decides alone, the other also asks the server.
+    fileprivate struct Participant {
+        let customer: StoreCustomer
+        let device: SimulatedDevice
+        var alone: EntitlementStore
+        let served: EntitlementStore
+    }
+
+    /// Plays all steps.
+    func play() async throws {
+        for customer in rehearsal.scenario.customers {
+            let device = SimulatedDevice(rehearsal.store, customer: customer.name)
+            let participant = await device.fakeStore().serve {
+                Participant(
+                    customer: customer,
+                    device: device,
+                    alone: await rehearsal.launch(withServer: false, for: customer),
+                    served: await rehearsal.launch(withServer: true, for: customer)
+                )
+            }
+            participants.append(participant)
+        }
+        let steps = rehearsal.scenario.steps
+        var visits: [String: DeviceVisit] = [:]
+        for (index, step) in steps.enumerated() {
+            try await rehearsal.pass(until: step.at)
+            window.pass(step.action, at: step.at)
+            if let visit = try await rehearsal.perform(step), let visitor = step.customer {
+                visits[visitor] = visit
+            }
+            // Steps of the same instant are compared together.
+            if index + 1 < steps.count, steps[index + 1].at == step.at { continue }
+            try await rehearsal.deliver()
+            for number in participants.indices {
+                try await compare(number, step, visits[participants[number].customer.name])
+            }
+            visits = [:]
+        }
+    }
+
+    private func compare(
+        _ number: Int,
+        _ step: ScenarioStep,
+        _ visit: DeviceVisit?
+    ) async throws {
+        let participant = participants[number]
+        await participant.set(visit)
+        rehearsal.clockOffset.withLock { $0 = visit?.clockOffset ?? 0 }
+        let (before, after) = try await participant.device.fakeStore().serve {
+            participant.alone.enteredForeground()
+            await participant.alone.settled()
+            let before = try await rehearsal.served(participant.customer)
+            participant.served.enteredForeground()
+            await participant.served.settled()
+            return (before, try await rehearsal.served(participant.customer))
+        }
+        let place = "line \(step.line), \(participant.customer.name)"
+        check("\(place), shown", participant.served, after.entitlements)
+        ends.formUnion(after.entitlements.filter { $0.access == .granted }.compactMap(\.until))
+        // A purchase without an account token has no owner on the server until a device presents it.
+        let known = before.entitlements.filter { $0.state != .never }
+        if window.isOpen || visit?.isFaulty ?? false {
+            count(participant.alone, known, after.entitlements)
+        } else {
+            // The store sends family members no message about the renewal.
+            check("\(place), before its report", participant.alone, known, \.withoutRenewal)
+            check(place, participant.alone, after.entitlements)
+        }
+        if visit?.clockOffset ?? 0 != 0 { try await relaunch(number) }
+    }
+
+    /// A process without a server does not trust a clock that is set back.
+    private func relaunch(_ number: Int) async throws {
+        let customer = participants[number].customer
+        rehearsal.clockOffset.withLock { $0 = 0 }
+        participants[number].alone = await participants[number].device.fakeStore().serve {
+            await rehearsal.launch(withServer: false, for: customer)
+        }
+    }
+
+    private func count(_ app: EntitlementStore, _ before: [Entitlement], _ after: [Entitlement]) {
+        guard before.contains(where: { $0.gist != app[$0.name].gist }) else { return }
+        differed += 1
+        if after.contains(where: { $0.gist != app[$0.name].gist }) { remained += 1 }
+    }
+
+    private func check(
+        _ place: String,
+        _ app: EntitlementStore,
+        _ answers: [Entitlement],
+        _ compared: KeyPath<Entitlement, String> = \.gist
+    ) {
+        for answer in answers {
+            comparisons += 1
+            let own = app[answer.name][keyPath: compared]
+            if own != answer[keyPath: compared] {
+                differences.append("\(place): \(own) / \(answer[keyPath: compared])")
+            }
+        }
+    }
+}
+
+extension ComparedLives.Participant {
+    /// Sets the device's faults for a visit.
+    fileprivate func set(_ visit: DeviceVisit?) async {
+        await device.set(stale: !(visit?.looks ?? true))
+        await device.set(verifies: visit?.verifies ?? true)
+        await device.signIn(as: visit?.account)
+    }
+}
+
+extension DeviceVisit {
+    /// Whether the device's own decision may differ from the server's.
+    fileprivate var isFaulty: Bool {
+        !looks || !verifies || clockOffset != 0 || account != nil || environment != nil
+    }
+}
+
+/// A period with a fault of messages or of the store's API, until the server has caught up.
+private struct FaultWindow {
+    private(set) var isOpen = false
+
+    mutating func pass(_ action: ScenarioAction?, at instant: Int64) {
+        switch action {
+        case .disturbNotifications, .disturbServerAPI, .loseNotifications(true):
+            isOpen = true
+            endedAt = nil
+        case .endDisturbances, .loseNotifications(false): endedAt = endedAt ?? instant
+        case .catchUp: if endedAt != nil { isOpen = false }
+        default: break
+        }
+    }
+
+    /// Since when there is no fault; nil during a fault.
+    private var endedAt: Int64? = .min
+}
+
+extension Entitlement {
+    /// The fields that both answers must share.
+    var gist: String { "\(withoutRenewal) renews \(willRenew.map { "\($0)" } ?? "-")" }
+
+    /// A past end of access is not compared: StoreKit has no history of a grace period that a
+    /// cancellation cut short. Nor has a status one of the products before the newest.
+    fileprivate var withoutRenewal: String {
+        if reason == Reason.changedProduct.rawValue {
+            return Entitlement(never: name).withoutRenewal
+        }
+        let state = state?.rawValue ?? "-"
+        guard access == .granted else { return "\(state) \(reason) \(access)" }
+        return "\(state) \(reason) until \(until.map(\.rfc3339) ?? "-")"
+    }
+
+    private init(never name: String) {
+        self.init(name: name, access: .denied, state: .never, reason: Reason.notEntitled.rawValue)
+    }
+}
