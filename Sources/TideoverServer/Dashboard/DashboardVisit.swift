@@ -227,18 +227,17 @@ extension JSONNode {
 extension CustomerReading {
     /// When a judge denied access, by entitlement, over the customer's own purchases.
     fileprivate var denials: [String: [Denial]] {
-        let catalogue = record.catalogue.value(at: asOf)
         let own = record.lineageRecords.filter { $0.owners.owner(at: asOf) == key.customer }
         var denials: [String: [Denial]] = [:]
-        for entitlement in catalogue.entitlements {
+        for entitlement in record.catalogue.entitlements {
             denials[entitlement] = own.flatMap { lineageRecord in
                 Lockouts(
                     lineage: lineageRecord.lineage,
                     facts: lineageRecord.facts,
                     entitlement: entitlement,
                     until: asOf,
-                    catalogue: catalogue,
-                    policy: record.policy.value(at: asOf)
+                    catalogue: record.catalogue,
+                    policy: record.policy
                 ).stretches.map {
                     Denial(judge: $0.judge, cause: $0.cause, from: $0.from, until: $0.until)
                 }
