@@ -412,7 +412,7 @@ class Guard(Part):
                 threading.Thread(target=self.listen, args=(listener,), daemon=True).start()
         self.questions = collections.Counter()
         threading.Thread(target=self.resolve, daemon=True).start()
-        hosts = SPELLINGS + list(NAMES)
+        hosts = (SPELLINGS + list(NAMES))[::4 if self.options.short else 1]
         self.configuration(hosts)
         self.added(hosts)
         self.public()
@@ -459,7 +459,7 @@ class Guard(Part):
             self.server.configure([self.hook("one", f"http://{host}/", allowNetworks=[])])
             checked = self.server.command("config")
             self.expect(f"http://{host}/ is refused in the configuration: {checked.returncode}",
-                        checked.returncode not in (0, 70) and checked.returncode > 0)
+                        checked.returncode == 78)
         urls = [f"https://{host}/" for host in hosts]
         hooks = [self.hook(f"one-{number}", url, allowNetworks=[]) for number, url in enumerate(urls)]
         accepted = [hook for hook in hooks if self.is_accepted(hook)]
@@ -542,7 +542,8 @@ def in_namespace(options):
             ip -6 route add local ::/0 dev lo && mount --bind "$0" /etc/resolv.conf || exit 75
             exec "$@"
         """
-        again = [sys.executable, "-B", __file__, options.program, "guard", "--in-namespace"]
+        again = [sys.executable, "-B", __file__, options.program, "guard", "--in-namespace",
+                 *(["--short"] if options.short else [])]
         return subprocess.run(
             ["unshare", "--user", "--map-root-user", "--net", "--mount", "sh", "-c", script,
              resolver.name, *again], check=False).returncode
