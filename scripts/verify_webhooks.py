@@ -552,12 +552,14 @@ def in_namespace(options):
 def main():
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("program")
-    words.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all, if none is named")
+    words.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all, if none is named")
     words.add_argument("--short", action="store_true")
     words.add_argument("--wrong", action="store_true", help="the judge of `kills` forgets some events, which must be found")
     words.add_argument("--seed", type=int, default=1)
     words.add_argument("--in-namespace", action="store_true")
-    options = words.parse_args()
+    options = words.parse_intermixed_args()
+    if not set(options.parts) <= set(PARTS):
+        words.error(f"the parts are {', '.join(PARTS)}")
     options.events, options.kills = (2_000, 8) if options.short or options.wrong else (10_000, 60)
     options.dead, options.seconds = 1_000, 10 if options.short else 30
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
