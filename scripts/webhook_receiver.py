@@ -78,7 +78,12 @@ class Receiver:
         self.loop.run_forever()
 
     def close(self):
-        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.loop.call_soon_threadsafe(self.end)
+
+    def end(self):
+        for task in asyncio.all_tasks(self.loop):
+            task.cancel()
+        self.loop.call_later(0.1, self.loop.stop)
 
     def url(self, name):
         return f"http://{LOOPBACK}:{self.port}/{name}"
