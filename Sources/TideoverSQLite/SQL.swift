@@ -274,6 +274,10 @@ enum SQL {
         SELECT id, form, position, failing_since, disabled, disabled_at FROM webhook
         WHERE app = ?1 ORDER BY id
         """
+    static let webhookByID: StaticString = """
+        SELECT id, form, position, failing_since, disabled, disabled_at FROM webhook
+        WHERE app = ?1 AND id = ?2
+        """
     static let hasWebhook: StaticString = """
         SELECT 1 FROM webhook WHERE app = ?1 AND id = ?2
         """

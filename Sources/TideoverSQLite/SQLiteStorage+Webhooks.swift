@@ -8,6 +8,12 @@ extension SQLiteStorage {
         }
     }
 
+    public func webhook(_ key: WebhookKey) throws(StorageError) -> WebhookRecord? {
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.webhookQueries.webhook(key)
+        }
+    }
+
     public func webhookQueue(
         of key: WebhookKey,
         now: Instant,

@@ -5,6 +5,7 @@ import TideoverStorage
 final class WebhookQueries {
     private let place: String
     private let all: Statement
+    private let one: Statement
     private let due: Statement
     private let count: Statement
     private let attempts: Statement
@@ -12,22 +13,31 @@ final class WebhookQueries {
     init(_ connection: Connection) throws(StorageError) {
         place = connection.place
         all = try Statement(SQL.webhooks, on: connection)
+        one = try Statement(SQL.webhookByID, on: connection)
         due = try Statement(SQL.dueDeliveries, on: connection)
         count = try Statement(SQL.deliveryCount, on: connection)
         attempts = try Statement(SQL.attempts, on: connection)
     }
 
     func webhooks(app: String) throws(StorageError) -> [WebhookRecord] {
-        try all.all(.text(app)) { row throws(StorageError) in
-            WebhookRecord(
-                WebhookKey(app: app, id: row.text(0)),
-                form: row.bytes(1),
-                position: try event(row.text(2)),
-                failingSince: row.optionalInstant(3),
-                disabled: row.isNull(4) ? nil : row.text(4),
-                disabledAt: row.optionalInstant(5)
-            )
+        try all.all(.text(app)) { row throws(StorageError) in try record(row, of: app) }
+    }
+
+    func webhook(_ key: WebhookKey) throws(StorageError) -> WebhookRecord? {
+        try one.first(.text(key.app), .text(key.id)) { row throws(StorageError) in
+            try record(row, of: key.app)
         }
+    }
+
+    private func record(_ row: Row, of app: String) throws(StorageError) -> WebhookRecord {
+        WebhookRecord(
+            WebhookKey(app: app, id: row.text(0)),
+            form: row.bytes(1),
+            position: try event(row.text(2)),
+            failingSince: row.optionalInstant(3),
+            disabled: row.isNull(4) ? nil : row.text(4),
+            disabledAt: row.optionalInstant(5)
+        )
     }
 
     func queue(

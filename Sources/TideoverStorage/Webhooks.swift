@@ -8,6 +8,9 @@ public protocol WebhookStorage: Sendable {
     /// Returns the webhooks of an app in the order of their ids.
     func webhooks(app: String) throws(StorageError) -> [WebhookRecord]
 
+    /// Returns one webhook; nil if it is unknown.
+    func webhook(_ key: WebhookKey) throws(StorageError) -> WebhookRecord?
+
     /// Returns the waiting deliveries of a webhook that are due at `now`, the earliest first, at
     /// most `limit` of them.
     func webhookQueue(

@@ -331,6 +331,10 @@ struct WatchedStorage: Storage {
         try read { storage throws(StorageError) in try storage.webhooks(app: app) }
     }
 
+    func webhook(_ key: WebhookKey) throws(StorageError) -> WebhookRecord? {
+        try read { storage throws(StorageError) in try storage.webhook(key) }
+    }
+
     func webhookQueue(
         of key: WebhookKey,
         now: Instant,

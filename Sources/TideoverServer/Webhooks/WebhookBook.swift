@@ -14,6 +14,7 @@ struct WebhookBook: Sendable {
 
     let apps: [String]
     let configured: [WebhookEndpoint]
+    private let configuredByKey: [WebhookKey: WebhookEndpoint]
     let storage: any Storage
     let clock: Clock
     /// When the last alarm of a failing webhook was raised.
@@ -22,6 +23,10 @@ struct WebhookBook: Sendable {
     init(apps: [String], _ setup: WebhookSetup, storage: any Storage, clock: @escaping Clock) {
         self.apps = apps
         configured = setup.configured
+        configuredByKey = Dictionary(
+            setup.configured.map { ($0.key, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
         self.storage = storage
         self.clock = clock
     }
@@ -46,14 +51,17 @@ struct WebhookBook: Sendable {
     }
 
     func entries(of app: String) throws(StorageError) -> [Entry] {
-        try storage.webhooks(app: app).compactMap { record in
-            let found = configured.first { $0.key == record.key } ?? WebhookEndpoint(record)
-            return found.map { Entry(endpoint: $0, record: record) }
-        }
+        try storage.webhooks(app: app).compactMap(joined)
     }
 
+    /// Reads one webhook only: the worker does so for each batch.
     func entry(_ key: WebhookKey) throws(StorageError) -> Entry? {
-        try entries(of: key.app).first { $0.endpoint.key == key }
+        try storage.webhook(key).flatMap(joined)
+    }
+
+    private func joined(_ record: WebhookRecord) -> Entry? {
+        let found = configuredByKey[record.key] ?? WebhookEndpoint(record)
+        return found.map { Entry(endpoint: $0, record: record) }
     }
 
     /// Returns whether a failing webhook raises an alarm now: once in six hours.

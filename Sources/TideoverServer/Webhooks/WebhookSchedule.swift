@@ -55,6 +55,12 @@ package enum WebhookSchedule {
     }
 
     private static let longestWish = Milliseconds.days(1)
+
+    /// Returns the pause of a receiver that has failed for some time: a tenth of this time, from 5
+    /// seconds to a minute.
+    package static func pause(afterFailingFor length: Milliseconds) -> Milliseconds {
+        max(.seconds(5), min(Milliseconds(length.count / 10), .minutes(1)))
+    }
 }
 
 /// What an attempt to deliver received.

@@ -33,16 +33,20 @@ struct WebhookWorker: Sendable {
 
     /// Runs until cancelled; `sleep` throws on cancellation.
     func run(sleep: Sleep) async {
-        let busy = Locked<Set<WebhookKey>>([])
+        let turns = Locked(WebhookTurns())
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
-                for entry in readable() where entry.isActive {
-                    guard busy.withLock({ $0.insert(entry.endpoint.key).inserted }) else {
-                        continue
-                    }
+                for entry in nextEntries(turns) {
                     group.addTask {
-                        await deliver(entry)
-                        _ = busy.withLock { $0.remove(entry.endpoint.key) }
+                        let last = await deliver(entry, isPaced: true)
+                        turns.withLock {
+                            $0.end(
+                                entry.endpoint.key,
+                                failingSince: last.failingSince,
+                                attempted: last.attempted,
+                                at: sending.clock()
+                            )
+                        }
                     }
                 }
                 do { try await sleep(Self.rest) } catch { break }
@@ -53,7 +57,20 @@ struct WebhookWorker: Sendable {
 
     /// Delivers everything that is due now.
     func deliverDue() async {
-        for entry in readable() where entry.isActive { await deliver(entry) }
+        for entry in readable() where entry.isActive { _ = await deliver(entry, isPaced: false) }
+    }
+
+    /// Returns the webhooks that begin now, the longest paused first.
+    private func nextEntries(_ turns: Locked<WebhookTurns>) -> [WebhookBook.Entry] {
+        let now = sending.clock()
+        let active = readable().filter(\.isActive)
+        return turns.withLock { turns in
+            let ordered = active.map { (entry: $0, pauseEnd: turns.pauseEnd(of: $0.endpoint.key)) }
+                .sorted { $0.pauseEnd < $1.pauseEnd }
+            return ordered.map(\.entry).filter {
+                turns.begin($0.endpoint.key, failingSince: $0.record.failingSince, at: now)
+            }
+        }
     }
 
     private func readable() -> [WebhookBook.Entry] {
@@ -65,22 +82,36 @@ struct WebhookWorker: Sendable {
         }
     }
 
-    /// Delivers batches until nothing is due.
-    private func deliver(_ entry: WebhookBook.Entry) async {
+    /// Delivers batches until nothing is due; with `isPaced`, one batch while the receiver fails.
+    ///
+    /// The first batch is one delivery, so that a receiver which does not respond holds one
+    /// connection only. Returns since when the receiver fails, and whether anything was sent.
+    private func deliver(
+        _ entry: WebhookBook.Entry,
+        isPaced: Bool
+    ) async -> (failingSince: Instant?, attempted: Bool) {
         var entry = entry
+        var attempted = false
         do throws(StorageError) {
-            while !Task.isCancelled, entry.isActive, try await deliverBatch(entry),
+            while !Task.isCancelled, entry.isActive,
+                try await deliverBatch(entry, atMost: attempted ? Self.batch : 1),
                 let next = try book.entry(entry.endpoint.key)
             {
                 entry = next
+                attempted = true
+                if isPaced, entry.record.failingSince != nil { break }
             }
         } catch {
             tell(error, app: entry.endpoint.app)
         }
+        return (entry.record.failingSince, attempted)
     }
 
     /// Returns whether more may be due.
-    private func deliverBatch(_ entry: WebhookBook.Entry) async throws(StorageError) -> Bool {
+    private func deliverBatch(
+        _ entry: WebhookBook.Entry,
+        atMost limit: Int
+    ) async throws(StorageError) -> Bool {
         let now = sending.clock()
         let key = entry.endpoint.key
         guard try hasWork(entry, now) else { return false }
@@ -93,7 +124,7 @@ struct WebhookWorker: Sendable {
             try await release(entry, fence)
             return false
         }
-        let batch = try collect(entry, now)
+        let batch = try collect(entry, now, atMost: limit)
         let trials = await send(batch, to: entry.endpoint)
         // A cancelled request is no attempt; the next worker repeats it.
         guard !Task.isCancelled else {
@@ -142,10 +173,11 @@ struct WebhookWorker: Sendable {
     /// Collects waiting deliveries, then new events. A failing receiver gets one at a time.
     private func collect(
         _ entry: WebhookBook.Entry,
-        _ now: Instant
+        _ now: Instant,
+        atMost limit: Int
     ) throws(StorageError) -> WebhookBatch {
         let key = entry.endpoint.key
-        let most = entry.record.failingSince == nil ? Self.batch : 1
+        let most = entry.record.failingSince == nil ? limit : 1
         var batch = WebhookBatch(position: entry.record.position)
         let queue = try storage.webhookQueue(of: key, now: now, limit: most)
         for delivery in queue.due {

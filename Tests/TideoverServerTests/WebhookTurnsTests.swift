@@ -1,0 +1,54 @@
+import Testing
+import TideoverCore
+import TideoverServer
+import TideoverStorage
+
+/// Which webhooks may deliver at an instant.
+@Suite struct WebhookTurnsTests {
+    private let start = Instant(millisecondsSince1970: 1_800_000_000_000)
+
+    private func key(_ number: Int) -> WebhookKey { WebhookKey(app: "cards", id: "hook-\(number)") }
+
+    @Test func `a webhook delivers once at a time`() {
+        var turns = WebhookTurns()
+        let key = key(1)
+        #expect(turns.begin(key, failingSince: nil, at: start))
+        #expect(!turns.begin(key, failingSince: nil, at: start))
+        turns.end(key, failingSince: nil, attempted: true, at: start)
+        #expect(turns.begin(key, failingSince: nil, at: start))
+    }
+
+    @Test(arguments: [
+        (Milliseconds.seconds(0), Milliseconds.seconds(5)), (.seconds(40), .seconds(5)),
+        (.seconds(100), .seconds(10)), (.minutes(10), .minutes(1)), (.days(4), .minutes(1)),
+    ])
+    func `a failing webhook pauses for a tenth of its failing time, 5 to 60 seconds`(
+        failing: Milliseconds,
+        pause: Milliseconds
+    ) {
+        var turns = WebhookTurns()
+        let (key, since) = (key(1), start - failing)
+        #expect(turns.begin(key, failingSince: since, at: start))
+        turns.end(key, failingSince: since, attempted: true, at: start)
+        let end = start + pause
+        #expect(!turns.begin(key, failingSince: since, at: end - Milliseconds(1)))
+        #expect(turns.begin(key, failingSince: since, at: end))
+    }
+
+    @Test func `a search without an attempt does not extend the pause`() {
+        var turns = WebhookTurns()
+        let key = key(1)
+        #expect(turns.begin(key, failingSince: start, at: start))
+        turns.end(key, failingSince: start, attempted: false, at: start)
+        #expect(turns.begin(key, failingSince: start, at: start))
+    }
+
+    @Test func `any number of failing webhooks leaves room for the others`() {
+        var turns = WebhookTurns()
+        let begun = (0..<1_000).filter { turns.begin(key($0), failingSince: start, at: start) }
+        #expect(begun.count == WebhookTurns.mostFailing)
+        #expect((1_000..<2_000).allSatisfy { turns.begin(key($0), failingSince: nil, at: start) })
+        turns.end(key(0), failingSince: start, attempted: true, at: start)
+        #expect(turns.begin(key(999), failingSince: start, at: start))
+    }
+}
