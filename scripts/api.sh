@@ -4,9 +4,9 @@
 #   scripts/api.sh [SCRATCH]           fail if a declaration was removed, changed or not recorded
 #   scripts/api.sh --write [SCRATCH]   record the current declarations
 #
-# SCRATCH contains a finished debug build; .build by default. A removed or changed line is a breaking
-# change for apps. The files list what Linux compiles: declarations of Apple platforms alone, such as
-# the views of TideoverKit, are absent.
+# SCRATCH contains a finished debug build; .build by default. A removed or changed line is a
+# breaking change for apps. The files list what Linux compiles: declarations of Apple platforms
+# alone, such as the views of TideoverKit, are absent.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,7 +1,7 @@
 import SwiftUI
 import TideoverKit
 
-/// The content. The banner appears while a payment fails; the gate shows the paywall without access.
+/// The content. The banner appears while a payment fails; without access the paywall appears.
 struct DeckScreen: View {
     let store: EntitlementStore
 

@@ -22,9 +22,9 @@ final class KitRehearsal {
     /// Whether the device reaches the server.
     let isOnline = Locked(true)
     /// How far the device's clock is ahead, in milliseconds.
-    let clockOffset = Locked(Int64(0))
+    let clockOffset: Locked<Int64> = Locked(0)
     /// The causes of the drifts that the server reported to a device, in order.
-    let driftCauses = Locked<[String]>([])
+    let driftCauses: Locked<[String]> = Locked([])
     private var losesNotifications = false
     private let disks = Locked<[String: [UInt8]]>([:])
     private let folder: URL
