@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 mode=check
 if [ "${1:-}" = --write ]; then
-    mode=write
+    mode="write"
     shift
 fi
 scratch=${1:-.build}

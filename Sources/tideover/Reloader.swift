@@ -50,7 +50,7 @@ actor Reloader {
         do {
             let next = try make(started.live.service)
             // Recorded before another reload reads the versions.
-            await recordPolicyVersions(of: next.service)
+            await prepare(next.service)
             guard !isStopped, !isRefusing else { return Self.refusal }
             let needRestart = next.configuration.keysNeedingRestart(since: started.configuration)
             let drained = started.live.replace(by: next.service)
@@ -89,14 +89,16 @@ actor Reloader {
         work = isStopped ? nil : ServiceWork(next.service, keeping: next.configuration.retention)
     }
 
-    /// Stores the versions of a service's catalogue and policy.
-    func recordPolicyVersions(of service: Service) async {
+    /// Stores the versions of a service's catalogue and policy, and its configured webhooks, which
+    /// receive the events from then on.
+    func prepare(_ service: Service) async {
         do {
             try await service.recordPolicyVersions()
         } catch {
             // Answers are correct without the record; only the instant of the change is lost.
             log(LogLine(.error, "policy version not recorded", detail: error.description))
         }
+        await service.synchroniseWebhooks()
     }
 
     /// Stops all workers.

@@ -112,7 +112,7 @@ enum Serve {
             await storage.close()
             throw error
         }
-        await reloader.recordPolicyVersions(of: live.service)
+        await reloader.prepare(live.service)
         tellOfKeys(live.service, configuration, path, log)
         let report: FailureReport = { error, _, id in
             let kind = String(reflecting: type(of: error))

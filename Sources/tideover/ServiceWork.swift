@@ -18,10 +18,7 @@ struct ServiceWork {
             Task { await service.watchForLockouts() },
             Task { await service.pullNotifications() },
             Task { await service.checkRevocation() },
-            Task {
-                await service.synchroniseWebhooks()
-                await service.deliverWebhooks()
-            },
+            Task { await service.deliverWebhooks() },
         ]
         if let retention { tasks.append(Task { await service.prune(keeping: retention) }) }
         self.tasks = tasks

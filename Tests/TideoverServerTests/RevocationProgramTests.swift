@@ -6,6 +6,7 @@ import TideoverHTTPClient
 import TideoverHTTPServer
 import TideoverJSON
 import TideoverTestProcesses
+import TideoverTestResponders
 
 /// `tideover serve` with a simulated store whose certificates name a responder on loopback.
 @Suite(

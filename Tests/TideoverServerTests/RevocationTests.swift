@@ -5,6 +5,7 @@ import TideoverJSON
 import TideoverLocks
 import TideoverServer
 import TideoverSignatures
+import TideoverTestResponders
 
 /// A server that asks the OCSP responder of its store's certificates.
 @Suite struct RevocationTests {

@@ -12,10 +12,10 @@ import TideoverStorage
     @Test func `a webhook delivers once at a time`() {
         var turns = WebhookTurns()
         let key = key(1)
-        #expect(turns.begin(key, failingSince: nil, at: start))
-        #expect(!turns.begin(key, failingSince: nil, at: start))
+        #expect(turns.begin(key, failingSince: nil, at: start) == true)
+        #expect(turns.begin(key, failingSince: nil, at: start) == false)
         turns.end(key, failingSince: nil, attempted: true, at: start)
-        #expect(turns.begin(key, failingSince: nil, at: start))
+        #expect(turns.begin(key, failingSince: nil, at: start) == true)
     }
 
     @Test(arguments: [
@@ -28,19 +28,19 @@ import TideoverStorage
     ) {
         var turns = WebhookTurns()
         let (key, since) = (key(1), start - failing)
-        #expect(turns.begin(key, failingSince: since, at: start))
+        #expect(turns.begin(key, failingSince: since, at: start) == true)
         turns.end(key, failingSince: since, attempted: true, at: start)
         let end = start + pause
-        #expect(!turns.begin(key, failingSince: since, at: end - Milliseconds(1)))
-        #expect(turns.begin(key, failingSince: since, at: end))
+        #expect(turns.begin(key, failingSince: since, at: end - Milliseconds(1)) == false)
+        #expect(turns.begin(key, failingSince: since, at: end) == true)
     }
 
     @Test func `a search without an attempt does not extend the pause`() {
         var turns = WebhookTurns()
         let key = key(1)
-        #expect(turns.begin(key, failingSince: start, at: start))
+        #expect(turns.begin(key, failingSince: start, at: start) == true)
         turns.end(key, failingSince: start, attempted: false, at: start)
-        #expect(turns.begin(key, failingSince: start, at: start))
+        #expect(turns.begin(key, failingSince: start, at: start) == true)
     }
 
     @Test func `any number of failing webhooks leaves room for the others`() {
@@ -49,6 +49,6 @@ import TideoverStorage
         #expect(begun.count == WebhookTurns.mostFailing)
         #expect((1_000..<2_000).allSatisfy { turns.begin(key($0), failingSince: nil, at: start) })
         turns.end(key(0), failingSince: start, attempted: true, at: start)
-        #expect(turns.begin(key(999), failingSince: start, at: start))
+        #expect(turns.begin(key(999), failingSince: start, at: start) == true)
     }
 }

@@ -253,6 +253,8 @@ extension CommitRequest {
 extension ForgetfulStorage {
     func webhooks(app: String) throws(StorageError) -> [WebhookRecord] { [] }
 
+    func webhook(_ key: WebhookKey) throws(StorageError) -> WebhookRecord? { nil }
+
     func webhookQueue(
         of key: WebhookKey,
         now: Instant,
