@@ -213,7 +213,7 @@ def main():
                             output.write(base64.b64decode(shot["data"]))
                         for fault in wrong:
                             failed = True
-                            print(f"{name}-{theme}-{width}: {fault}")
+                            print(f"{name}-{theme}-{width}: {fault}", flush=True)
         finally:
             browser.close()
             demo.close()

@@ -178,7 +178,11 @@ package struct CustomerPage {
             .ul,
             [.class("legend")],
             shown.map { .tag(.li, [], Parts.badge($0, $0.explanation)) } + [
-                .tag(.li, [], "Row \"Expiry check\": where it denies access that the store confirms")
+                .tag(
+                    .li,
+                    [],
+                    "Row \"Expiry check\": where it denies access that the store confirms"
+                )
             ]
         )
     }
