@@ -313,6 +313,8 @@ import TideoverStorage
             #expect(try await isSignedIn(browser))
             uptime.withLock { $0 += DashboardSessions.idle - 1 }
         }
+        // Sixteen nanoseconds are missing to eight hours.
+        uptime.withLock { $0 += 16 }
         #expect(try await !isSignedIn(browser))
         try await browser.enter(TestServer.adminKey.text)
         uptime.withLock { $0 += DashboardSessions.idle }

@@ -22,6 +22,7 @@ package enum PortfolioPage {
             [
                 .init(title: "App"), .init(title: "Environment"),
                 .init(title: "Purchases", isNumber: true),
+                .init(title: "Entitled", isNumber: true),
                 .init(title: "Denied by Tideover", isNumber: true),
                 .init(title: "By an expiry check", isNumber: true),
                 .init(title: "Open differences", isNumber: true),
@@ -31,6 +32,7 @@ package enum PortfolioPage {
                 return [
                     .tag(.a, [.href(row.place.link)], .name(row.place.app)),
                     .text(row.place.environment), Shown.figure(row.purchases),
+                    Shown.minutes(row.entitledMinutes),
                     row["ours"].map { Shown.minutes($0.minutes) } ?? .nothing,
                     row["expiryCheck"].map { Shown.minutes($0.minutes) } ?? .nothing,
                     drift.map { Shown.figure($0.open) } ?? .nothing,
