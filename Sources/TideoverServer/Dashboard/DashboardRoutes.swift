@@ -25,7 +25,7 @@ extension Service {
         },
         Route("GET", "/dashboard/assets/{asset}", needs: .nothing) { _, call in
             guard let asset = Asset(rawValue: call["asset"]) else {
-                return DashboardResponse.problem(.noSuchDashboardPage, for: nil)
+                return DashboardResponse.problem(.notFound, for: nil)
             }
             return DashboardResponse.asset(asset, to: call.request)
         },
@@ -175,7 +175,11 @@ struct DashboardSignIn: Sendable {
     func signOut() -> Response {
         guard let visit else { return DashboardResponse.redirect(to: .signIn) }
         guard let form = form(), form.isSent(with: visit.token) else {
-            return DashboardResponse.problem(.foreignForm, for: visit.reader)
+            let page = ProblemPage.page(
+                title: "The form has expired.",
+                detail: "Load the page again and repeat the action."
+            )
+            return DashboardResponse.page(page, for: visit.reader, status: 403)
         }
         sessions.end(visit.token)
         var response = DashboardResponse.redirect(to: .signIn)
@@ -205,13 +209,4 @@ private struct DashboardForm {
     func isSent(with cookie: String) -> Bool {
         self[Page.formToken].map { DashboardSessions.isFormToken($0, of: cookie) } ?? false
     }
-}
-
-extension Problem {
-    fileprivate static let foreignForm = Problem(
-        "not-found",
-        status: 403,
-        title: "The form has expired.",
-        detail: "Load the page again and repeat the action."
-    )
 }

@@ -164,7 +164,7 @@ struct DashboardVisit: Sendable {
 
     private func app(_ id: String) throws(Problem) -> App {
         guard person.grant.opens(app: id), let app = service.apps[id] else {
-            throw .noSuchDashboardPage
+            throw .notFound
         }
         return app
     }
@@ -245,13 +245,4 @@ extension CustomerReading {
         }
         return denials
     }
-}
-
-extension Problem {
-    static let noSuchDashboardPage = Problem(
-        "not-found",
-        status: 404,
-        title: "There is nothing at this address.",
-        detail: "It does not exist, or your key does not permit it."
-    )
 }
