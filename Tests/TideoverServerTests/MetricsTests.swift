@@ -196,11 +196,12 @@ enum Promtool {
         .appending(path: "docs/operating.md")
 
     @Test func `the page lists exactly the metrics of the server`() async throws {
-        let disk = Disk()
+        let (disk, list) = (Disk(), RevocationList())
         let server = try TestServer(
             probes: MetricsSample.probes,
             faults: disk.faults,
-            googlePlay: TestPlay().trust(asksStore: true)
+            googlePlay: TestPlay().trust(asksStore: true),
+            revocation: (list, RevocationChecks(list: list) { _, _, _ in .forbidden })
         )
         try await MetricsSample.live(server)
         await server.service.pruneNow(keeping: Configuration.Retention())
