@@ -214,7 +214,7 @@ stories() {
 # What stands for a store in tests must pass for it with the store's own library.
 judged() {
     local status=0
-    TIDEOVER_BINARY=$server TIDEOVER_TRIALS_BINARY=$trials "$@" || status=$?
+    TIDEOVER_BINARY=$server TIDEOVER_TRIALS_BINARY=$trials "$1" || status=$?
     # 75: the library could not be had, and the script has said so.
     [ "$status" -eq 0 ] || [ "$status" -eq 75 ]
 }
@@ -222,12 +222,6 @@ judged() {
 # Types, tests and packages of what apps and back ends ask the server with.
 clients() {
     TIDEOVER_BINARY=$server scripts/clients.sh
-}
-
-# The receivers of webhooks and the mirrors that the documents give, beside a real server.
-recipes() {
-    TIDEOVER_BINARY=$server scripts/webhook-receivers.sh
-    TIDEOVER_BINARY=$server scripts/mirror-test.sh
 }
 
 # What users get is killed, starved and abused; first it is made sure that a loss would be seen.
@@ -263,11 +257,9 @@ full)
     step "smoke of the release build" smoke
     joined
     beside "laws of the core over 20,000 lives" laws
-    beside "recipes for webhooks and a mirror" recipes
     step "files of a release" release_files
     step "the simulated Google, judged by Google's library" judged scripts/verify-google.sh
     step "the simulated App Store, judged by Apple's library" judged scripts/verify-apple.sh
-    step "webhooks, judged by a library" judged scripts/verify-webhooks.sh --short messages kills guard
     step "the clients, beside the release build" clients
     joined
     step "short trials of the release build" short_trials

@@ -44,8 +44,6 @@ missing_for_full_check() {
     # For the Debian package of a release.
     command -v dpkg-shlibdeps >/dev/null || echo dpkg-dev
     missing_for_clients
-    missing_for_mirror
-    missing_for_webhook_receivers
 }
 
 # Prints the missing packages for Clients/: TypeScript, React and two Python frameworks.
