@@ -7,7 +7,6 @@ Run by scripts/mirror-test.sh, which starts PostgreSQL:
 
 import base64
 import concurrent.futures
-import contextlib
 import datetime
 import hashlib
 import hmac
@@ -18,10 +17,8 @@ import pathlib
 import random
 import re
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.error
@@ -31,7 +28,8 @@ import urllib.request
 import psycopg
 from psycopg.rows import dict_row
 
-PATIENCE = 30  # seconds, on a busy machine
+from program_stage import PATIENCE, ProgramStage, free_port
+
 APP, ENVIRONMENT = "cards", "simulated"
 MIRROR = pathlib.Path("Examples/Mirror")
 # What a Supabase project gives its functions: a secret key, or a token of an older project.
@@ -290,15 +288,13 @@ def soon(sentence, probe):
     raise RuntimeError(f"not seen: {sentence}")
 
 
-class Stage(contextlib.ExitStack):
+class Stage(ProgramStage):
     """The simulated stores, and a server that follows their clock."""
 
     def __init__(self, program):
-        super().__init__()
-        self.program = program
-        self.folder = pathlib.Path(self.enter_context(tempfile.TemporaryDirectory()))
+        super().__init__(program)
         self.recorder = Recorder()
-        self.cursor, self.log = None, self.folder / "log"
+        self.cursor = None
 
     def __enter__(self):
         try:
@@ -311,17 +307,16 @@ class Stage(contextlib.ExitStack):
         return self
 
     def set_up(self):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.url = f"http://127.0.0.1:{free.getsockname()[1]}"
+        self.url = f"http://127.0.0.1:{free_port()}"
         (self.folder / "store.json").write_text(json.dumps(STORE))
-        self.start("sandbox", "serve", "store.json", "--listen", "127.0.0.1:0", "--target", self.url,
-                   "--authority", "authority")
+        self.start([self.program, "sandbox", "serve", "store.json", "--listen", "127.0.0.1:0",
+                    "--target", self.url, "--authority", "authority"])
         self.store = self.logged(r"the simulated stores listen on (\S+)")
         soon("the stores' keys", (self.folder / "authority/service-account.json").exists)
         self.secret = self.run("webhooks", "secret").strip()
-        self.write("secret.txt", self.secret)
+        self.write_secret("secret.txt", self.secret)
         (self.folder / "tideover.json").write_text(json.dumps(self.configuration()))
-        self.start("serve", "--config", "tideover.json", "--clock", f"{self.store}/clock")
+        self.start([self.program, "serve", "--config", "tideover.json", "--clock", f"{self.store}/clock"])
         self.logged(r'("event":"listening")')
         self.key = self.run("keys", "add", "--kind", "secret", "--app", APP,
                             "--config", "tideover.json").strip()
@@ -350,22 +345,6 @@ class Stage(contextlib.ExitStack):
                 "products": CATALOGUE,
             }],
         }
-
-    def write(self, name, text):
-        (self.folder / name).touch(0o600)
-        (self.folder / name).write_text(text)
-
-    def start(self, *arguments):
-        with open(self.log, "ab") as log:
-            process = subprocess.Popen([self.program, *arguments], cwd=self.folder, stdout=log, stderr=log)
-        self.callback(end, process)
-
-    def run(self, *arguments):
-        done = subprocess.run([self.program, *arguments], cwd=self.folder, timeout=PATIENCE,
-                              capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"{arguments}: {done.stdout}{done.stderr}")
-        return done.stdout
 
     def control(self, *arguments):
         return self.run("sandbox", "control", *arguments, "--store", self.store, "--json")
@@ -407,15 +386,6 @@ class Stage(contextlib.ExitStack):
         ids = [event["id"] for event in page["events"]]
         soon("a delivery of each event", lambda: set(ids) <= set(self.recorder.deliveries))
         return [self.recorder.deliveries[one] for one in ids]
-
-
-def end(process):
-    process.terminate()
-    try:
-        process.wait(PATIENCE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def held_back(judge, deliveries):

@@ -19,13 +19,13 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.error
 import urllib.request
 
-PATIENCE = 60  # seconds, on a busy machine
+from program_stage import PATIENCE, ProgramStage, free_port
+
 PAGE = pathlib.Path("docs/webhooks.md")
 # How to run the program of each file of the page, after the command that builds it.
 RECEIVERS = {
@@ -58,37 +58,16 @@ class RecorderHandler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-class Stage(contextlib.ExitStack):
+class Stage(ProgramStage):
     """The receivers, and a server that delivers to each of them."""
 
     def __init__(self, program):
-        super().__init__()
-        self.program = program
-        self.folder = pathlib.Path(self.enter_context(tempfile.TemporaryDirectory()))
+        super().__init__(program)
         self.recorder = Recorder()
         self.secret = self.run("webhooks", "secret").strip()
-        self.write("secret.txt", self.secret)
-        self.write("other.txt", OTHER)
+        self.write_secret("secret.txt", self.secret)
+        self.write_secret("other.txt", OTHER)
         self.ports = {name: free_port() for name in RECEIVERS}
-
-    def write(self, name, text):
-        (self.folder / name).touch(0o600)
-        (self.folder / name).write_text(text)
-
-    def run(self, *arguments, status=0):
-        done = subprocess.run([self.program, *arguments], cwd=self.folder, timeout=PATIENCE,
-                              capture_output=True, text=True)
-        if status is not None and done.returncode != status:
-            raise RuntimeError(f"{arguments}: {done.stdout}{done.stderr}")
-        return done.stdout
-
-    def start(self, command, **environment):
-        log = open(self.folder / "log", "ab")
-        process = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log,
-                                   env={**os.environ, **environment})
-        log.close()
-        self.callback(end, process)
-        return process
 
     def start_receivers(self):
         for name, program in programs().items():
@@ -140,7 +119,7 @@ class Stage(contextlib.ExitStack):
             if found:
                 return found
             time.sleep(0.05)
-        raise RuntimeError(f"not seen: {sentence}\n{(self.folder / 'log').read_text()}")
+        raise RuntimeError(f"not seen: {sentence}\n{self.log.read_text()}")
 
 
 def programs():
@@ -155,23 +134,9 @@ def identifier(name):
     return name.replace(".", "-")
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
-
-
 def listens(port):
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
         return True
-
-
-def end(process):
-    process.terminate()
-    try:
-        process.wait(PATIENCE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def signed(secret, fields, moment, body):

@@ -109,7 +109,7 @@ import TideoverJSON
             "asOf": "2026-05-10T10:00:00.000Z",
             "entitlements": .object([name: ["spans": [span]]]),
         ])
-        let denial = Denial(
+        let denial = Lockouts.Stretch(
             judge: .expiryCheck,
             cause: .grace,
             from: try #require(Instant(rfc3339: "2026-05-03T10:00:00Z")),

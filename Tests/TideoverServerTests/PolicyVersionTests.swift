@@ -113,15 +113,7 @@ import TideoverStorage
         first.set(Self.changed)
         let second = try await start(Self.kind, at: Self.changed, after: first)
         second.set(Self.changed + .days(3))
-        var renewed = Message.purchase("n-2", signed: Self.changed + .days(3))
-        renewed.type = "DID_RENEW"
-        renewed.subtype = nil
-        renewed.transaction?["transactionId"] = "2000000000000002"
-        renewed.transaction?["webOrderLineItemId"] = "900000002"
-        renewed.transaction?["purchaseDate"] = Message.end.wire
-        renewed.transaction?["expiresDate"] = (Message.end + .days(30)).wire
-        renewed.renewal?["renewalDate"] = (Message.end + .days(30)).wire
-        #expect(try await second.post(renewed).status == 200)
+        #expect(try await second.post(.renewed(signed: Self.changed + .days(3))).status == 200)
         let report = try await second.get("/v1/reports/lockouts?app=cards")
         let rows = try #require(JSONDocument(report.body).root["rows"]).elements
         let row = try #require(rows.first { $0["environment"]?.string == "sandbox" })

@@ -8,7 +8,8 @@ import TideoverJSON
 import TideoverTestProcesses
 import TideoverTestResponders
 
-/// `tideover serve` with a simulated store whose certificates name a responder on loopback.
+/// `tideover serve` with a simulated store. Its certificates contain the URL of a responder on
+/// loopback.
 @Suite(
     .timeLimit(.minutes(10)),
     .enabled(if: Executable.isPresent, "the executable is not beside the tests")
@@ -51,7 +52,7 @@ final class RevocationProgramTests {
         return false
     }
 
-    /// Starts the responder of a store, whose port its certificates contain.
+    /// Starts the responder of a store at the port that the store's certificates contain.
     private func responder() async throws -> (RevocableStore, HTTPServer) {
         let free = try HTTPServer(port: 0) { _ in Response(status: 404) }
         let port = free.address.port

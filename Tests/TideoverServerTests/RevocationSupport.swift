@@ -22,7 +22,7 @@ final class RevocableStore: Sendable {
     private let behaviour = Locked(Behaviour.answer(.good))
     private let received = Locked(0)
 
-    /// Creates a store whose leaf names the responder at a URL.
+    /// Creates a store with the URL of a responder in its leaf certificate.
     init(responder url: String) throws {
         let (from, to): (Instant, Instant) = ("2020-01-01", "2040-01-01")
         let (start, end) = (from.millisecondsSince1970, to.millisecondsSince1970)

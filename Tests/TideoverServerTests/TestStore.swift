@@ -139,6 +139,19 @@ struct Message {
         return message
     }
 
+    /// Returns the renewal at `end` for 30 days.
+    static func renewed(_ uuid: String = "n-2", signed: Instant = end) -> Message {
+        var message = purchase(uuid, signed: signed)
+        message.type = "DID_RENEW"
+        message.subtype = nil
+        message.transaction?["transactionId"] = "2000000000000002"
+        message.transaction?["webOrderLineItemId"] = "900000002"
+        message.transaction?["purchaseDate"] = end.wire
+        message.transaction?["expiresDate"] = (end + .days(30)).wire
+        message.renewal?["renewalDate"] = (end + .days(30)).wire
+        return message
+    }
+
     static func transaction(
         customer: String = TestServer.anna,
         signed: Instant = start,

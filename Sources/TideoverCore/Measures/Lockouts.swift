@@ -42,6 +42,13 @@ public struct Lockouts: Hashable, Sendable {
         /// The first instant after it.
         public var until: Instant
 
+        package init(judge: Judge, cause: Cause, from: Instant, until: Instant) {
+            self.judge = judge
+            self.cause = cause
+            self.from = from
+            self.until = until
+        }
+
         public var length: Milliseconds { until - from }
     }
 

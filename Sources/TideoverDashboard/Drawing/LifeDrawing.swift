@@ -113,7 +113,7 @@ struct LifeDrawing {
 
     // MARK: Denials
 
-    private func denial(_ denial: Denial, row: Int) -> HTML {
+    private func denial(_ denial: Lockouts.Stretch, row: Int) -> HTML {
         let (start, end) = (x(denial.from), x(denial.until))
         let title =
             "denied, \(Shown.minute(denial.from)) to \(Shown.minute(denial.until)) UTC: "

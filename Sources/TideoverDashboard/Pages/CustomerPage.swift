@@ -221,7 +221,7 @@ package struct CustomerPage {
         )
     }
 
-    private func denials(_ denials: [Denial]) -> [HTML] {
+    private func denials(_ denials: [Lockouts.Stretch]) -> [HTML] {
         ["denies, "]
             + denials.enumerated().flatMap { place, denial -> [HTML] in
                 [

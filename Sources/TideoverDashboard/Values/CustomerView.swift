@@ -20,7 +20,7 @@ package struct CustomerView: Hashable, Sendable {
     package init(
         explain: JSONNode,
         timeline: JSONNode,
-        denials: [String: [Denial]],
+        denials: [String: [Lockouts.Stretch]],
         isPast: Bool
     ) throws(UnexpectedAnswer) {
         place = Place(

@@ -6,7 +6,7 @@ package struct LifeView: Hashable, Sendable {
     /// Oldest first, without gaps; empty if nothing was bought.
     package let phases: [ValueInterval<Phase>]
     /// When an expiry check, or this server, denied access that the store confirms.
-    package let denials: [Denial]
+    package let denials: [Lockouts.Stretch]
     let until: Instant
 
     /// The delivery time of a message. Shorter phases and denials are not drawn.
@@ -14,7 +14,7 @@ package struct LifeView: Hashable, Sendable {
 
     init(
         _ life: JSONNode?,
-        denials: [Denial],
+        denials: [Lockouts.Stretch],
         until end: Instant
     ) throws(UnexpectedAnswer) {
         var phases: [ValueInterval<Phase>] = []
@@ -27,35 +27,15 @@ package struct LifeView: Hashable, Sendable {
             )
         }
         self.phases = phases.withoutFlicker(upTo: Self.messageTime)
-        self.denials = denials.filter { $0.until - $0.from > Self.messageTime }
+        self.denials = denials.filter { $0.length > Self.messageTime }
         until = end
     }
 
     /// The first instant with a purchase.
     var from: Instant? { phases.first { $0.value != .never }?.from }
 
-    func denials(_ judge: Lockouts.Judge) -> [Denial] {
+    func denials(_ judge: Lockouts.Judge) -> [Lockouts.Stretch] {
         denials.filter { $0.judge == judge }
-    }
-}
-
-/// A period in which a judge denied access that the store confirms.
-package struct Denial: Hashable, Sendable {
-    let judge: Lockouts.Judge
-    let cause: Lockouts.Cause
-    let from: Instant
-    let until: Instant
-
-    package init(
-        judge: Lockouts.Judge,
-        cause: Lockouts.Cause,
-        from: Instant,
-        until: Instant
-    ) {
-        self.judge = judge
-        self.cause = cause
-        self.from = from
-        self.until = until
     }
 }
 

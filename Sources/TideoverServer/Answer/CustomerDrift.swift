@@ -24,21 +24,9 @@ struct CustomerDrift: Sendable {
             .filter { $0.openedAt <= min(asOf, asKnownAt ?? asOf) }
             .map { $0.asKnown(at: min(asOf, asKnownAt ?? asOf)) }
             .filter { $0.healing.map { $0.at >= asOf - Self.recent } ?? true }
-        lockouts = reading.record.catalogue.entitlements.compactMap { entitlement in
+        lockouts = reading.lockouts.compactMap { entitlement, lockouts in
             var sum = LockoutSum()
-            for lineageRecord in reading.record.lineageRecords
-            where lineageRecord.owners.owner(at: asOf) == reading.key.customer {
-                sum.add(
-                    Lockouts(
-                        lineage: lineageRecord.lineage,
-                        facts: lineageRecord.facts,
-                        entitlement: entitlement,
-                        until: asOf,
-                        catalogue: reading.record.catalogue,
-                        policy: reading.record.policy
-                    )
-                )
-            }
+            for lockouts in lockouts { sum.add(lockouts) }
             return sum.total.purchases == 0 ? nil : (entitlement, sum)
         }
     }
@@ -68,6 +56,26 @@ struct CustomerDrift: Sendable {
                 }
             }
         )
+    }
+}
+
+extension CustomerReading {
+    /// The lockouts of each purchase that the customer owns, for each entitlement.
+    var lockouts: [(entitlement: String, of: [Lockouts])] {
+        let own = record.lineageRecords.filter { $0.owners.owner(at: asOf) == key.customer }
+        return record.catalogue.entitlements.map { entitlement in
+            let lockouts = own.map { lineageRecord in
+                Lockouts(
+                    lineage: lineageRecord.lineage,
+                    facts: lineageRecord.facts,
+                    entitlement: entitlement,
+                    until: asOf,
+                    catalogue: record.catalogue,
+                    policy: record.policy
+                )
+            }
+            return (entitlement, lockouts)
+        }
     }
 }
 

@@ -135,7 +135,7 @@ struct DashboardVisit: Sendable {
     private func denials(
         of customer: String,
         _ place: Place
-    ) async throws -> [String: [Denial]] {
+    ) async throws -> [String: [Lockouts.Stretch]] {
         let app = try app(place.app)
         let request = Request(
             path: call.request.path,
@@ -144,7 +144,10 @@ struct DashboardVisit: Sendable {
         let (storage, now) = (service.storage, service.clock())
         let question = try CustomerQuestion(request, customer: customer, of: app, now: now)
         return try await onPool {
-            try CustomerReading(question, in: app, storage: storage).denials
+            let reading = try CustomerReading(question, in: app, storage: storage)
+            return Dictionary(uniqueKeysWithValues: reading.lockouts).mapValues {
+                $0.flatMap(\.stretches)
+            }
         }
     }
 
@@ -221,28 +224,5 @@ private enum LookupKind: String {
 extension JSONNode {
     fileprivate func elements(_ member: String) -> [JSONNode] {
         self[member]?.elements.map(\.self) ?? []
-    }
-}
-
-extension CustomerReading {
-    /// When a judge denied access, by entitlement, over the customer's own purchases.
-    fileprivate var denials: [String: [Denial]] {
-        let own = record.lineageRecords.filter { $0.owners.owner(at: asOf) == key.customer }
-        var denials: [String: [Denial]] = [:]
-        for entitlement in record.catalogue.entitlements {
-            denials[entitlement] = own.flatMap { lineageRecord in
-                Lockouts(
-                    lineage: lineageRecord.lineage,
-                    facts: lineageRecord.facts,
-                    entitlement: entitlement,
-                    until: asOf,
-                    catalogue: record.catalogue,
-                    policy: record.policy
-                ).stretches.map {
-                    Denial(judge: $0.judge, cause: $0.cause, from: $0.from, until: $0.until)
-                }
-            }
-        }
-        return denials
     }
 }
