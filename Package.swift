@@ -241,7 +241,8 @@ targets += [
         "TideoverServerTests",
         [
             "TideoverServer", "TideoverAppStore", "TideoverASN1", "TideoverCore",
-            "TideoverDashboard", "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer",
+            "TideoverDashboard", "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient",
+            "TideoverHTTPServer",
             "TideoverJSON", "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat",
             "TideoverSandbox", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
             "TideoverTestProcesses", "TideoverTestResponders",
@@ -269,7 +270,8 @@ targets += [
             "CTideoverBuild",
             "TideoverAppStore", "TideoverCommandLine", "TideoverCore", "TideoverDashboard",
             "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer",
-            "TideoverJSON", "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat", "TideoverSandbox",
+            "TideoverJSON", "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat",
+            "TideoverSandbox",
             "TideoverServer", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
             "TideoverStoreKitFile",
         ],
@@ -299,7 +301,8 @@ targets += [
         "TideoverTests",
         [
             "tideover", "TideoverNaiveBackEnd", "TideoverCommandLine", "TideoverCore",
-            "TideoverDashboard", "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON",
+            "TideoverDashboard", "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer",
+            "TideoverJSON",
             "TideoverLocks", "TideoverRehearsal", "TideoverSandbox", "TideoverServer",
             "TideoverSignatures", "TideoverSQLite", "TideoverTestProcesses",
         ]
@@ -405,7 +408,7 @@ if Context.environment["TIDEOVER_FUZZ"] != nil {
 // Tests that a run excludes are not compiled for it. An example is a run under a sanitizer that
 // cannot find anything in them.
 if let names = Context.environment["TIDEOVER_WITHOUT_TESTS"] {
-    let leftOut = Set(names.split(separator: " ").map { "Tideover\($0)Tests" })
+    let leftOut = Set(names.split(separator: " ").map(String.init))
     targets.removeAll { $0.type == .test && leftOut.contains($0.name) }
 }
 

@@ -130,24 +130,26 @@ sanitized_tests() {
     # Whole stories: the paths that the tests of the server take, again and again.
     local stories='^Tideover(Server)?Tests[.](Scenario|PacedScenario|GeneratedStory|Stories|SandboxProgram|NaiveBackEnd|PacedNaiveBackEnd|Mirror|GuideProgram|ActionProgram)Tests'
     stories+='|^TideoverKitRehearsalTests[.]SameAnswerTests'
-    local skipped="$sockets|$stories"
-    local -x TIDEOVER_WITHOUT_TESTS
+    local skipped="$sockets|$stories" without
     case $1 in
     # Rooms without a second thread, and programs, whose server is tried here without them.
     thread)
-        TIDEOVER_WITHOUT_TESTS='ASN1 AppStore Core GooglePlay JSON RevenueCat Sandbox Storage StoreKitFile Tidy'
+        without='ASN1 AppStore Core Dashboard GooglePlay JSON RevenueCat Sandbox Storage StoreKitFile Tidy'
         skipped+='|^TideoverServerTests[.][A-Za-z]*ProgramTests'
         ;;
-    # Rooms without pointers; the core's few are on the way of every other test. The server's are all
-    # in rooms below it, and its programs are tried with them.
+    # Rooms without pointers; the core's few are on the way of every other test. All of the server's
+    # are in rooms below it.
     address)
-        TIDEOVER_WITHOUT_TESTS='AppStore Core GooglePlay Kit KitRehearsal RevenueCat Sandbox Server'
-        TIDEOVER_WITHOUT_TESTS+=' StoreKitFile Tidy'
+        without='AppStore Core Dashboard GooglePlay Kit KitRehearsal RevenueCat Sandbox Server StoreKitFile Tidy'
         ;;
     esac
-    swift build --build-tests "${flags[@]}" | without_noise
-    run_tests "$1" "${flags[@]}" --skip "$skipped"
-    run_tests "$1-sockets" "${flags[@]}" --filter "$sockets"
+    local -x TIDEOVER_WITHOUT_TESTS
+    TIDEOVER_WITHOUT_TESTS=$(printf 'Tideover%sTests ' $without)
+    [ "$1" = thread ] || TIDEOVER_WITHOUT_TESTS+='TideoverTests'
+    # Only what the remaining tests need is compiled.
+    swift build --product tideoverPackageTests "${flags[@]}" | without_noise
+    run_tests "$1" "${flags[@]}" --skip-build --skip "$skipped"
+    run_tests "$1-sockets" "${flags[@]}" --skip-build --filter "$sockets"
 }
 
 documentation() {
