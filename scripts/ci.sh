@@ -130,24 +130,24 @@ sanitized_tests() {
     # Whole stories: the paths that the tests of the server take, again and again.
     local stories='^Tideover(Server)?Tests[.](Scenario|PacedScenario|GeneratedStory|Stories|SandboxProgram|NaiveBackEnd|PacedNaiveBackEnd|Mirror|GuideProgram|ActionProgram)Tests'
     stories+='|^TideoverKitRehearsalTests[.]SameAnswerTests'
-    local skipped="$sockets|$stories" without
+    local skipped="$sockets|$stories" without=() built=(--build-tests)
     case $1 in
     # Rooms without a second thread, and programs, whose server is tried here without them.
     thread)
-        without='ASN1 AppStore Core Dashboard GooglePlay JSON RevenueCat Sandbox Storage StoreKitFile Tidy'
+        without=(ASN1 AppStore Core Dashboard GooglePlay JSON RevenueCat Sandbox Storage StoreKitFile Tidy)
         skipped+='|^TideoverServerTests[.][A-Za-z]*ProgramTests'
         ;;
     # Rooms without pointers; the core's few are on the way of every other test. All of the server's
     # are in rooms below it.
     address)
-        without='AppStore Core Dashboard GooglePlay Kit KitRehearsal RevenueCat Sandbox Server StoreKitFile Tidy'
+        without=(AppStore Core Dashboard GooglePlay Kit KitRehearsal RevenueCat Sandbox Server StoreKitFile Tidy "")
+        # Only what the remaining tests need is compiled.
+        built=(--product tideoverPackageTests)
         ;;
     esac
     local -x TIDEOVER_WITHOUT_TESTS
-    TIDEOVER_WITHOUT_TESTS=$(printf 'Tideover%sTests ' $without)
-    [ "$1" = thread ] || TIDEOVER_WITHOUT_TESTS+='TideoverTests'
-    # Only what the remaining tests need is compiled.
-    swift build --product tideoverPackageTests "${flags[@]}" | without_noise
+    TIDEOVER_WITHOUT_TESTS=$(printf 'Tideover%sTests ' "${without[@]}")
+    swift build "${built[@]}" "${flags[@]}" | without_noise
     run_tests "$1" "${flags[@]}" --skip-build --skip "$skipped"
     run_tests "$1-sockets" "${flags[@]}" --skip-build --filter "$sockets"
 }
@@ -216,9 +216,17 @@ stories() {
 # What stands for a store in tests must pass for it with the store's own library.
 judged() {
     local status=0
-    TIDEOVER_BINARY=$server TIDEOVER_TRIALS_BINARY=$trials "$1" || status=$?
+    TIDEOVER_BINARY=$server TIDEOVER_TRIALS_BINARY=$trials "$@" || status=$?
     # 75: the library could not be had, and the script has said so.
     [ "$status" -eq 0 ] || [ "$status" -eq 75 ]
+}
+
+# Webhooks against a receiver that knows only the specification, the receivers of docs/webhooks.md, and
+# the mirrors of docs/mirror.md.
+webhooks() {
+    judged scripts/verify-webhooks.sh --short messages guard
+    TIDEOVER_BINARY=$server scripts/webhook-receivers.sh
+    TIDEOVER_BINARY=$server scripts/mirror-test.sh
 }
 
 # Types, tests and packages of what apps and back ends ask the server with.
@@ -252,6 +260,7 @@ full)
     step "tests with coverage" covered_tests
     joined
     step "documentation" documentation
+    step "public declarations" scripts/api.sh .build/coverage
     step "tests under the thread sanitizer" sanitized_tests thread
     step "tests under the address sanitizer" sanitized_tests address
     step "release build, and that of the fuzzers" optimized_builds
@@ -264,7 +273,9 @@ full)
     step "the simulated App Store, judged by Apple's library" judged scripts/verify-apple.sh
     step "the clients, beside the release build" clients
     joined
+    beside "webhooks, their receivers and mirrors" webhooks
     step "short trials of the release build" short_trials
+    joined
     ;;
 *)
     echo "usage: scripts/ci.sh fast|full" >&2

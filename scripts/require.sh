@@ -44,6 +44,10 @@ missing_for_full_check() {
     # For the Debian package of a release.
     command -v dpkg-shlibdeps >/dev/null || echo dpkg-dev
     missing_for_clients
+    missing_for_mirror
+    missing_for_webhook_receivers
+    # For the network namespace of the webhooks' address guard.
+    command -v ip >/dev/null || echo iproute2
 }
 
 # Prints the missing packages for Clients/: TypeScript, React and two Python frameworks.
