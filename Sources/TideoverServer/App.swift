@@ -86,7 +86,7 @@ public struct App: Sendable {
     public var isRehearsal: Bool { environments.allSatisfy { $0 == .simulated } }
 
     /// Incremented when a rule of standing or the form of an answer changes.
-    private static let answerRevision = 14
+    private static let answerRevision = 15
 
     /// Returns whether a stored answer was derived with this catalogue and policy by an earlier
     /// version of the rules.

@@ -81,7 +81,9 @@ struct HistoryBuilder {
     private func seenTerms(_ names: TermNames) -> [TermDraft] {
         let records = groupedTerms(names).map { key, words in
             // Observations are sorted oldest first, so the last of the highest rank is the newest.
-            let newest = words.reduce(words[0]) { $1.rank >= $0.rank ? $1 : $0 }
+            let newest = words.reduce(words[0]) {
+                $1.rank >= $0.rank && !$1.lags(behind: $0) ? $1 : $0
+            }
             let complete = newest.completed(by: words)
             let first = words[0].assertedAt
             var record = TermDraft(
@@ -462,6 +464,19 @@ extension TermDraft {
             if word.rank == rank { formerEnds.insert(stated) } else { lowerEnds.insert(stated) }
         }
         lowerEnds.subtract(formerEnds)
+    }
+}
+
+extension Observation<Term> {
+    /// Whether this states the end before an extension that the store reported within the last
+    /// hour. A read may come from a copy that the extension has not reached yet. A refund or an
+    /// upgrade is newer information.
+    fileprivate func lags(behind extended: Observation<Term>) -> Bool {
+        guard rank == .store, extended.rank == .store, let end = value.end,
+            let newEnd = extended.value.end
+        else { return false }
+        return end < newEnd && assertedAt < extended.assertedAt + .hours(1)
+            && !value.isRevoked && !value.isUpgraded
     }
 }
 
