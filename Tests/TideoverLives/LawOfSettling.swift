@@ -9,18 +9,16 @@ extension Law {
         var random = trial.random
         let purse = Purse(beside: life, &random)
         let all = purse.record
-        let settled = all.lineageRecords.compactMap { lineageRecord in
-            lineageRecord.settledSince(for: all.customer, all.catalogue).map {
-                (lineageRecord.lineage, $0)
-            }
+        let settled = all.settledPurchases
+        let expected = purse.plain + max(0, purse.plainOnPlay - 1)
+        guard settled.count == expected else {
+            return "\(settled.count) settled purchases where \(expected) are"
         }
-        guard settled.count == purse.plain else {
-            return "\(settled.count) settled purchases where \(purse.plain) are"
-        }
-        guard let first = settled.map(\.0).min(), let since = settled.map(\.1).max() else {
+        guard let first = settled.map(\.lineage).min(), let since = settled.map(\.since).max()
+        else {
             return nil
         }
-        let left = Set(settled.map(\.0)).subtracting([first])
+        let left = Set(settled.map(\.lineage)).subtracting([first])
         let fewer = purse.record { !left.contains($0.lineage) }
         return all.difference(from: fewer, since: since)
     }
@@ -30,8 +28,9 @@ extension Law {
 private struct Purse {
     private let life: Life
     private var lineageRecords: [CustomerRecord.LineageRecord] = []
-    /// The number of purchases that are expected to be settled.
+    /// The numbers of used consumables in each store.
     private(set) var plain = 0
+    private(set) var plainOnPlay = 0
 
     private static let anna = CustomerID("anna").unsafelyUnwrapped
     private static let ben = CustomerID("ben").unsafelyUnwrapped
@@ -42,8 +41,13 @@ private struct Purse {
         for number in 0..<6 {
             let id = "\(Int.random(in: 0..<9, using: &random))\(number)5"
             let days = Int64.random(in: 0..<400, using: &random)
-            let purchase = Life(id, environment: life.lineage.environment)
-            buy(purchase, at: "2026-01-15" + .days(days), &random)
+            let start = "2026-01-15" + Milliseconds.days(days)
+            if Int.random(in: 0..<3, using: &random) == 0 {
+                buyOnPlay(id, at: start, &random)
+            } else {
+                let purchase = Life(id, environment: life.lineage.environment)
+                buy(purchase, at: start, &random)
+            }
         }
     }
 
@@ -72,6 +76,30 @@ private struct Purse {
         if kind == 5 { other.facts[0].source = .appReceipt }
         if kind >= 7 { plain += 1 }
         add(other.facts, of: other.lineage, lost: kind == 6 ? start + .days(1) : nil)
+    }
+
+    private mutating func buyOnPlay(
+        _ id: String,
+        at start: Instant,
+        _ random: inout SeededRandom
+    ) {
+        var purchase = Life.play(id, environment: life.lineage.environment)
+        let used = start + .hours(2)
+        purchase.bought(.purchased, "coins", at: start, paid: start)
+        switch Int.random(in: 0..<7, using: &random) {
+        case 0: break
+        case 1:
+            purchase.bought(.purchased, "coins", at: used, paid: start, consumed: true)
+            purchase.bought(.cancelled, "coins", at: start + .days(3), paid: start, consumed: true)
+        case 2:
+            purchase.bought(.purchased, "coins", at: used, paid: start, consumed: true)
+            purchase.void("GPA.9", at: start + .days(3), "p")
+        case 3: purchase.bought(.purchased, "lifetime", at: used, paid: start, consumed: true)
+        default:
+            purchase.bought(.purchased, "coins", at: used, paid: start, consumed: true)
+            plainOnPlay += 1
+        }
+        add(purchase.facts, of: purchase.lineage)
     }
 
     private mutating func add(_ facts: [Fact], of lineage: Lineage, lost: Instant? = nil) {

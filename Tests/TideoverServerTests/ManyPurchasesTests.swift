@@ -51,29 +51,6 @@ import TideoverStorage
         #expect(response.status == 200)
     }
 
-    /// Returns the input of a derivation; its output is discarded.
-    private func given(_ server: TestServer) async throws -> CustomerLineages? {
-        let seen = Locked<CustomerLineages?>(nil)
-        let commitRequest = CommitRequest(
-            app: "cards",
-            environment: .sandbox,
-            customers: [Self.key],
-            now: server.now
-        )
-        await #expect(throws: StorageError.self) {
-            _ = try await server.storage.commit(commitRequest) { lineages in
-                seen.withLock { $0 = lineages }
-                return Derivation(
-                    answer: [],
-                    validUntil: nil,
-                    fingerprint: "",
-                    events: [Event(kind: "", at: lineages.now, body: [])]
-                )
-            }
-        }
-        return seen.withLock { $0 }
-    }
-
     @Test func `later answers leave out used consumables`() async throws {
         let server = try TestServer(catalogue: Self.catalogue)
         server.set(Message.start + .minutes(1))
@@ -85,7 +62,7 @@ import TideoverStorage
         #expect(response.status == 200)
         #expect(try await server.premium() == "active paid access")
         server.set(Message.start + .minutes(3))
-        let lineages = try #require(try await given(server))
+        let lineages = try #require(try await server.derivationInput(of: Self.key))
         #expect(lineages.lineageRecords.count == 2)
         #expect(lineages.leftOut?.count == 29)
         // A refunded purchase counts again.
@@ -95,7 +72,7 @@ import TideoverStorage
         server.set(Message.start + .minutes(5))
         try await present([refunded], to: server)
         server.set(Message.start + .minutes(6))
-        let after = try #require(try await given(server))
+        let after = try #require(try await server.derivationInput(of: Self.key))
         #expect(after.lineageRecords.count == 3)
         #expect(after.leftOut?.count == 28)
         let events = try server.storage.outbox(app: "cards", after: nil, limit: 100)
@@ -129,5 +106,30 @@ import TideoverStorage
         try await present([coins(1), month(0)], to: server)
         #expect(try server.storage.row(of: Self.key)?.derivedAt == row.derivedAt)
         await server.close()
+    }
+}
+
+extension TestServer {
+    /// Returns the input of a customer's next derivation; its output is discarded.
+    func derivationInput(of key: CustomerKey) async throws -> CustomerLineages? {
+        let seen = Locked<CustomerLineages?>(nil)
+        let commitRequest = CommitRequest(
+            app: key.app,
+            environment: key.environment,
+            customers: [key],
+            now: now
+        )
+        await #expect(throws: StorageError.self) {
+            _ = try await storage.commit(commitRequest) { lineages in
+                seen.withLock { $0 = lineages }
+                return Derivation(
+                    answer: [],
+                    validUntil: nil,
+                    fingerprint: "",
+                    events: [Event(kind: "", at: lineages.now, body: [])]
+                )
+            }
+        }
+        return seen.withLock { $0 }
     }
 }

@@ -216,6 +216,49 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `later answers leave out consumed purchases`() async throws {
+        let play = TestPlay()
+        var products = TestPlay.catalogue.products
+        products["cards.coins"] = Product(entitlements: [], kind: .consumable)
+        let server = try server(play, catalogue: Catalogue(products: products))
+        var purchases: [JSONObject] = []
+        for number in 1...6 {
+            var coins = TestPlay.lifetime
+            coins["orderId"] = .string("GPA.\(number)")
+            coins["acknowledgementState"] = "ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED"
+            let consumption =
+                number < 6
+                ? "CONSUMPTION_STATE_CONSUMED" : "CONSUMPTION_STATE_YET_TO_BE_CONSUMED"
+            coins["productLineItem"] = [
+                ["productId": "cards.coins", "consumptionState": .string(consumption)]
+            ]
+            play.answerProduct("token-\(number)", coins)
+            purchases.append([
+                "store": "googlePlay", "productId": "cards.coins",
+                "purchaseToken": .string("token-\(number)"),
+            ])
+        }
+        let device = Device(server: server, customer: TestServer.anna)
+        let (status, _) = try await device.present(
+            ["purchases": .array(purchases.map { .object($0) })],
+            environment: "sandbox"
+        )
+        #expect(status == 200)
+        server.set(server.now + .days(4))
+        let bought = Message.purchase(signed: server.now)
+        #expect(try await server.post(try bought.body(server.store)).status == 200)
+        #expect(try await server.premium() == "active paid access")
+        let anna = try #require(CustomerID(TestServer.anna))
+        let key = CustomerKey(app: "cards", environment: .sandbox, customer: anna)
+        server.set(server.now + .minutes(1))
+        let lineages = try #require(try await server.derivationInput(of: key))
+        // The subscription, the unconsumed purchase, the first one of the store, and the first one
+        // of those that may be left out.
+        #expect(lineages.lineageRecords.count == 4)
+        #expect(lineages.leftOut?.count == 3)
+        await server.close()
+    }
+
     // MARK: Failures of the store
 
     @Test(arguments: [503, 429, 403])

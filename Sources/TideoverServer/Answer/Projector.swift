@@ -57,11 +57,7 @@ struct Projector: Sendable {
 
     private func settled(in record: CustomerRecord) -> [SettledLineage] {
         guard record.customer == record.identity.primary else { return [] }
-        return record.lineageRecords.compactMap { lineageRecord in
-            lineageRecord.settledSince(for: record.customer, record.catalogue).map {
-                SettledLineage(lineageRecord.lineage, since: $0)
-            }
-        }
+        return record.settledPurchases.map { SettledLineage($0.lineage, since: $0.since) }
     }
 
     /// Returns the earliest instant that a derivation examines. This is when the answer was due or
