@@ -229,6 +229,12 @@ webhooks() {
     TIDEOVER_BINARY=$server scripts/mirror-test.sh
 }
 
+# After the webhooks: both install libraries into one folder.
+webhooks_and_packaging() {
+    webhooks
+    TIDEOVER_BINARY=$server scripts/packaging-test.sh
+}
+
 # Types, tests and packages of what apps and back ends ask the server with.
 clients() {
     TIDEOVER_BINARY=$server scripts/clients.sh
@@ -273,7 +279,7 @@ full)
     step "the simulated App Store, judged by Apple's library" judged scripts/verify-apple.sh
     step "the clients, beside the release build" clients
     joined
-    beside "webhooks, their receivers and mirrors" webhooks
+    beside "webhooks, their receivers and mirrors, and files for operators" webhooks_and_packaging
     step "short trials of the release build" short_trials
     joined
     ;;

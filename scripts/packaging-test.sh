@@ -1,0 +1,41 @@
+#!/bin/sh
+# Checks the files for operators in Packaging/: alerts, dashboard, compose file, Kubernetes manifests.
+#
+#   scripts/packaging-test.sh
+#
+# The alerts run against their tests. Every metric must be in docs/operating.md, every path, port and
+# user must be the image's, and the server must accept the configuration. The manifests are
+# validated by Kubernetes' own schema, which comes from PyPI into .build/compare; if PyPI cannot be
+# reached, that is skipped visibly. TIDEOVER_BINARY names a built program, otherwise it is built.
+set -eu
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+# shellcheck source=scripts/require.sh
+. "$root/scripts/require.sh"
+
+missing_for_packaging() {
+    command -v promtool >/dev/null || echo prometheus
+    python3 -c 'import yaml' 2>/dev/null || echo python3-yaml
+    python3 -c 'import ensurepip' 2>/dev/null || echo python3-venv
+}
+
+require_packages "$(missing_for_packaging)"
+cd "$root"
+if [ -z "${TIDEOVER_BINARY:-}" ]; then
+    require_packages "$(missing_for_building)"
+    swift build --product tideover >&2
+    TIDEOVER_BINARY=.build/debug/tideover
+fi
+program=$(readlink -f "$TIDEOVER_BINARY")
+unset TIDEOVER_BINARY # the program reads TIDEOVER_* as settings
+
+promtool check config Packaging/monitoring/prometheus.yml
+(cd Packaging/monitoring && promtool test rules alerts.test.yml)
+python3 -B scripts/packaging_test.py "$program"
+
+python=.build/compare/bin/python
+if "$python" -c 'import kubernetes_validate' 2>/dev/null ||
+    { python3 -m venv .build/compare && "$python" -m pip --quiet install kubernetes-validate >&2; }; then
+    .build/compare/bin/kubernetes-validate --strict Packaging/kubernetes.yaml
+else
+    echo "skipped: Kubernetes' schema could not be fetched from PyPI"
+fi
