@@ -19,17 +19,14 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=scripts/apple.sh
 . "$root/scripts/apple.sh"
 
-require_packages "$(missing_for_building) $(missing_for_apple)"
+require_packages "$(missing_for_apple)"
 cd "$root"
-if [ -z "${TIDEOVER_BINARY:-}" ]; then
-    swift build --product tideover >&2
-    TIDEOVER_BINARY=.build/debug/tideover
-fi
+require_program
 require_apple
 
 compare() {
     # shellcheck disable=SC2154 # require_apple sets it
-    "$python" -B scripts/compare_apple.py --binary "$TIDEOVER_BINARY" "$@"
+    "$python" -B scripts/compare_apple.py --binary "$program" "$@"
 }
 
 # A comparison with a planted fault must fail, and its report must contain this line.

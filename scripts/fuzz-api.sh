@@ -34,11 +34,7 @@ if ! "$python" -c 'import schemathesis' 2>/dev/null; then
         exit 75
     fi
 fi
-if [ -z "${TIDEOVER_BINARY:-}" ]; then
-    require_packages "$(missing_for_building)"
-    swift build --product tideover >&2
-    TIDEOVER_BINARY=.build/debug/tideover
-fi
+require_program
 # The limit is twice the time plus three minutes, for the start, the replays and the restart.
 exec timeout --kill-after=10s $((2 * seconds + 180))s \
-    "$python" scripts/fuzz_api.py "$(realpath "$TIDEOVER_BINARY")" "$seconds" .build/fuzz-api/logs
+    "$python" scripts/fuzz_api.py "$program" "$seconds" .build/fuzz-api/logs

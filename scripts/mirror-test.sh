@@ -20,14 +20,8 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 . "$root/scripts/require.sh"
 
 cd "$root"
-if [ -z "${TIDEOVER_BINARY:-}" ]; then
-    require_packages "$(missing_for_building)"
-    swift build --product tideover >&2
-    TIDEOVER_BINARY=.build/debug/tideover
-fi
+require_program
 require_packages "$(missing_for_mirror)"
-program=$(readlink -f "$TIDEOVER_BINARY")
-unset TIDEOVER_BINARY # the program reads TIDEOVER_* as settings
 programs=$(find /usr/lib/postgresql -path '*/bin/postgres' | sort -V | tail -n 1)
 programs=${programs%/postgres}
 

@@ -20,13 +20,7 @@ missing_for_packaging() {
 
 require_packages "$(missing_for_packaging)"
 cd "$root"
-if [ -z "${TIDEOVER_BINARY:-}" ]; then
-    require_packages "$(missing_for_building)"
-    swift build --product tideover >&2
-    TIDEOVER_BINARY=.build/debug/tideover
-fi
-program=$(readlink -f "$TIDEOVER_BINARY")
-unset TIDEOVER_BINARY # the program reads TIDEOVER_* as settings
+require_program
 
 promtool check config Packaging/monitoring/prometheus.yml
 (cd Packaging/monitoring && promtool test rules alerts.test.yml)

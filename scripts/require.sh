@@ -137,6 +137,19 @@ run_install() {
     }
 }
 
+# Sets `program` to the program that TIDEOVER_BINARY names, or to one that it builds in this folder.
+require_program() {
+    if [ -z "${TIDEOVER_BINARY:-}" ]; then
+        require_swift
+        require_packages "$(missing_for_building)"
+        swift build --product tideover >&2
+        TIDEOVER_BINARY=.build/debug/tideover
+    fi
+    # shellcheck disable=SC2034 # for the script that sources this
+    program=$(readlink -f "$TIDEOVER_BINARY")
+    unset TIDEOVER_BINARY # the program reads TIDEOVER_* as settings
+}
+
 require_swift() {
     command -v swift >/dev/null && return 0
     say "the Swift toolchain (6.2 or later) is not on the PATH: https://www.swift.org/install"

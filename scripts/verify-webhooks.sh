@@ -39,10 +39,6 @@ require_webhooks() {
 
 require_packages "$(missing_for_webhooks)"
 cd "$root"
-if [ -z "${TIDEOVER_BINARY:-}" ]; then
-    require_packages "$(missing_for_building)"
-    swift build --product tideover >&2
-    TIDEOVER_BINARY=.build/debug/tideover
-fi
+require_program
 require_webhooks
-exec "$python" -B scripts/verify_webhooks.py "$TIDEOVER_BINARY" "$@"
+exec "$python" -B scripts/verify_webhooks.py "$program" "$@"

@@ -15,12 +15,6 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 . "$root/scripts/require.sh"
 
 cd "$root"
-if [ -z "${TIDEOVER_BINARY:-}" ]; then
-    require_packages "$(missing_for_building)"
-    swift build --product tideover >&2
-    TIDEOVER_BINARY=.build/debug/tideover
-fi
+require_program
 require_packages "$(missing_for_webhook_receivers)"
-program=$(readlink -f "$TIDEOVER_BINARY")
-unset TIDEOVER_BINARY # the program reads TIDEOVER_* as settings
 exec timeout 600 python3 -B scripts/webhook_receivers.py "$program"
