@@ -23,16 +23,23 @@ enum Report {
                 "how long customers were denied what the store granted"
             ),
             Example(
+                "tideover report recovery",
+                "how many failed renewals recovered, how soon, and their value"
+            ),
+            Example(
                 "tideover report shadow",
                 "where RevenueCat's answers and ours differ"
             ),
         ],
-        subcommands: [arrival, drift, lockouts, ReportShadow.command]
+        subcommands: [
+            arrival, ReportMeasures.churn, drift, lockouts, ReportMeasures.recovery,
+            ReportShadow.command, ReportMeasures.trials,
+        ]
     )
 
-    private static let app = Parameter.option("--app", "ID", "One app instead of all")
-    private static let json = Parameter.flag("--json", "Write one JSON object")
-    private static let csv = Parameter.flag("--csv", "Write comma-separated values with a header")
+    static let app = Parameter.option("--app", "ID", "One app instead of all")
+    static let json = Parameter.flag("--json", "Write one JSON object")
+    static let csv = Parameter.flag("--csv", "Write comma-separated values with a header")
 
     private static let arrival = Command(
         "arrival",
@@ -56,7 +63,14 @@ enum Report {
             AdminClient.note,
         ],
         run: { arguments, output in
-            try await run("arrival", arguments, output, ArrivalPrinter.print, ArrivalPrinter.csv)
+            try await run(
+                "arrival",
+                [],
+                arguments,
+                output,
+                ArrivalPrinter.print,
+                ArrivalPrinter.csv
+            )
         }
     )
 
@@ -78,7 +92,7 @@ enum Report {
             AdminClient.note,
         ],
         run: { arguments, output in
-            try await run("drift", arguments, output, DriftPrinter.print, DriftPrinter.csv)
+            try await run("drift", [], arguments, output, DriftPrinter.print, DriftPrinter.csv)
         }
     )
 
@@ -104,12 +118,21 @@ enum Report {
             AdminClient.note,
         ],
         run: { arguments, output in
-            try await run("lockouts", arguments, output, LockoutPrinter.print, LockoutPrinter.csv)
+            try await run(
+                "lockouts",
+                [],
+                arguments,
+                output,
+                LockoutPrinter.print,
+                LockoutPrinter.csv
+            )
         }
     )
 
-    private static func run(
+    /// Requests a report, and prints it as the arguments say.
+    static func run(
         _ name: String,
+        _ query: [QueryItem],
         _ arguments: Arguments,
         _ output: Output,
         _ print: (JSONValue, Output) -> Void,
@@ -131,7 +154,7 @@ enum Report {
             try await adminClient.run(
                 Request(
                     path: "/v1/reports/\(name)",
-                    query: app.map { [QueryItem(name: "app", value: $0.id)] } ?? []
+                    query: (app.map { [QueryItem(name: "app", value: $0.id)] } ?? []) + query
                 )
             )
         )

@@ -239,7 +239,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test(arguments: ["drift", "lockouts"])
+    @Test(arguments: ["drift", "lockouts", "recovery", "churn", "trials"])
     func `a report needs a key and contains only the apps of the key`(_ name: String) async throws {
         let server = try TestServer()
         let target = "/v1/reports/\(name)"

@@ -128,7 +128,7 @@ struct ReportProgramTests {
     }
 
     @Test func `two output formats at once are a usage error`() throws {
-        for name in ["drift", "lockouts"] {
+        for name in ["drift", "lockouts", "recovery", "churn", "trials"] {
             let said = try Executable.run(["report", name, "--config", "x", "--json", "--csv"])
             #expect(said.code == 2)
         }

@@ -96,7 +96,7 @@ extension Storage {
 
 extension Request {
     /// Returns the instant in a query parameter; nil if absent.
-    fileprivate func instant(_ name: String) throws -> Instant? {
+    func instant(_ name: String) throws -> Instant? {
         guard let text = queryValue(name) else { return nil }
         guard let instant = Instant(rfc3339: text) else {
             throw Problem.badInstant(name, found: text)

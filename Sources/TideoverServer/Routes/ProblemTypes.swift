@@ -885,6 +885,13 @@ extension ProblemType {
             action: "Send a time such as 2026-05-06T10:00:00Z, with `+` written `%2B`."
         ),
         ProblemType(
+            "bad-dimension",
+            status: 400,
+            title: "Unknown dimension.",
+            meaning: "`by` names an unknown dimension.",
+            action: "Send a list of product, store and country, separated by commas."
+        ),
+        ProblemType(
             "bad-cursor",
             status: 400,
             title: "Invalid cursor.",

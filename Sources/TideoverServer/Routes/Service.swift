@@ -523,6 +523,15 @@ public struct Service: Sendable {
                 longReads: service.longReads
             ).respond()
         },
+        Route("GET", "/v1/reports/recovery", needs: .secret) { service, call in
+            try await service.measureReport(call, MeasureReportRoute.recovery)
+        },
+        Route("GET", "/v1/reports/churn", needs: .secret) { service, call in
+            try await service.measureReport(call, MeasureReportRoute.churn)
+        },
+        Route("GET", "/v1/reports/trials", needs: .secret) { service, call in
+            try await service.measureReport(call, MeasureReportRoute.trials)
+        },
         Route("GET", "/v1/reports/shadow", needs: .secret) { service, call in
             guard let id = call.appID else { throw Problem.appNeeded }
             return try await service.shadowRoute(id).respond(to: call.request)
@@ -803,6 +812,18 @@ public struct Service: Sendable {
     }
 
     /// Returns the requested app of a report, or all apps that the key permits, by id.
+    private func measureReport(
+        _ call: Call,
+        _ measure: @escaping MeasureReportRoute.Measure
+    ) async throws -> Response {
+        try await MeasureReportRoute(
+            apps: reportedApps(call),
+            storage: storage,
+            clock: clock,
+            longReads: longReads
+        ).respond(to: call.request, measure)
+    }
+
     private func reportedApps(_ call: Call) throws -> [App] {
         if let id = call.appID { return [try app(id)] }
         guard case .key(let grant, _) = call.presented else { return [] }

@@ -1939,6 +1939,136 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/reports/recovery": {
+              "get": {
+                "tags": ["reports"],
+                "operationId": "getRecoveryReport",
+                "summary": "How many failed renewals recovered, how soon, and their value",
+                "description": "Counts failed renewals (billing issues) that began in the range. An issue too young for a number of days is left out of the decided ones, and counts in the estimate (Kaplan-Meier) for as long as it was observed. Sums are in thousandths of the currency.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  {
+                    "name": "app", "in": "query",
+                    "description": "One app instead of all that the key allows",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "by", "in": "query",
+                    "description": "Dimensions of the groups, separated by commas: product, store, country",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "from", "in": "query",
+                    "description": "Issues that began at or after this time, instead of all",
+                    "schema": { "$ref": "#/components/schemas/Instant" }
+                  },
+                  {
+                    "name": "to", "in": "query",
+                    "description": "Up to this time, instead of now",
+                    "schema": { "$ref": "#/components/schemas/Instant" }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "A row for each environment of each app, with a group for each combination of values",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/RecoveryReport" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/reports/churn": {
+              "get": {
+                "tags": ["reports"],
+                "operationId": "getChurnReport",
+                "summary": "How many subscribers at the start of a range were not subscribed at its end, and why",
+                "description": "Counts own paid subscriptions; trials and family-shared purchases are left out. Paused, in grace and on hold are subscribed.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  {
+                    "name": "app", "in": "query",
+                    "description": "One app instead of all that the key allows",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "by", "in": "query",
+                    "description": "Dimensions of the groups, separated by commas: product, store, country",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "from", "in": "query",
+                    "description": "The start of the range, instead of 30 days before its end",
+                    "schema": { "$ref": "#/components/schemas/Instant" }
+                  },
+                  {
+                    "name": "to", "in": "query",
+                    "description": "Up to this time, instead of now",
+                    "schema": { "$ref": "#/components/schemas/Instant" }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "A row for each environment of each app, with a group for each combination of values",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/ChurnReport" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/reports/trials": {
+              "get": {
+                "tags": ["reports"],
+                "operationId": "getTrialReport",
+                "summary": "The outcomes of free trials, by the month in which they began",
+                "description": "The conversion rate is that of decided trials: one that runs, or with a first payment that is still retried, may yet convert.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  {
+                    "name": "app", "in": "query",
+                    "description": "One app instead of all that the key allows",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "by", "in": "query",
+                    "description": "Dimensions of the groups, separated by commas: product, store, country",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "to", "in": "query",
+                    "description": "Up to this time, instead of now",
+                    "schema": { "$ref": "#/components/schemas/Instant" }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "A row for each environment of each app, with a group for each combination of values",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/TrialReport" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/reports/lockouts": {
               "get": {
                 "tags": ["reports"],
@@ -3353,6 +3483,171 @@ enum OpenAPIDocument {
                   "p90Seconds": { "oneOf": [{ "type": "number" }, { "type": "null" }] }
                 }
               },
+              "RecoveryReport": {
+                "type": "object",
+                "required": ["asOf", "rows"],
+                "properties": {
+                  "asOf": { "$ref": "#/components/schemas/Instant" },
+                  "rows": { "type": "array", "items": { "$ref": "#/components/schemas/RecoveryRow" } }
+                }
+              },
+              "RecoveryRow": {
+                "type": "object",
+                "required": ["app", "environment", "dimensions", "groups"],
+                "properties": {
+                  "app": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "dimensions": { "type": "array", "items": { "type": "string" } },
+                  "groups": { "type": "array", "items": { "$ref": "#/components/schemas/RecoveryGroup" } }
+                }
+              },
+              "RecoveryGroup": {
+                "type": "object",
+                "description": "The values of the dimensions that were asked for, and the figures",
+                "required": ["issues", "open", "recovered", "recoveredFromGrace", "recoveredFromHold", "recoveredByNewPurchase", "lost", "cancelledFromGrace", "cancelledFromHold", "unrecovered", "takenBack", "unconfirmed", "medianDays", "ninthDecileDays", "all", "fromGrace", "fromHold", "money", "withoutPrice"],
+                "properties": {
+                  "product": { "oneOf": [{ "type": "string" }, { "type": "null" }] },
+                  "store": { "oneOf": [{ "type": "string" }, { "type": "null" }] },
+                  "country": { "oneOf": [{ "type": "string" }, { "type": "null" }] },
+                  "issues": { "type": "integer" },
+                  "open": { "type": "integer" },
+                  "recovered": { "type": "integer" },
+                  "recoveredFromGrace": { "type": "integer" },
+                  "recoveredFromHold": { "type": "integer" },
+                  "recoveredByNewPurchase": { "type": "integer" },
+                  "lost": { "type": "integer" },
+                  "cancelledFromGrace": { "type": "integer" },
+                  "cancelledFromHold": { "type": "integer" },
+                  "unrecovered": { "type": "integer" },
+                  "takenBack": { "type": "integer" },
+                  "unconfirmed": { "type": "integer" },
+                  "medianDays": { "oneOf": [{ "type": "number" }, { "type": "null" }] },
+                  "ninthDecileDays": { "oneOf": [{ "type": "number" }, { "type": "null" }] },
+                  "all": { "type": "array", "items": { "$ref": "#/components/schemas/RecoveryHorizon" } },
+                  "fromGrace": { "type": "array", "items": { "$ref": "#/components/schemas/RecoveryHorizon" } },
+                  "fromHold": { "type": "array", "items": { "$ref": "#/components/schemas/RecoveryHorizon" } },
+                  "money": { "type": "array", "items": { "$ref": "#/components/schemas/RecoverySum" } },
+                  "withoutPrice": { "type": "integer" }
+                }
+              },
+              "RecoveryHorizon": {
+                "type": "object",
+                "required": ["days", "entries", "decided", "estimate"],
+                "properties": {
+                  "days": { "type": "integer" },
+                  "entries": { "type": "integer" },
+                  "decided": { "$ref": "#/components/schemas/MeasuredShare" },
+                  "estimate": {
+                    "type": "object",
+                    "required": ["share", "lower", "upper", "atRisk"],
+                    "properties": {
+                      "share": { "oneOf": [{ "type": "number" }, { "type": "null" }] },
+                      "lower": { "oneOf": [{ "type": "number" }, { "type": "null" }] },
+                      "upper": { "oneOf": [{ "type": "number" }, { "type": "null" }] },
+                      "atRisk": { "oneOf": [{ "type": "integer" }, { "type": "null" }] }
+                    }
+                  }
+                }
+              },
+              "RecoverySum": {
+                "type": "object",
+                "description": "In thousandths of the currency",
+                "required": ["currency", "atRisk", "recovered", "lost", "open"],
+                "properties": {
+                  "currency": { "type": "string" },
+                  "atRisk": { "type": "integer" },
+                  "recovered": { "type": "integer" },
+                  "lost": { "type": "integer" },
+                  "open": { "type": "integer" }
+                }
+              },
+              "MeasuredShare": {
+                "type": "object",
+                "description": "A share with its denominator and Wilson's 95 % interval; null if the denominator is 0",
+                "required": ["of", "share", "lower", "upper"],
+                "properties": {
+                  "of": { "type": "integer" },
+                  "share": { "oneOf": [{ "type": "number" }, { "type": "null" }] },
+                  "lower": { "oneOf": [{ "type": "number" }, { "type": "null" }] },
+                  "upper": { "oneOf": [{ "type": "number" }, { "type": "null" }] }
+                }
+              },
+              "ChurnReport": {
+                "type": "object",
+                "required": ["asOf", "rows"],
+                "properties": {
+                  "asOf": { "$ref": "#/components/schemas/Instant" },
+                  "rows": { "type": "array", "items": { "$ref": "#/components/schemas/ChurnRow" } }
+                }
+              },
+              "ChurnRow": {
+                "type": "object",
+                "required": ["app", "environment", "dimensions", "groups", "from", "to"],
+                "properties": {
+                  "app": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "from": { "$ref": "#/components/schemas/Instant" },
+                  "to": { "$ref": "#/components/schemas/Instant" },
+                  "dimensions": { "type": "array", "items": { "type": "string" } },
+                  "groups": { "type": "array", "items": { "$ref": "#/components/schemas/ChurnGroup" } }
+                }
+              },
+              "ChurnGroup": {
+                "type": "object",
+                "required": ["atStart", "churned", "voluntary", "cancelledFromGrace", "cancelledFromHold", "involuntary", "takenBack", "returned", "unconfirmed", "churn"],
+                "properties": {
+                  "product": { "oneOf": [{ "type": "string" }, { "type": "null" }] },
+                  "store": { "oneOf": [{ "type": "string" }, { "type": "null" }] },
+                  "country": { "oneOf": [{ "type": "string" }, { "type": "null" }] },
+                  "atStart": { "type": "integer" },
+                  "churned": { "type": "integer" },
+                  "voluntary": { "type": "integer" },
+                  "cancelledFromGrace": { "type": "integer" },
+                  "cancelledFromHold": { "type": "integer" },
+                  "involuntary": { "type": "integer" },
+                  "takenBack": { "type": "integer" },
+                  "returned": { "type": "integer" },
+                  "unconfirmed": { "type": "integer" },
+                  "churn": { "$ref": "#/components/schemas/MeasuredShare" }
+                }
+              },
+              "TrialReport": {
+                "type": "object",
+                "required": ["asOf", "rows"],
+                "properties": {
+                  "asOf": { "$ref": "#/components/schemas/Instant" },
+                  "rows": { "type": "array", "items": { "$ref": "#/components/schemas/TrialRow" } }
+                }
+              },
+              "TrialRow": {
+                "type": "object",
+                "required": ["app", "environment", "dimensions", "groups"],
+                "properties": {
+                  "app": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "dimensions": { "type": "array", "items": { "type": "string" } },
+                  "groups": { "type": "array", "items": { "$ref": "#/components/schemas/TrialGroup" } }
+                }
+              },
+              "TrialGroup": {
+                "type": "object",
+                "required": ["cohort", "started", "running", "inBillingIssue", "converted", "cancelled", "lapsed", "takenBack", "unconfirmed", "conversion"],
+                "properties": {
+                  "product": { "oneOf": [{ "type": "string" }, { "type": "null" }] },
+                  "store": { "oneOf": [{ "type": "string" }, { "type": "null" }] },
+                  "country": { "oneOf": [{ "type": "string" }, { "type": "null" }] },
+                  "cohort": { "type": "string", "description": "The month in UTC: 2026-05" },
+                  "started": { "type": "integer" },
+                  "running": { "type": "integer" },
+                  "inBillingIssue": { "type": "integer" },
+                  "converted": { "type": "integer" },
+                  "cancelled": { "type": "integer" },
+                  "lapsed": { "type": "integer" },
+                  "takenBack": { "type": "integer" },
+                  "unconfirmed": { "type": "integer" },
+                  "conversion": { "$ref": "#/components/schemas/MeasuredShare" }
+                }
+              },
               "LockoutReport": {
                 "type": "object",
                 "required": ["asOf", "rows"],
@@ -4719,6 +5014,7 @@ enum OpenAPIDocument {
                       "/problems/unknown-store",
                       "/problems/environment-not-served",
                       "/problems/bad-instant",
+                      "/problems/bad-dimension",
                       "/problems/bad-cursor",
                       "/problems/events-removed",
                       "/problems/bad-limit",

@@ -1,0 +1,407 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// Answers the reports over the history of purchases: `GET /v1/reports/recovery`,
+/// `/v1/reports/churn` and `/v1/reports/trials`. Each has a row for each environment of each app.
+struct MeasureReportRoute {
+    let apps: [App]
+    let storage: any Storage
+    let clock: Clock
+    let longReads: LongReads
+
+    /// A report over an app's purchases in one environment. It blocks its thread.
+    typealias Measure = @Sendable (PurchaseWalk, MeasureQuestion) throws -> any MeasuredRows
+
+    func respond(to request: Request, _ measure: @escaping Measure) async throws -> Response {
+        let question = try MeasureQuestion(request, now: clock())
+        let storage = storage
+        var writer = JSONWriter()
+        try await writer.report(of: apps, at: question.asOf) { app, environment in
+            let report = try await longReads.read(of: app.id) { read in
+                try measure(
+                    PurchaseWalk(app, environment, until: question.asOf, in: storage, read),
+                    question
+                )
+            }
+            return { report.writeFields(to: &$0) }
+        }
+        return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
+    }
+
+    /// Failed renewals that began in the range, and their recovery.
+    static let recovery: Measure = { purchases, question in
+        let range = question.range
+        let issues = try purchases.issues().filter { range.contains($0.enteredAt) }
+        return RecoveryReport(
+            of: issues,
+            asOf: question.asOf,
+            by: question.dimensions,
+            within: RecoveryReport.curveDays
+        )
+    }
+
+    /// Subscribers at the start of the range, and why some were not subscribed at its end.
+    static let churn: Measure = { purchases, question in
+        try purchases.measure {
+            ChurnReport(of: $0, over: question.lastMonth, by: question.dimensions)
+        }
+    }
+
+    static let trials: Measure = { purchases, question in
+        try purchases.measure {
+            TrialReport(of: $0, asOf: question.asOf, by: question.dimensions)
+        }
+    }
+}
+
+/// What a report is about: `from`, `to` and `by` of the query.
+struct MeasureQuestion: Sendable {
+    /// The instant up to which the history counts: `to`, but not after now.
+    let asOf: Instant
+    let dimensions: [MeasureDimension]
+    private let from: Instant?
+
+    /// - Throws: `bad-instant`, also if `from` is not before `to`; `bad-dimension`.
+    init(_ request: Request, now: Instant) throws {
+        from = try request.instant("from")
+        asOf = min(try request.instant("to") ?? now, now)
+        if let from, from >= asOf {
+            throw Problem.badInstant("from", found: from.rfc3339)
+        }
+        let names = request.queryValue("by")?.split(separator: ",") ?? []
+        dimensions = try names.map { name throws(Problem) in
+            guard let dimension = Self.known[String(name)] else {
+                throw .badDimension(String(name))
+            }
+            return dimension
+        }
+    }
+
+    private static let known: [String: MeasureDimension] = Dictionary(
+        uniqueKeysWithValues: [MeasureDimension.product, .store, .country].map { ($0.name, $0) }
+    )
+
+    /// All time up to `asOf`, unless the query has `from`.
+    var range: Range<Instant> { (from ?? .distantPast)..<asOf }
+
+    /// The 30 days up to `asOf`, unless the query has `from`.
+    var lastMonth: Range<Instant> { (from ?? asOf - .days(30))..<asOf }
+}
+
+extension Problem {
+    static func badDimension(_ found: String) -> Problem {
+        Problem(
+            "bad-dimension",
+            status: 400,
+            title: "Unknown dimension.",
+            detail: "`by` is a list of `product`, `store` and `country`, separated by commas.",
+            members: ["parameter": "by", "found": .string(found)]
+        )
+    }
+}
+
+/// Reads an app's purchases in one environment, page by page.
+struct PurchaseWalk {
+    private let app: App
+    private let environment: Environment
+    private let until: Instant
+    private let storage: any Storage
+    private let read: LongRead
+
+    init(
+        _ app: App,
+        _ environment: Environment,
+        until: Instant,
+        in storage: any Storage,
+        _ read: LongRead
+    ) {
+        self.app = app
+        self.environment = environment
+        self.until = until
+        self.storage = storage
+        self.read = read
+    }
+
+    /// Returns every billing issue. That of a customer who returned through another purchase is
+    /// recovered. A purchase without a customer is judged by itself.
+    func issues() throws -> [BillingIssue] {
+        var issues: [BillingIssue] = []
+        let projector = Projector(app: app)
+        try eachCustomer { key in
+            let lineages = try storage.knownLineages(of: key, now: until)
+            issues += CustomerTimeline(projector.record(of: lineages), until: until).issues
+        }
+        let unowned = LineageRecordStream(app.id, environment, in: storage, read)
+        for lineageRecord in unowned where lineageRecord.owners.isEmpty {
+            issues += timeline(of: lineageRecord).issues
+        }
+        try unowned.check()
+        return issues
+    }
+
+    /// Returns a report over the timelines of all purchases, which are read as it asks for them.
+    func measure<Report>(_ report: (AnySequence<LineageTimeline>) -> Report) throws -> Report {
+        let all = LineageRecordStream(app.id, environment, in: storage, read)
+        let report = report(AnySequence(all.lazy.map(timeline)))
+        try all.check()
+        return report
+    }
+
+    private func timeline(of lineageRecord: LineageRecord) -> LineageTimeline {
+        let history = app.policyHistory(in: environment)
+        return LineageTimeline(
+            lineage: lineageRecord.lineage,
+            facts: lineageRecord.facts,
+            catalogue: history.catalogue,
+            policy: history.policy,
+            until: until
+        )
+    }
+
+    private func eachCustomer(_ body: (CustomerKey) throws -> Void) throws {
+        let pageLength = 200
+        var last: String?
+        while true {
+            let page = try storage.customers(
+                app: app.id,
+                environment: environment,
+                prefix: "",
+                after: last,
+                limit: pageLength
+            )
+            for listed in page where listed.id == listed.customer {
+                try read.goOn()
+                try body(
+                    CustomerKey(app: app.id, environment: environment, customer: listed.customer)
+                )
+            }
+            guard page.count == pageLength else { return }
+            last = page.last?.id.text
+        }
+    }
+}
+
+/// The purchases of an app in one environment, in the order of their keys.
+///
+/// A sequence cannot throw: after an error it ends, and `check` throws the error.
+private final class LineageRecordStream: Sequence, IteratorProtocol {
+    private let app: String
+    private let environment: Environment
+    private let storage: any Storage
+    private let read: LongRead
+    /// The rest of the current page, last purchase first.
+    private var page: [LineageRecord] = []
+    private var last: String?
+    private var isAtEnd = false
+    private var failure: (any Error)?
+
+    private static let pageLength = 100
+
+    init(
+        _ app: String,
+        _ environment: Environment,
+        in storage: any Storage,
+        _ read: LongRead
+    ) {
+        self.app = app
+        self.environment = environment
+        self.storage = storage
+        self.read = read
+    }
+
+    func next() -> LineageRecord? {
+        do {
+            try read.goOn()
+            if page.isEmpty, !isAtEnd { try turnPage() }
+        } catch {
+            failure = error
+            return nil
+        }
+        return page.popLast()
+    }
+
+    private func turnPage() throws {
+        page = try storage.lineages(
+            app: app,
+            environment: environment,
+            after: last,
+            limit: Self.pageLength
+        ).reversed()
+        last = page.first?.lineage.key
+        isAtEnd = page.count < Self.pageLength
+    }
+
+    /// - Throws: the error that ended the sequence early.
+    func check() throws {
+        if let failure { throw failure }
+    }
+}
+
+// MARK: - JSON
+
+/// A report with groups of rows that writes itself.
+protocol MeasuredRows: Sendable {
+    func writeFields(to writer: inout JSONWriter)
+}
+
+extension JSONWriter {
+    /// Writes the names of the dimensions, and the groups with their values.
+    fileprivate mutating func groups<Row>(
+        of rows: [Row],
+        by dimensions: [String],
+        values: (Row) -> [String?],
+        _ write: (Row, inout JSONWriter) -> Void
+    ) {
+        field(
+            "dimensions",
+            array: { writer in
+                for name in dimensions { writer.value(name) }
+            }
+        )
+        field(
+            "groups",
+            array: { writer in
+                for row in rows {
+                    writer.object { writer in
+                        for (name, value) in zip(dimensions, values(row)) {
+                            writer.field(name, value)
+                        }
+                        write(row, &writer)
+                    }
+                }
+            }
+        )
+    }
+
+    /// Writes a share with its denominator and a 95 % interval, which are null if nothing is
+    /// decided.
+    fileprivate mutating func field(_ name: String, _ share: Share) {
+        field(
+            name,
+            object: { writer in
+                writer.field("of", share.whole)
+                writer.field("share", share.value)
+                writer.field("lower", share.interval()?.lower)
+                writer.field("upper", share.interval()?.upper)
+            }
+        )
+    }
+}
+
+extension RecoveryReport: MeasuredRows {
+    /// The days at which the curve is given; the usual horizons 30, 60 and 90 are among them.
+    fileprivate static let curveDays = [1, 3, 7, 14, 21, 30, 45, 60, 90]
+
+    func writeFields(to writer: inout JSONWriter) {
+        writer.groups(of: rows, by: dimensions, values: \.values) { row, writer in
+            row.writeFields(to: &writer)
+        }
+    }
+}
+
+extension RecoveryReport.Row {
+    fileprivate func writeFields(to writer: inout JSONWriter) {
+        writer.field("issues", issues)
+        writer.field("open", open)
+        writer.field("recovered", recovered)
+        writer.field("recoveredFromGrace", recoveredFromGrace)
+        writer.field("recoveredFromHold", recoveredFromHold)
+        writer.field("recoveredByNewPurchase", recoveredByNewPurchase)
+        writer.field("lost", lost)
+        writer.field("cancelledFromGrace", cancelledFromGrace)
+        writer.field("cancelledFromHold", cancelledFromHold)
+        writer.field("unrecovered", unrecovered)
+        writer.field("takenBack", takenBack)
+        writer.field("unconfirmed", unconfirmed)
+        writer.field("medianDays", medianTime?.days)
+        writer.field("ninthDecileDays", ninthDecileTime?.days)
+        for (name, horizons) in [("all", all), ("fromGrace", fromGrace), ("fromHold", fromHold)] {
+            writer.field(
+                name,
+                array: { writer in
+                    for horizon in horizons { horizon.write(to: &writer) }
+                }
+            )
+        }
+        writer.field(
+            "money",
+            array: { writer in
+                for sum in money { sum.write(to: &writer) }
+            }
+        )
+        writer.field("withoutPrice", withoutPrice)
+    }
+}
+
+extension RecoveryReport.Horizon {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("days", days)
+            writer.field("entries", entries)
+            writer.field("decided", simple)
+            writer.field(
+                "estimate",
+                object: { writer in
+                    writer.field("share", estimate?.value)
+                    writer.field("lower", estimate?.interval().lower)
+                    writer.field("upper", estimate?.interval().upper)
+                    writer.field("atRisk", estimate?.atRisk)
+                }
+            )
+        }
+    }
+}
+
+extension RecoveryReport.Sum {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("currency", currency)
+            writer.field("atRisk", atRisk)
+            writer.field("recovered", recovered)
+            writer.field("lost", lost)
+            writer.field("open", open)
+        }
+    }
+}
+
+extension ChurnReport: MeasuredRows {
+    func writeFields(to writer: inout JSONWriter) {
+        writer.field("from", range.lowerBound.rfc3339)
+        writer.field("to", range.upperBound.rfc3339)
+        writer.groups(of: rows, by: dimensions, values: \.values) { row, writer in
+            writer.field("atStart", row.atStart)
+            writer.field("churned", row.churned)
+            writer.field("voluntary", row.voluntary)
+            writer.field("cancelledFromGrace", row.cancelledFromGrace)
+            writer.field("cancelledFromHold", row.cancelledFromHold)
+            writer.field("involuntary", row.involuntary)
+            writer.field("takenBack", row.takenBack)
+            writer.field("returned", row.returned)
+            writer.field("unconfirmed", row.unconfirmed)
+            writer.field("churn", row.churn)
+        }
+    }
+}
+
+extension TrialReport: MeasuredRows {
+    func writeFields(to writer: inout JSONWriter) {
+        writer.groups(of: rows, by: dimensions, values: \.values) { row, writer in
+            writer.field("cohort", row.cohort)
+            writer.field("started", row.started)
+            writer.field("running", row.running)
+            writer.field("inBillingIssue", row.inBillingIssue)
+            writer.field("converted", row.converted)
+            writer.field("cancelled", row.cancelled)
+            writer.field("lapsed", row.lapsed)
+            writer.field("takenBack", row.takenBack)
+            writer.field("unconfirmed", row.unconfirmed)
+            writer.field("conversion", row.conversion)
+        }
+    }
+}
+
+extension Milliseconds {
+    fileprivate var days: Double { Double(count) / 86_400_000 }
+}

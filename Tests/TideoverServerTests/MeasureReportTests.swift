@@ -1,0 +1,215 @@
+import Foundation
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+import TideoverTestProcesses
+
+/// The reports over the history of purchases: recovery, churn and trials.
+@Suite struct MeasureReportTests {
+    /// Customers of one app. The payments of the first two fail at the end of the first month: one
+    /// is fixed in grace after three days, the other stays open. The third cancels.
+    static func lives() async throws -> TestServer {
+        let server = try TestServer()
+        for number in 1...3 {
+            server.set(Message.start)
+            try await post(.purchase("buy-\(number)"), of: number, to: server)
+        }
+        server.set(Message.start + .days(20))
+        var cancelled = Message.purchase("cancel", signed: server.now)
+        cancelled.type = "DID_CHANGE_RENEWAL_STATUS"
+        cancelled.subtype = "AUTO_RENEW_DISABLED"
+        cancelled.renewal?["autoRenewStatus"] = 0
+        try await post(cancelled, of: 3, to: server)
+        server.set(Message.end)
+        var failed = Message.purchase("fail-1", signed: Message.end)
+        failed.fail(graceUntil: Message.end + .days(16))
+        try await post(failed, of: 1, to: server)
+        var held = Message.purchase("fail-2", signed: Message.end)
+        held.fail(graceUntil: nil)
+        try await post(held, of: 2, to: server)
+        server.set(Message.end + .days(3))
+        try await post(.renewed("renew-1", signed: server.now), of: 1, to: server)
+        server.set(Message.end + .days(40))
+        return server
+    }
+
+    private static func post(
+        _ message: Message,
+        of number: Int,
+        to server: TestServer
+    ) async throws {
+        var message = message
+        let original = JSONValue.string("300000000000000\(number)")
+        message.transaction?["originalTransactionId"] = original
+        message.renewal?["originalTransactionId"] = original
+        for name in ["transactionId", "webOrderLineItemId"] {
+            let own = message.transaction?[name]?.string ?? ""
+            message.transaction?[name] = .string("\(own)\(number)")
+        }
+        message.transaction?["appAccountToken"] = .string(
+            "00000000-0000-4000-8000-00000000000\(number)"
+        )
+        #expect(try await server.post(message).status == 200)
+    }
+
+    private func groups(_ server: TestServer, _ target: String) async throws -> [JSONValue] {
+        let response = try await server.get("/v1/reports/\(target)")
+        #expect(response.status == 200)
+        let rows = JSONValue(try JSONDocument(response.body).root)["rows"]?.array ?? []
+        let row = try #require(rows.first { $0["environment"]?.string == "sandbox" })
+        return try #require(row["groups"]?.array)
+    }
+
+    private func horizon(_ group: JSONValue, _ stage: String, _ days: Int64) -> JSONValue? {
+        group[stage]?.array?.first { $0["days"]?.int64 == days }
+    }
+
+    @Test func `a young failure is no loss, and grace and hold are apart`() async throws {
+        let server = try await Self.lives()
+        let all = try await groups(server, "recovery?app=cards&by=product,store")
+        let group = try #require(all.first)
+        #expect(all.count == 1)
+        #expect(group["product"]?.string == "cards.pro.monthly")
+        #expect(group["store"]?.string == "appStore")
+        #expect(group["issues"]?.int64 == 2)
+        #expect(group["open"]?.int64 == 1)
+        #expect(group["recoveredFromGrace"]?.int64 == 1)
+        #expect(group["lost"]?.int64 == 0)
+        #expect(group["medianDays"]?.double == 3)
+        let month = horizon(group, "all", 30)
+        #expect(month?["decided"]?["of"]?.int64 == 2)
+        #expect(month?["decided"]?["share"]?.double == 0.5)
+        #expect(month?["estimate"]?["share"]?.double == 0.5)
+        // After 40 days nothing is known about 60.
+        let later = horizon(group, "all", 60)
+        #expect(later?["decided"]?["of"]?.int64 == 0)
+        #expect(later?["estimate"]?["share"]?.double == nil)
+        #expect(horizon(group, "fromGrace", 30)?["decided"]?["share"]?.double == 1)
+        #expect(horizon(group, "fromHold", 30)?["decided"]?["share"]?.double == 0)
+        #expect(horizon(group, "all", 1)?["estimate"]?["share"]?.double == 0)
+        let sum = try #require(group["money"]?.array?.first)
+        #expect(sum["currency"]?.string == "USD")
+        #expect(
+            ["atRisk", "recovered", "lost", "open"].map { sum[$0]?.int64 }
+                == [19_980, 9_990, 0, 9_990]
+        )
+        await server.close()
+    }
+
+    @Test func `only failures that began in the range count, up to its end`() async throws {
+        let server = try await Self.lives()
+        #expect(try await groups(server, "recovery?from=2026-06-02T00:00:00Z").isEmpty)
+        let early = try await groups(server, "recovery?to=2026-06-02T00:00:00Z")
+        #expect(early.first?["open"]?.int64 == 2)
+        await server.close()
+    }
+
+    @Test func `churn tells a cancellation from a failed payment that may be saved`()
+        async throws
+    {
+        let server = try await Self.lives()
+        let range = "from=2026-05-11T10:00:00Z&to=2026-06-11T10:00:00Z"
+        let group = try #require(try await groups(server, "churn?\(range)").first)
+        #expect(group["atStart"]?.int64 == 3)
+        #expect(group["churned"]?.int64 == 1)
+        #expect(group["voluntary"]?.int64 == 1)
+        #expect(group["churn"]?["share"]?.double == 1.0 / 3)
+        let response = try await server.get("/v1/reports/churn?app=cards")
+        let row = try JSONDocument(response.body).root["rows"]?[0]
+        #expect(row?["from"]?.string == (server.now - .days(30)).rfc3339)
+        await server.close()
+    }
+
+    @Test func `trials are counted by the month they began in`() async throws {
+        let server = try TestServer()
+        server.set(Message.start)
+        for number in 1...2 {
+            var trial = Message.purchase("trial-\(number)")
+            trial.transaction?["offerType"] = 1
+            trial.transaction?["offerDiscountType"] = "FREE_TRIAL"
+            trial.transaction?["price"] = 0
+            try await Self.post(trial, of: number, to: server)
+        }
+        server.set(Message.end)
+        try await Self.post(.renewed("renew-1"), of: 1, to: server)
+        let group = try #require(try await groups(server, "trials?by=country").first)
+        #expect(group["cohort"]?.string == "2026-05")
+        #expect(group["country"]?.string == "USA")
+        #expect(group["started"]?.int64 == 2)
+        #expect(group["converted"]?.int64 == 1)
+        #expect(group["conversion"]?["of"]?.int64 == 1)
+        await server.close()
+    }
+
+    @Test(arguments: [
+        ("recovery?by=colour", "bad-dimension"), ("churn?from=May", "bad-instant"),
+        ("trials?to=2026-05-01", "bad-instant"),
+        ("churn?from=2026-06-02T00:00:00Z&to=2026-06-01T00:00:00Z", "bad-instant"),
+    ])
+    func `a wrong question is rejected`(target: String, problem: String) async throws {
+        let server = try TestServer()
+        let response = try await server.get("/v1/reports/\(target)")
+        #expect(response.status == 400)
+        let type = try JSONDocument(response.body).root["type"]?.string
+        #expect(type?.hasSuffix("/\(problem)") == true)
+        await server.close()
+    }
+}
+
+/// The same figures at the command line.
+@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+struct MeasureReportProgramTests {
+    private let configuration = """
+        {
+          storage: "sqlite:tideover.db",
+          apps: [{
+            id: "cards",
+            environments: ["sandbox"],
+            appStore: { bundleId: "com.example.cards" },
+            products: {
+              "cards.pro.monthly": {
+                entitlements: ["premium"], group: "pro", period: "P1M", grace: "P16D",
+              },
+            },
+          }],
+        }
+        """
+
+    private func run(_ server: TestServer, _ arguments: String...) throws -> String {
+        let file = server.folder.appending(path: "tideover.json")
+        try Data(configuration.utf8).write(to: file)
+        let ended = try Executable.run(
+            ["report"] + arguments + ["--config", file.path, "--to", "2026-07-11T10:00:00Z"]
+        )
+        #expect(ended.code == 0, "\(ended.messages)")
+        return ended.results
+    }
+
+    @Test func `table, sheet and JSON have the figures of the route`() async throws {
+        let server = try await MeasureReportTests.lives()
+        await server.storage.close()
+        let table = try run(server, "recovery", "--by", "product")
+        let line = try #require(table.split(separator: "\n").first { $0.contains("sandbox") })
+        let cells = line.split(separator: " ")
+        #expect(
+            cells.prefix(10) == [
+                "cards", "sandbox", "cards.pro.monthly", "2", "1", "1", "1", "0", "0", "3.0",
+            ]
+        )
+        #expect(line.contains("50.0 %"))
+        #expect(table.contains("19.98"))
+        let sheet = try run(server, "recovery", "--csv").split(separator: "\r\n")
+        // Nine days, each for all, grace and hold.
+        #expect(sheet.count == 28)
+        #expect(sheet[0].hasPrefix("app,environment,issues,open,recovered,recovered_from_grace,"))
+        #expect(sheet[1].hasPrefix("cards,sandbox,2,1,1,1,0,0,0,0,0,0,0,0,3.0,3.0,all,1,2,2,0.0,"))
+        let json = try run(server, "churn", "--from", "2026-05-11T10:00:00Z", "--json")
+        let group = try JSONDocument(Array(json.utf8)).root["rows"]?[0]?["groups"]?[0]
+        #expect(group?["atStart"]?.int64 == 3)
+        #expect(group?["voluntary"]?.int64 == 1)
+        #expect(try run(server, "trials").contains("conversion"))
+        await server.close()
+    }
+}
