@@ -47,14 +47,14 @@ import TideoverRevenueCat
     }
 
     @Test func `only a consumable is consumed`() throws {
-        let products = ["coins", "pro_lifetime", "unheard", "coins"]
+        let products = ["coins", "pro_lifetime", "other", "coins"]
         let flags = try written {
             SDKCatalogue(Self.catalogue, in: .googlePlay).writeConsumption(of: products, to: &$0)
         }
         let expected: JSONValue = [
             "purchased_products": [
                 "coins": ["should_consume": true], "pro_lifetime": ["should_consume": false],
-                "unheard": ["should_consume": false],
+                "other": ["should_consume": false],
             ]
         ]
         #expect(flags == expected)
@@ -138,7 +138,7 @@ import TideoverRevenueCat
     // MARK: Requests
 
     private static func receipt(_ members: JSONObject) -> [UInt8] {
-        var body: JSONObject = ["app_user_id": "u_42", "unheard": ["of": [1]]]
+        var body: JSONObject = ["app_user_id": "u_42", "other": ["of": [1]]]
         for (name, value) in members { body[name] = value }
         return JSONValue.object(body).encoded()
     }
@@ -166,7 +166,7 @@ import TideoverRevenueCat
         #expect(receipt.basePlan == "monthly")
     }
 
-    @Test func `the forms of Apple's evidence are told apart by the two dots`() throws {
+    @Test func `the forms of Apple's evidence differ by the two dots of a signed one`() throws {
         let old = try SDKReceipt(Self.receipt(["fetch_token": "MIIB"]), from: .appStore)
         #expect(old.evidence == .receipt("MIIB"))
         let none = try SDKReceipt(Self.receipt(["app_transaction": "a.b.c"]), from: .appStore)

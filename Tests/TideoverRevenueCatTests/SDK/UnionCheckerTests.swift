@@ -178,7 +178,7 @@ enum SDKVectors {
 
     static var present: Bool { FileManager.default.fileExists(atPath: folder.path) }
 
-    /// The names of the vectors whose response is a customer info; one placeholder without them.
+    /// The names of the vectors with a customer info as response; one placeholder without them.
     static let customerInfos: [String] = {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         let found = names.sorted().filter { name in
