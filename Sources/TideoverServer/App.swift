@@ -24,6 +24,8 @@ public struct App: Sendable {
     public let playChoices: PlayChoices
     /// Nil if the app has no RevenueCat project.
     public let revenueCat: RevenueCatTrust?
+    /// The keys and offerings of RevenueCat's SDKs; nil if none is served.
+    public let revenueCatSDK: RevenueCatSDK?
     /// When the App Store is queried for missing notifications.
     public let backfill: BackfillSchedule
     /// The automatic answers to the App Store's requests for consumption information.
@@ -42,6 +44,7 @@ public struct App: Sendable {
         googlePlay: PlayTrust? = nil,
         playChoices: PlayChoices = PlayChoices(),
         revenueCat: RevenueCatTrust? = nil,
+        revenueCatSDK: RevenueCatSDK? = nil,
         backfill: BackfillSchedule = BackfillSchedule(),
         consumption: ConsumptionChoices = ConsumptionChoices(),
         silence: Milliseconds = .hours(6),
@@ -55,6 +58,7 @@ public struct App: Sendable {
         self.googlePlay = googlePlay
         self.playChoices = playChoices
         self.revenueCat = revenueCat
+        self.revenueCatSDK = revenueCatSDK
         self.backfill = backfill
         self.consumption = consumption
         self.silence = silence

@@ -39,6 +39,7 @@ extension App {
             googlePlay: googlePlay ?? PlayTrust(offline: configured),
             playChoices: configured.googlePlay?.choices ?? PlayChoices(),
             revenueCat: revenueCat ?? RevenueCatTrust(configured),
+            revenueCatSDK: configured.revenueCat?.sdk,
             backfill: configured.appStore?.backfill ?? BackfillSchedule(),
             consumption: configured.appStore?.consumption ?? ConsumptionChoices(),
             silence: configured.silence,

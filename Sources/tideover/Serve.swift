@@ -124,7 +124,7 @@ enum Serve {
             server = try HTTPServer(
                 address: listen.host,
                 port: listen.port,
-                limits: HTTPServerLimits(configuration.server),
+                limits: HTTPServerLimits(configuration),
                 report: report,
                 handler: followed?.hearing(live.handler) ?? live.handler
             )
@@ -319,11 +319,19 @@ enum Serve {
 }
 
 extension HTTPServerLimits {
+    /// A receipt of StoreKit 1 can be larger than other requests. A device finishes its purchase
+    /// after 413, so the server reads it and answers 503 if it is too large.
+    private static let receiptBytes = 1 << 20
+
     /// The configured limits. Addresses of this machine and of trusted proxies have no limit of
     /// their own, because each represents many clients.
-    init(_ server: Configuration.Server) {
+    init(_ configuration: Configuration) {
         self.init()
+        let server = configuration.server
         connectionsPerAddress = server.limits.connectionsPerAddress
         sharedNetworks = IPNetwork.loopback + server.trustedProxies.networks
+        if configuration.apps.contains(where: { $0.revenueCat?.sdk != nil }) {
+            bodyBytes = Self.receiptBytes
+        }
     }
 }

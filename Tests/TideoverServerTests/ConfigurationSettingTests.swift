@@ -24,6 +24,12 @@ import TideoverServer
         ).settings
     }
 
+    private static let sdk = #"""
+        sdk: { appStoreKeys: ["appl_a"], googlePlayKeys: ["goog_a"], currentOffering: "default",
+        offerings: { default: { description: "All",
+        packages: { "$rc_monthly": ["cards.pro.monthly"] } } } }
+        """#
+
     /// The design's example with all later keys.
     private static let everything = fullExample.replacing(
         "server:  {",
@@ -35,7 +41,7 @@ import TideoverServer
     ).replacing(
         "root: \"sandbox-root.der\"",
         with: "root: \"sandbox-root.der\", receiptRoot: \"receipts.der\""
-    ).replacing("apiKeyFile:", with: "signatureSecretFile: \"rc-secret.txt\", apiKeyFile:")
+    ).replacing("apiKeyFile:", with: "\(sdk), signatureSecretFile: \"rc-secret.txt\", apiKeyFile:")
         .replacing(
             "products: {",
             with: #"""
@@ -116,6 +122,7 @@ import TideoverServer
             /products\.("[^"]*"|\w+)/,
             with: "products.*"
         ).replacing(/\.entitlements\.("[^"]*"|\w+)/, with: ".entitlements.*")
+            .replacing(/\.(offerings|packages)\.("[^"]*"|\w+)/) { ".\($0.1).*" }
     }
 
     @Test func `the list of settings matches the reference`() throws {

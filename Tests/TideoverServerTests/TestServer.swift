@@ -48,6 +48,7 @@ final class TestServer: Sendable {
         passes: PassIssuer? = nil,
         googlePlay: PlayTrust? = nil,
         revenueCat: RevenueCatTrust? = nil,
+        revenueCatSDK: RevenueCatSDK? = nil,
         environments: [Environment] = [.sandbox, .simulated],
         now: Instant? = nil,
         webhooks: @Sendable (TestClock) -> WebhookSetup = { _ in WebhookSetup() },
@@ -79,6 +80,7 @@ final class TestServer: Sendable {
             appStore: trust,
             googlePlay: googlePlay,
             revenueCat: revenueCat,
+            revenueCatSDK: revenueCatSDK,
             passes: passes
         )
         self.store = store

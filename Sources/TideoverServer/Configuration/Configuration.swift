@@ -335,16 +335,20 @@ extension Configuration {
         public let signatureSecretFile: String?
         /// The file with a secret API key, or nil if RevenueCat is not queried.
         public let apiKeyFile: String?
+        /// The keys and offerings of RevenueCat's SDKs, or nil if none is served.
+        public let sdk: RevenueCatSDK?
 
         /// Creates a project; it can send webhooks if a header value or a signing secret is set.
         public init(
             webhookAuthorizationFile: String? = nil,
             signatureSecretFile: String? = nil,
-            apiKeyFile: String? = nil
+            apiKeyFile: String? = nil,
+            sdk: RevenueCatSDK? = nil
         ) {
             self.webhookAuthorizationFile = webhookAuthorizationFile
             self.signatureSecretFile = signatureSecretFile
             self.apiKeyFile = apiKeyFile
+            self.sdk = sdk
         }
     }
 

@@ -362,11 +362,41 @@ extension ConfigurationSection {
         let authorization = revenueCat.value("webhookAuthorizationFile", .fileName)
         let secret = revenueCat.value("signatureSecretFile", .fileName)
         let key = revenueCat.value("apiKeyFile", .fileName)
+        let sdk = revenueCat.section("sdk").readSDK()
         guard revenueCat.close() else { return nil }
         return Configuration.RevenueCat(
             webhookAuthorizationFile: authorization.map(folder.path(of:)),
             signatureSecretFile: secret.map(folder.path(of:)),
-            apiKeyFile: key.map(folder.path(of:))
+            apiKeyFile: key.map(folder.path(of:)),
+            sdk: sdk
+        )
+    }
+
+    private func readSDK() -> RevenueCatSDK? {
+        let appStoreKeys = list("appStoreKeys", of: .text, default: [])
+        let googlePlayKeys = list("googlePlayKeys", of: .text, default: [])
+        let current = value("currentOffering", .text)
+        let named = section("offerings")
+        // These names are the operator's, so no variable can be named after them.
+        named.variable = nil
+        let offerings = named.namedSections().map { name, offering in
+            let description = offering.value("description", .text)
+            let packages = offering.section("packages").namedLists(of: .text).map {
+                RevenueCatSDK.Package(identifier: $0.name, products: $0.list)
+            }
+            offering.close()
+            return RevenueCatSDK.Offering(
+                identifier: name,
+                description: description ?? name,
+                packages: packages
+            )
+        }
+        guard close() else { return nil }
+        return RevenueCatSDK(
+            appStoreKeys: appStoreKeys,
+            googlePlayKeys: googlePlayKeys,
+            currentOffering: current,
+            offerings: offerings
         )
     }
 }

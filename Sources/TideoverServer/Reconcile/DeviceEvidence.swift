@@ -61,6 +61,13 @@ package struct DeviceEvidence: Sendable {
         conclusion = try Self.conclusion(in: root)
     }
 
+    /// Creates evidence of one piece.
+    init(_ kind: DeviceItem.Kind, _ piece: JSONNode) {
+        items = [DeviceItem(kind, 0, piece, position: 0)]
+        saysNothing = false
+        conclusion = nil
+    }
+
     /// The store of all pieces; nil if there are none or they are of two stores.
     var store: Store? {
         let stores = Set(items.map { $0.presented == nil ? Store.appStore : .googlePlay })

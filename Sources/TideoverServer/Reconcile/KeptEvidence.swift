@@ -214,6 +214,8 @@ struct KeptEvidence: Sendable {
     let items: [KeptItem]
     /// Whether the device reported that it has nothing to present.
     let saysNothing: Bool
+    /// Whether the device may have further purchases that it did not present.
+    var isPart = false
 
     private var accepted: [AcceptedItem] {
         items.compactMap { try? $0.outcome.get() }
@@ -239,7 +241,7 @@ struct KeptEvidence: Sendable {
     /// request does not count, since anyone can send it.
     func isWhole(in environment: Environment) -> Bool {
         let accepted = accepted
-        guard accepted.count == items.count, !accepted.contains(where: \.isAwaited) else {
+        guard !isPart, accepted.count == items.count, !accepted.contains(where: \.isAwaited) else {
             return false
         }
         return saysNothing || accepted.contains { $0.environment == environment }

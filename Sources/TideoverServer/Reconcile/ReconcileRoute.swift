@@ -31,15 +31,7 @@ struct ReconcileRoute: Sendable {
         let store = try request.askedStore()
         let evidence = try DeviceEvidence(request.body)
         let now = ingest.clock()
-        let isAsked = app.googlePlay != nil
-        let signed = evidence.items.filter { !isAsked || $0.presented == nil }
-        let judged = try await judge(signed, from: request, at: now)
-        let asked = evidence.items.filter { isAsked && $0.presented != nil }
-        let kept = KeptEvidence(
-            items: (try await keep(judged, at: now) + ask(asked, from: request))
-                .sorted { $0.item.position < $1.item.position },
-            saysNothing: evidence.saysNothing
-        )
+        let kept = try await keep(evidence, from: request, at: now)
         let environment = wanted ?? kept.environment ?? app.usualEnvironment
         let changer = ingest.rateLimiter.sender(of: request, to: app.id, for: .change)
         let rulings = try await telling(kept) {
@@ -66,6 +58,47 @@ struct ReconcileRoute: Sendable {
             metrics: ingest.metrics
         ).body(of: key, at: now, in: store)
         return respond(snapshot, kept, rulings, drift)
+    }
+
+    /// Stores the evidence of a request that does not present all purchases of a device, and claims
+    /// them for the customer.
+    func take(
+        _ evidence: DeviceEvidence,
+        from request: Request,
+        for customer: CustomerID
+    ) async throws -> (kept: KeptEvidence, rulings: [Lineage: ClaimRuling]) {
+        let now = ingest.clock()
+        var kept = try await keep(evidence, from: request, at: now)
+        kept.isPart = true
+        let part = kept
+        let rulings = try await telling(part) {
+            try await claim(
+                part,
+                for: customer,
+                from: ingest.rateLimiter.sender(of: request, to: app.id, for: .change),
+                answering: part.environment ?? app.usualEnvironment,
+                in: evidence.store,
+                at: now
+            )
+        }
+        return (part, rulings)
+    }
+
+    /// Verifies signed pieces, queries Google Play about others, and stores what is accepted.
+    private func keep(
+        _ evidence: DeviceEvidence,
+        from request: Request,
+        at now: Instant
+    ) async throws -> KeptEvidence {
+        let isAsked = app.googlePlay != nil
+        let signed = evidence.items.filter { !isAsked || $0.presented == nil }
+        let judged = try await judge(signed, from: request, at: now)
+        let asked = evidence.items.filter { isAsked && $0.presented != nil }
+        return KeptEvidence(
+            items: (try await keep(judged, at: now) + ask(asked, from: request))
+                .sorted { $0.item.position < $1.item.position },
+            saysNothing: evidence.saysNothing
+        )
     }
 
     // MARK: Verification
@@ -343,7 +376,7 @@ struct ReconcileRoute: Sendable {
 
 extension App {
     /// The default environment: production, if the app serves it.
-    fileprivate var usualEnvironment: Environment {
+    var usualEnvironment: Environment {
         environments.first { $0 == .production } ?? environments.first ?? .production
     }
 }

@@ -51,6 +51,8 @@ public struct Service: Sendable {
     let webhookSending: WebhookSending?
     /// The sessions of the dashboard; nil if it is not enabled.
     let dashboard: DashboardSessions?
+    /// The keys of RevenueCat's SDKs, of all apps.
+    let sdkKeys: SDKKeyTable
     let sleep: Sleep
     /// Reloads the configuration; nil for a service without a configuration file.
     public let reload: Reload?
@@ -180,6 +182,7 @@ public struct Service: Sendable {
         )
         webhookSending = webhooks.sending
         self.dashboard = dashboard ? former?.dashboard ?? DashboardSessions(random: random) : nil
+        sdkKeys = SDKKeyTable(apps)
         self.sleep = sleep
         let timing = Timing(
             clock: clock,
@@ -710,11 +713,11 @@ public struct Service: Sendable {
         }
     }
 
-    private func ingest(_ call: Call) throws -> Ingest {
+    func ingest(_ call: Call) throws -> Ingest {
         ingest(of: try app(call["app"]), log(of: call))
     }
 
-    private func ingest(of app: App, _ log: @escaping Log) -> Ingest {
+    func ingest(of app: App, _ log: @escaping Log) -> Ingest {
         Ingest(
             app: app,
             storage: storage,
@@ -836,7 +839,7 @@ public struct Service: Sendable {
     }
 
     /// Returns the log, with the request's id on every line.
-    private func log(of call: Call) -> Log {
+    func log(of call: Call) -> Log {
         { line in
             var line = line
             line.request = call.id

@@ -1,6 +1,7 @@
 import TideoverCore
 import TideoverHTTP
 import TideoverLocks
+import TideoverRevenueCat
 
 /// Handles every request: assigns an id, responds even after an error, counts, and logs a line.
 extension Service {
@@ -10,16 +11,19 @@ extension Service {
             request,
             id: probes.requestID(),
             presented: keys.withLock { $0.judge(request) },
-            among: dashboard == nil ? Self.routes : Self.routesWithDashboard
+            among: servedRoutes
         )
         var response: Response
         var code: String?
         do {
             response = try await respond(to: call)
+        } catch let error as SDKError {
+            code = "revenuecat-\(error.code)"
+            response = SDKResponse(at: clock()).error(error)
         } catch {
             let problem = problem(of: error, call)
             code = problem.slug
-            response = problem.response
+            response = isOfSDK(call) ? sdkResponse(problem) : problem.response
         }
         response.headers["X-Request-Id"] = call.id
         let taken = probes.uptime() - begun
@@ -30,6 +34,16 @@ extension Service {
             log(line)
         }
         return response
+    }
+
+    /// The routes of this service by what is enabled.
+    private var servedRoutes: [Route] {
+        switch (dashboard != nil, !sdkKeys.isEmpty) {
+        case (false, false): Self.routes
+        case (true, false): Self.routesWithDashboard
+        case (false, true): Self.routesWithSDK
+        case (true, true): Self.allRoutes
+        }
     }
 
     /// Limits the log lines of rejected requests, so that a client cannot cause a line each time.

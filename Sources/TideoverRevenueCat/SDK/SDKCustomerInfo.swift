@@ -1,0 +1,80 @@
+package import TideoverCore
+
+/// A customer as RevenueCat's SDKs read one: the `subscriber` of a response.
+///
+/// The SDKs decide `isActive` by the end of an entitlement alone, against the request date. Grace,
+/// refunds and failures are shown and play no part in it. Each end here is therefore the instant at
+/// which our access ends.
+package struct SDKCustomerInfo: Hashable, Sendable {
+    package var originalAppUserId: String
+    /// The first purchase or report; nil for a customer that the server does not know.
+    package var firstSeen: Instant?
+    /// The page of the store that manages the customer's own subscriptions, if any.
+    package var managementURL: String?
+    /// By product ID without base plan; one period each.
+    package var subscriptions: [String: Subscription] = [:]
+    /// By product ID; oldest first.
+    package var purchases: [String: [Purchase]] = [:]
+    /// By name. Each product is a key of `subscriptions` or `purchases`; the SDKs drop others.
+    package var entitlements: [String: Entitlement] = [:]
+
+    package struct Entitlement: Hashable, Sendable {
+        /// The key of its product, without base plan.
+        package var product: String
+        package var basePlan: String?
+        package var purchasedAt: Instant
+        package var expires: Expiry
+        package var graceUntil: Instant?
+    }
+
+    package struct Subscription: Hashable, Sendable {
+        package var basePlan: String?
+        package var purchasedAt: Instant
+        package var originallyPurchasedAt: Instant
+        package var expires: Expiry
+        package var store: Store
+        package var isSandbox: Bool
+        package var period: Period
+        package var isFamilyShared: Bool
+        package var unsubscribedAt: Instant?
+        package var billingIssueAt: Instant?
+        package var graceUntil: Instant?
+        package var refundedAt: Instant?
+        package var resumesAt: Instant?
+        package var transactionId: String
+        package var managementURL: String?
+    }
+
+    package struct Purchase: Hashable, Sendable {
+        /// A stable ID of the server's own.
+        package var id: String
+        package var transactionId: String
+        package var purchasedAt: Instant
+        package var store: Store
+        package var isSandbox: Bool
+    }
+
+    /// The end of access.
+    package enum Expiry: Hashable, Sendable {
+        case never
+        /// Access lasts until an instant; rounded up, so that none of it is lost.
+        case active(until: Instant)
+        /// Access ended before the request date; rounded down.
+        case ended(Instant)
+
+        package var isActive: Bool {
+            if case .ended = self { false } else { true }
+        }
+    }
+
+    package enum Store: String, Hashable, Sendable {
+        case appStore = "app_store"
+        case playStore = "play_store"
+        case promotional
+        case external
+    }
+
+    package enum Period: String, Hashable, Sendable {
+        case normal, intro, trial, prepaid
+    }
+}

@@ -1,0 +1,93 @@
+package import TideoverJSON
+
+/// An error in the form that the SDKs read: a number that selects what the app sees, and a message.
+///
+/// On receipts the status decides about the purchase. After a 4xx the SDKs finish it for good;
+/// after a 5xx they keep it and send it again.
+package enum SDKError: Error, Hashable, Sendable {
+    case invalidKey
+    /// The key belongs to another store than the request.
+    case wrongPlatform
+    case badRequest(String)
+    case invalidUserID
+    /// The evidence is forged, or belongs to another app.
+    case invalidReceipt(String)
+    /// Another customer owns the purchase, and policy keeps it there.
+    case alreadyOwned
+    /// Nothing can be concluded about the purchase now.
+    case tryLater(String)
+    /// The server does not offer it.
+    case notOffered(String)
+    case wrongMethod
+    case noOfferKey
+    case unknownRedemption
+    /// A receipt of a store that is not served. It is the only 4xx that leaves an Android purchase
+    /// alone.
+    case storeNotServed
+    case invalidAttributes([String: String])
+    case aliasRefused(String)
+
+    package var status: Int {
+        switch self {
+        case .invalidKey: 401
+        case .tryLater: 503
+        case .notOffered: 404
+        case .wrongMethod: 405
+        case .wrongPlatform, .badRequest, .invalidUserID, .invalidReceipt, .alreadyOwned,
+            .noOfferKey, .unknownRedemption, .storeNotServed, .invalidAttributes, .aliasRefused:
+            400
+        }
+    }
+
+    package var code: Int {
+        switch self {
+        case .invalidKey: 7225
+        case .wrongPlatform: 7000
+        case .badRequest, .wrongMethod: 7226
+        case .invalidUserID: 7256
+        case .invalidReceipt: 7103
+        case .alreadyOwned: 7102
+        case .tryLater: 7110
+        case .notOffered: 7259
+        case .noOfferKey: 7234
+        case .unknownRedemption: 7849
+        case .storeNotServed: 7662
+        case .invalidAttributes: 7263
+        case .aliasRefused: 7255
+        }
+    }
+
+    package var message: String {
+        switch self {
+        case .invalidKey: "Invalid API key. Use a key of `revenueCat.sdk`."
+        case .wrongPlatform: "The key belongs to another store."
+        case .badRequest(let detail), .invalidReceipt(let detail), .tryLater(let detail),
+            .notOffered(let detail), .aliasRefused(let detail):
+            detail
+        case .invalidUserID: "Invalid app user id. Use at most 100 characters."
+        case .alreadyOwned: "Another customer owns this purchase."
+        case .wrongMethod: "The path does not accept this method."
+        case .noOfferKey: "No In-App Purchase key is configured."
+        case .unknownRedemption: "This redemption token is not known."
+        case .storeNotServed: "Purchases of this store are not served."
+        case .invalidAttributes: "Some attributes could not be saved."
+        }
+    }
+
+    package func writeMembers(to writer: inout JSONWriter) {
+        writer.field("code", code)
+        writer.field("message", message)
+        guard case .invalidAttributes(let faults) = self else { return }
+        writer.field(
+            "attribute_errors",
+            array: { writer in
+                for (name, fault) in faults.inKeyOrder {
+                    writer.object { writer in
+                        writer.field("key_name", name)
+                        writer.field("message", fault)
+                    }
+                }
+            }
+        )
+    }
+}

@@ -1,0 +1,93 @@
+package import TideoverCore
+package import TideoverJSON
+
+/// The packages of products that an app shows, in the form of RevenueCat's offerings.
+package struct SDKOfferings: Hashable, Sendable {
+    /// The offering that an app shows without another choice; empty for none.
+    package var current: String
+    package var offerings: [Offering]
+
+    package struct Offering: Hashable, Sendable {
+        package var identifier: String
+        package var description: String
+        package var packages: [Package]
+
+        package init(identifier: String, description: String, packages: [Package]) {
+            self.identifier = identifier
+            self.description = description
+            self.packages = packages
+        }
+    }
+
+    package struct Package: Hashable, Sendable {
+        /// Such as `$rc_monthly`.
+        package var identifier: String
+        /// The IDs in the catalogue, at most one for each store.
+        package var products: [String]
+
+        package init(identifier: String, products: [String]) {
+            self.identifier = identifier
+            self.products = products
+        }
+    }
+
+    package init(current: String = "", offerings: [Offering] = []) {
+        self.current = current
+        self.offerings = offerings
+    }
+
+    /// Writes the members of a response with the products of one store. An offering without any is
+    /// left out.
+    package func writeMembers(
+        to writer: inout JSONWriter,
+        in store: Store,
+        of catalogue: Catalogue
+    ) {
+        let sold = offerings.map { offering in
+            (offering, offering.packages.compactMap { $0.sold(in: store, of: catalogue) })
+        }
+        .filter { !$0.1.isEmpty }
+        let isCurrentSold = sold.contains { $0.0.identifier == current }
+        // Android needs this member as text.
+        writer.field("current_offering_id", isCurrentSold ? current : "")
+        writer.field(
+            "offerings",
+            array: { writer in
+                for (offering, packages) in sold {
+                    writer.object { writer in
+                        writer.field("identifier", offering.identifier)
+                        writer.field("description", offering.description)
+                        writer.field("metadata", object: { _ in })
+                        writer.field(
+                            "packages",
+                            array: { writer in
+                                for package in packages { writer.object(package.writeMembers) }
+                            }
+                        )
+                    }
+                }
+            }
+        )
+    }
+}
+
+/// A package with its product of one store.
+private struct SoldPackage {
+    let identifier: String
+    let product: SDKProduct
+
+    func writeMembers(to writer: inout JSONWriter) {
+        writer.field("identifier", identifier)
+        writer.field("platform_product_identifier", product.id)
+        // Android skips a subscription without it; a one-time product must not have it.
+        if let plan = product.basePlan { writer.field("platform_product_plan_identifier", plan) }
+    }
+}
+
+extension SDKOfferings.Package {
+    fileprivate func sold(in store: Store, of catalogue: Catalogue) -> SoldPackage? {
+        products.first { catalogue.sells($0, in: store) }.map {
+            SoldPackage(identifier: identifier, product: SDKProduct($0, in: store))
+        }
+    }
+}

@@ -1,0 +1,133 @@
+package import TideoverCore
+import TideoverJSON
+
+// The bodies that the SDKs send. Members are added in most releases, so unknown ones are ignored.
+
+/// The limits of a body. A receipt of StoreKit 1 has hundreds of kilobytes.
+private let limits = JSONLimits(maxBytes: 4 << 20, maxDepth: 32)
+
+/// The body of `POST /v1/receipts`.
+package struct SDKReceipt: Hashable, Sendable {
+    package let user: SDKUserID
+    package let evidence: Evidence
+    /// The products that the device states, without base plan; the first one is bought.
+    package let products: [String]
+    package let basePlan: String?
+    package let isRestore: Bool
+    /// The document about the app itself, which carries no purchase.
+    package let appTransaction: String?
+
+    /// What the device presents, by its form.
+    package enum Evidence: Hashable, Sendable {
+        /// A transaction that the App Store signed.
+        case transaction(String)
+        /// An app receipt of StoreKit 1, in base64.
+        case receipt(String)
+        /// A purchase token of Google Play.
+        case purchaseToken(String)
+        /// The device has no purchase, and presents only the document about the app.
+        case nothing
+    }
+
+    /// Reads a body for the store that the key belongs to.
+    package init(_ body: [UInt8], from store: Store) throws(SDKError) {
+        let root = try sdkObject(body)
+        user = try root.userID("app_user_id")
+        appTransaction = root["app_transaction"]?.string
+        let listed = root["product_ids"]?.elements.compactMap(\.string) ?? []
+        products = listed.isEmpty ? [root["product_id"]?.string].compactMap(\.self) : listed
+        let platform = root["platform_product_ids"]?.elements.first { _ in true }
+        basePlan = platform?["base_plan_id"]?.string
+        isRestore = root["is_restore"]?.bool ?? false
+        guard let token = root["fetch_token"]?.string, !token.isEmpty else {
+            guard store == .appStore, appTransaction != nil else {
+                throw .invalidReceipt("`fetch_token` is missing.")
+            }
+            evidence = .nothing
+            return
+        }
+        evidence = try Self.evidence(token, from: store)
+    }
+
+    private static func evidence(_ token: String, from store: Store) throws(SDKError) -> Evidence {
+        guard store == .appStore else { return .purchaseToken(token) }
+        if token.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 2 { return .transaction(token) }
+        guard Base64.decode(Array(token.utf8), .standard) != nil else {
+            throw .invalidReceipt("`fetch_token` is neither a signed transaction nor a receipt.")
+        }
+        return .receipt(token)
+    }
+}
+
+/// The body of `POST /v1/subscribers/identify`.
+package struct SDKIdentification: Hashable, Sendable {
+    package let former: SDKUserID
+    package let new: SDKUserID
+
+    package init(_ body: [UInt8]) throws(SDKError) {
+        let root = try sdkObject(body)
+        former = try root.userID("app_user_id")
+        new = try root.userID("new_app_user_id")
+    }
+}
+
+/// The body of `POST /v1/subscribers/{id}/alias`.
+package struct SDKAlias: Hashable, Sendable {
+    package let new: SDKUserID
+
+    package init(_ body: [UInt8]) throws(SDKError) {
+        new = try sdkObject(body).userID("new_app_user_id")
+    }
+}
+
+/// The body of `POST /v1/subscribers/{id}/attributes`.
+package struct SDKAttributes: Hashable, Sendable {
+    package let values: [String: Value]
+
+    package struct Value: Hashable, Sendable {
+        /// Nil deletes the attribute.
+        package let text: String?
+        package let updatedAt: Instant
+    }
+
+    package init(_ body: [UInt8]) throws(SDKError) {
+        let root = try sdkObject(body)
+        guard let attributes = root["attributes"], attributes.kind == .object else {
+            throw .badRequest("`attributes` must be an object.")
+        }
+        var values: [String: Value] = [:]
+        var faults: [String: String] = [:]
+        for (name, node) in attributes.members {
+            guard let milliseconds = node["updated_at_ms"]?.int64 else {
+                faults[name] = "`updated_at_ms` must be an integer."
+                continue
+            }
+            let text = node["value"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+            values[name] = Value(
+                text: text,
+                updatedAt: Instant(millisecondsSince1970: milliseconds)
+            )
+        }
+        guard faults.isEmpty else { throw .invalidAttributes(faults) }
+        self.values = values
+    }
+}
+
+private func sdkObject(_ body: [UInt8]) throws(SDKError) -> JSONNode {
+    do {
+        let root = try JSONDocument(body, limits: limits).root
+        guard root.kind == .object else { throw SDKError.badRequest("The body is not an object.") }
+        return root
+    } catch let error as SDKError {
+        throw error
+    } catch {
+        throw .badRequest("The body is not strict JSON: \(error).")
+    }
+}
+
+extension JSONNode {
+    fileprivate func userID(_ name: String) throws(SDKError) -> SDKUserID {
+        guard let text = self[name]?.string else { throw .badRequest("`\(name)` must be a text.") }
+        return try SDKUserID(text)
+    }
+}

@@ -1,0 +1,28 @@
+package import TideoverCore
+
+/// An app user ID as the SDKs send it.
+package struct SDKUserID: Hashable, Sendable {
+    package let customer: CustomerID
+
+    /// The maximum length in characters.
+    private static let longest = 100
+    private static let anonymousPrefix = "$RCAnonymousID:"
+
+    package init(_ text: String) throws(SDKError) {
+        guard text.unicodeScalars.count <= Self.longest, let customer = CustomerID(text) else {
+            throw .invalidUserID
+        }
+        self.customer = customer
+    }
+
+    /// Whether the SDK made the ID up: its prefix and 32 hexadecimal digits.
+    package var isAnonymous: Bool {
+        let text = customer.text.utf8
+        guard text.starts(with: Self.anonymousPrefix.utf8) else { return false }
+        let digits = text.dropFirst(Self.anonymousPrefix.utf8.count)
+        return digits.count == 32
+            && digits.allSatisfy {
+                $0 &- UInt8(ascii: "0") < 10 || ($0 | 0x20) &- UInt8(ascii: "a") < 6
+            }
+    }
+}

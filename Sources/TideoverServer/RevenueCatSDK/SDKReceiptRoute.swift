@@ -1,0 +1,152 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverRevenueCat
+import TideoverSignatures
+import TideoverStorage
+
+// A receipt goes the way of a device's reconcile. Afterwards the SDK finishes the purchase after a
+// 4xx and keeps it after a 5xx, so a 4xx is only for what can never become valid.
+
+extension SDKVisit {
+    /// Answers `POST /v1/receipts`: stores and claims a purchase, and returns the customer info
+    /// with it. The device unlocks by this body.
+    func receipt() async throws -> Response {
+        let receipt = try SDKReceipt(request.body, from: store)
+        guard receipt.user.customer.isWritable else { throw SDKError.invalidUserID }
+        if let evidence = try evidence(of: receipt) {
+            try await take(evidence, for: receipt.user.customer)
+        }
+        let answer = try await answer(about: receipt.user)
+        return SDKResponse(at: answer.now).json { writer in
+            answer.write(to: &writer)
+            guard receipt.evidence != .nothing else { return }
+            SDKCatalogue(app.catalogue, in: store)
+                .writeConsumption(of: receipt.products, to: &writer)
+        }
+    }
+
+    /// Returns what a device presents as evidence; nil if it has no purchase.
+    private func evidence(of receipt: SDKReceipt) throws -> DeviceEvidence? {
+        let kind: DeviceItem.Kind
+        let piece: JSONValue
+        switch receipt.evidence {
+        case .nothing: return nil
+        case .transaction(let text): (kind, piece) = (.transaction, .string(text))
+        case .receipt(let text): (kind, piece) = (.receipt, .string(text))
+        case .purchaseToken(let token):
+            var purchase: JSONObject = ["store": "google", "purchaseToken": .string(token)]
+            purchase["productId"] = receipt.products.first.map { .string($0) }
+            purchase["basePlanId"] = receipt.basePlan.map { .string($0) }
+            (kind, piece) = (.purchase, .object(purchase))
+        }
+        do {
+            return DeviceEvidence(kind, try JSONDocument(piece.encoded()).root)
+        } catch {
+            throw SDKError.tryLater("The receipt is too large. Present the transaction instead.")
+        }
+    }
+
+    private func take(_ evidence: DeviceEvidence, for customer: CustomerID) async throws {
+        let route = ReconcileRoute(
+            ingest: service.ingest(of: app, service.log(of: call)),
+            backfillers: service.backfillers,
+            pollers: service.pollers,
+            playQuestions: service.playQuestions[app.id]
+        )
+        let taken = try await route.take(evidence, from: request, for: customer)
+        for item in taken.kept.items {
+            let accepted = try accepted(item)
+            for lineage in accepted.lineages {
+                if case .refused(let objection) = taken.rulings[lineage],
+                    try await !adopts(lineage, customer, objection)
+                {
+                    throw SDKError(objection)
+                }
+                guard try await !isUnpaid(lineage) else {
+                    throw SDKError.tryLater("The purchase awaits its payment.")
+                }
+            }
+        }
+    }
+
+    /// Joins a customer with the owner of a purchase if the SDK itself named the owner.
+    ///
+    /// On Google Play the SDK names the SHA-256 digest of the app user id as the account of a
+    /// purchase, so the digest's purchases are the customer's.
+    private func adopts(
+        _ lineage: Lineage,
+        _ customer: CustomerID,
+        _ objection: ClaimRuling.Objection
+    ) async throws -> Bool {
+        guard objection == .namedByStore, lineage.store == .googlePlay else { return false }
+        let owner = try await onPool {
+            try service.storage.lineageRecord(lineage, app: app.id).owners.owner(at: now)
+        }
+        // A UUID is kept in lower case, whatever the app wrote.
+        let digests = [customer.text, customer.text.uppercased()].map {
+            Hexadecimal.text(SHA256.hash($0.utf8))
+        }
+        guard let owner, digests.contains(owner.text) else { return false }
+        return try await join(owner, to: customer, why: "account id of RevenueCat's SDK")
+    }
+
+    /// Returns whether Google Play's newest response says that a payment is outstanding.
+    private func isUnpaid(_ lineage: Lineage) async throws -> Bool {
+        guard lineage.store == .googlePlay else { return false }
+        let facts = try await onPool {
+            try service.storage.lineageRecord(lineage, app: app.id).facts
+        }
+        let reads = facts.compactMap { fact -> (at: Instant, isPending: Bool)? in
+            switch fact.assertion {
+            case .playSubscription(let read): (fact.assertedAt, read.state == .pending)
+            case .playPurchase(let read): (fact.assertedAt, read.state == .pending)
+            default: nil
+            }
+        }
+        return reads.max { $0.at < $1.at }?.isPending ?? false
+    }
+
+    private func accepted(_ item: KeptItem) throws -> AcceptedItem {
+        switch item.outcome {
+        case .success(let accepted):
+            guard !accepted.isAwaited else {
+                throw SDKError.tryLater("Google Play has not confirmed the purchase yet.")
+            }
+            return accepted
+        case .failure(let refusal as DeviceRefusal): throw SDKError(refusal)
+        case .failure(let refusal as any Refusal): throw SDKError(refusal)
+        case .failure(let error): throw error is UnaskedPurchase ? Self.unasked : error
+        }
+    }
+
+    private static let unasked = SDKError.tryLater("The store could not be asked. Try again later.")
+}
+
+extension SDKError {
+    fileprivate init(_ objection: ClaimRuling.Objection) {
+        switch objection {
+        case .namedByStore, .heldByAnother, .holderHasAccess: self = .alreadyOwned
+        case .coolingDown: self = .tryLater(objection.sentence)
+        }
+    }
+
+    /// A purchase that awaits payment, or that a setting of the server keeps from being verified,
+    /// may become valid.
+    fileprivate init(_ refusal: DeviceRefusal) {
+        switch refusal {
+        case .pending, .otherStore, .receiptsNotConfigured, .storeNotAskable:
+            self = .tryLater(refusal.sentence)
+        case .notSigned, .wrongKind, .renewalInfoAlone, .noPurchaseToken, .otherPackage,
+            .unknownPurchase, .transactionReceipt, .revenueCatResponse, .unknownMember:
+            self = .invalidReceipt(refusal.sentence)
+        }
+    }
+
+    /// A document that the store did not sign for this app never becomes valid. One of an
+    /// environment that is not served does once it is configured.
+    fileprivate init(_ refusal: any Refusal) {
+        let mayBecomeValid = refusal.status >= 500 || refusal.code == "wrong-environment"
+        self = mayBecomeValid ? .tryLater(refusal.sentence) : .invalidReceipt(refusal.sentence)
+    }
+}

@@ -1,0 +1,122 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverRevenueCat
+
+/// The routes for RevenueCat's SDKs. They are at the root, because an SDK drops the path of a proxy
+/// URL, and they check the SDK's own key.
+///
+/// The SDKs need an answer from each of them; those that Tideover does not offer have the answer
+/// that an SDK reads as "none".
+extension Service {
+    static let sdkRoutes: [Route] =
+        [
+            sdk("GET", "/v1/subscribers/{id}") { try await $0.customerInfo() },
+            sdk("POST", "/v1/receipts") { try await $0.receipt() },
+            sdk("POST", "/v1/subscribers/identify") { try await $0.identify() },
+            sdk("GET", "/v1/subscribers/{id}/offerings") { $0.offerings() },
+            sdk("GET", "/v1/product_entitlement_mapping") { $0.mapping() },
+            sdk("POST", "/v1/subscribers/{id}/attributes") { try $0.attributes() },
+            sdk("POST", "/v1/subscribers/{id}/alias") { try await $0.alias() },
+        ] + emptyRoutes + refusedRoutes
+
+    /// Accepted and not used, or without content.
+    private static let emptyRoutes: [Route] = [
+        empty("POST", "/v1/events"),
+        empty("POST", "/v1/diagnostics"),
+        empty("POST", "/v1/subscribers/{id}/attribution"),
+        empty("POST", "/v1/subscribers/{id}/adservices_attribution"),
+        empty("POST", "/v1/subscribers/{id}/intro_eligibility"),
+        empty("GET", "/v1/subscribers/{id}/virtual_currencies") {
+            $0.field("virtual_currencies", object: { _ in })
+        },
+        empty("POST", "/v1/customercenter/support/create-ticket") { $0.field("sent", false) },
+        empty("POST", "/v1/subscribers/{id}/restore/eligibility") {
+            $0.field("is_purchase_allowed_by_restore_behavior", true)
+        },
+        empty("GET", "/v1/subscribers/{id}/health_report_availability") {
+            $0.field("report_logs", false)
+        },
+        empty("GET", "/v1/subscribers/{id}/health_report") { writer in
+            writer.field("status", "passed")
+            writer.field("checks", array: { _ in })
+        },
+        empty("GET", "/v1/subscribers/{id}/ads/reward_verifications/{transaction}") {
+            $0.field("status", "failed")
+        },
+        open("/v1/health"),
+        open("/v1/health/connectivity"),
+    ]
+
+    private static let refusedRoutes: [Route] = [
+        // The SDKs switch remote configuration off after a 4xx, and wait after anything else.
+        refused("POST", "/v1/config/{domain}", .notOffered("No remote configuration is offered.")),
+        refused("POST", "/v1/offers", .noOfferKey),
+        refused("POST", "/v1/subscribers/redeem_purchase", .unknownRedemption),
+        refused("GET", "/v1/customercenter/{id}", .notOffered("No customer center is offered.")),
+        refused("GET", "/v1/receipts/amazon/{user}/{receipt}", .storeNotServed),
+    ]
+
+    static let routesWithSDK = routes + sdkRoutes
+    static let allRoutes = routesWithDashboard + sdkRoutes
+    private static let sdkTemplates = Set(sdkRoutes.map(\.template))
+
+    private static func sdk(
+        _ method: String,
+        _ template: String,
+        _ respond: @escaping @Sendable (SDKVisit) async throws -> Response
+    ) -> Route {
+        Route(method, template, needs: .nothing) { service, call in
+            try await respond(try service.sdkVisit(call))
+        }
+    }
+
+    private static func empty(
+        _ method: String,
+        _ template: String,
+        _ body: @escaping @Sendable (inout JSONWriter) -> Void = { _ in }
+    ) -> Route {
+        sdk(method, template) { SDKResponse(at: $0.now).json(body) }
+    }
+
+    private static func refused(_ method: String, _ template: String, _ error: SDKError) -> Route {
+        sdk(method, template) { _ in throw error }
+    }
+
+    private static func open(_ template: String) -> Route {
+        Route("GET", template, needs: .nothing) { service, _ in
+            SDKResponse(at: service.clock()).json { _ in }
+        }
+    }
+
+    private func sdkVisit(_ call: Call) throws(SDKError) -> SDKVisit {
+        guard let owner = sdkKeys.owner(of: call.request), let app = apps[owner.app],
+            let sdk = app.revenueCatSDK
+        else {
+            metrics.count(.keyRefusals, Problem.keyUnknown.slug)
+            throw .invalidKey
+        }
+        return SDKVisit(service: self, call: call, app: app, sdk: sdk, store: owner.store)
+    }
+
+    // MARK: Failures
+
+    /// Whether a request is one of an SDK, whose errors have a form of their own.
+    func isOfSDK(_ call: Call) -> Bool {
+        guard let route = call.route else { return sdkKeys.owner(of: call.request) != nil }
+        return !sdkKeys.isEmpty && Self.sdkTemplates.contains(route.template)
+    }
+
+    /// Returns a problem in the SDKs' form. A full budget is a 503: after 429 a device would finish
+    /// its purchase.
+    func sdkResponse(_ problem: Problem) -> Response {
+        let error: SDKError =
+            switch problem.status {
+            case 404: .notOffered(problem.title)
+            case 405: .wrongMethod
+            case 429, 500...: .tryLater(problem.title)
+            default: .badRequest(problem.title)
+            }
+        return SDKResponse(at: clock()).error(error, retryAfter: problem.retryAfter)
+    }
+}

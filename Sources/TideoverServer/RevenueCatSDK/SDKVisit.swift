@@ -1,0 +1,189 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverRevenueCat
+import TideoverSignatures
+import TideoverStorage
+
+/// One request of an SDK, with the app and the store of its key.
+struct SDKVisit: Sendable {
+    let service: Service
+    let call: Call
+    let app: App
+    let sdk: RevenueCatSDK
+    let store: Store
+
+    var now: Instant { service.clock() }
+    var request: Request { call.request }
+    private var response: SDKResponse { SDKResponse(at: now) }
+
+    // MARK: Customer info
+
+    func customerInfo() async throws -> Response {
+        let user = try SDKUserID(call["id"])
+        let answer = try await answer(about: user)
+        let response = SDKResponse(at: answer.now)
+        guard let tag = answer.tag else { return response.json(answer.write) }
+        return response.tagged(request, tag: tag, answer.write)
+    }
+
+    /// A customer info at one instant.
+    struct Answer: Sendable {
+        let info: SDKCustomerInfo
+        let now: Instant
+
+        /// The tag; nil for an unknown customer.
+        var tag: String? {
+            info.tagged.map { Hexadecimal.text(SHA256.hash($0).prefix(8)) }
+        }
+
+        func write(to writer: inout JSONWriter) {
+            info.writeMembers(to: &writer, requestDate: now)
+        }
+    }
+
+    /// Reads the customer info, off the threads that read sockets. No store is asked.
+    func answer(about user: SDKUserID) async throws -> Answer {
+        try await onPool { try read(user.customer) }
+    }
+
+    /// Returns the answer of production, or of the sandbox if policy lets it answer.
+    private func read(_ customer: CustomerID) throws -> Answer {
+        let key = key(of: customer, in: app.usualEnvironment)
+        let own = try Reading(key, self)
+        let ids = [customer, own.record.identity.primary]
+        guard let sandboxKey = app.sandboxKey(for: key, ids) else { return own.answer }
+        let sandbox = try Reading(sandboxKey, self)
+        let ruling = SandboxRuling(
+            app.policy,
+            for: ids,
+            production: AnswerGist(own.snapshot),
+            sandbox: AnswerGist(sandbox.snapshot)
+        )
+        guard ruling.sandboxAnswers else { return own.answer }
+        service.metrics.count(.sandboxAnswers, app.id, ruling.rawValue)
+        return sandbox.answer
+    }
+
+    private struct Reading {
+        let record: CustomerRecord
+        let history: CustomerHistory
+        let now: Instant
+
+        init(_ key: CustomerKey, _ visit: SDKVisit) throws {
+            let now = visit.now
+            let projector = Projector(app: visit.app, issuesPasses: false)
+            let storage = visit.service.storage
+            record = projector.record(of: try storage.knownLineages(of: key, now: now))
+            history = record.history
+            self.now = projector.instant(of: record, now: now)
+        }
+
+        var snapshot: Snapshot { history.snapshot(at: now) }
+
+        var answer: Answer {
+            Answer(info: SDKProjection(record, history, at: now).customerInfo, now: now)
+        }
+    }
+
+    func key(of customer: CustomerID, in environment: Environment) -> CustomerKey {
+        CustomerKey(app: app.id, environment: environment, customer: customer)
+    }
+
+    // MARK: Products
+
+    func offerings() -> Response {
+        response.json { sdk.offered.writeMembers(to: &$0, in: store, of: app.catalogue) }
+    }
+
+    func mapping() -> Response {
+        response.json(SDKCatalogue(app.catalogue, in: store).writeMapping)
+    }
+
+    /// Checks the attributes of a customer. They are not stored; the SDK needs the confirmation, or
+    /// it sends them again.
+    func attributes() throws(SDKError) -> Response {
+        _ = try SDKUserID(call["id"])
+        _ = try SDKAttributes(request.body)
+        return response.json { _ in }
+    }
+
+    // MARK: Identity
+
+    /// Answers a log-in: the customer info of the new id. An anonymous customer's purchases become
+    /// the new customer's.
+    func identify() async throws -> Response {
+        let identification = try SDKIdentification(request.body)
+        let isKnown = try await isKnown(identification.new)
+        try await merge(identification.former, into: identification.new)
+        let answer = try await answer(about: identification.new)
+        return SDKResponse(at: answer.now).json(status: isKnown ? 200 : 201, answer.write)
+    }
+
+    func alias() async throws -> Response {
+        let former = try SDKUserID(call["id"])
+        try await merge(former, into: try SDKAlias(request.body).new)
+        return response.json { _ in }
+    }
+
+    private func isKnown(_ user: SDKUserID) async throws -> Bool {
+        try await onPool {
+            try app.environments.contains {
+                try service.storage.row(of: key(of: user.customer, in: $0)) != nil
+            }
+        }
+    }
+
+    /// Joins an anonymous id with another customer, if anything is known of it. Ids that cannot be
+    /// joined stay two customers, as after a switch of accounts.
+    private func merge(_ former: SDKUserID, into new: SDKUserID) async throws {
+        guard former.isAnonymous, former != new, try await isKnown(former) else { return }
+        let changer = service.rateLimiter.sender(of: request, to: app.id, for: .change)
+        if let objection = service.rateLimiter.objection(to: changer) { throw objection }
+        service.rateLimiter.charge(changer)
+        _ = try await join(former.customer, to: new.customer, why: "log-in")
+    }
+
+    /// Declares that two ids are one customer, in each environment. Returns whether they are.
+    func join(_ alias: CustomerID, to customer: CustomerID, why: String) async throws -> Bool {
+        var isJoined = true
+        for environment in app.environments {
+            let now = now
+            switch try await ruling(alias, customer, environment, now, why) {
+            case .known: continue
+            case .refused: isJoined = false
+            case .granted(let alias):
+                let commitRequest = CommitRequest(
+                    app: app.id,
+                    environment: environment,
+                    alias: alias,
+                    now: now
+                )
+                _ = try await service.storage.commit(
+                    commitRequest,
+                    derive: Projector(app: app).derive
+                )
+            }
+        }
+        return isJoined
+    }
+
+    /// Rules on an alias. One that has aliases of its own becomes the primary id instead.
+    private func ruling(
+        _ alias: CustomerID,
+        _ customer: CustomerID,
+        _ environment: Environment,
+        _ now: Instant,
+        _ why: String
+    ) async throws -> AliasRuling {
+        try await onPool {
+            let storage = service.storage
+            let former = try storage.identity(of: key(of: alias, in: environment))
+            let new = try storage.identity(of: key(of: customer, in: environment))
+            let by = "RevenueCat SDK"
+            let ruling = AliasRuling(former, as: new, at: now, why: why, by: by)
+            guard ruling == .refused(.hasAliases) else { return ruling }
+            return AliasRuling(new, as: former, at: now, why: why, by: by)
+        }
+    }
+}
