@@ -24,7 +24,8 @@ if [ "${1:-}" = types ]; then
     exit
 fi
 TIDEOVER_PACKED=$root/.build/clients
-export TIDEOVER_PACKED
+TIDEOVER_PROVENANCE=$root/scripts/pack_provenance.py
+export TIDEOVER_PACKED TIDEOVER_PROVENANCE
 rm -rf "$TIDEOVER_PACKED"
 scripts/pack.sh "$TIDEOVER_PACKED"
 
@@ -45,13 +46,14 @@ node --test tests/*.test.mjs
 cd ../python
 PYTHONPATH=src /usr/bin/python3 -m unittest discover -s tests -t .
 
-# Both read the same answers of the core's tables.
-python=$(PYTHONPATH=src /usr/bin/python3 -c 'from tests.support import core_answers
-print(len(list(core_answers())))')
+# Both read as many answers, boundaries and prompts of the core's tables.
+python=$(PYTHONPATH=src /usr/bin/python3 -c 'from tests.support import core_answers, core_edges, core_prompts
+print(*(len(list(it())) for it in (core_answers, core_edges, core_prompts)))')
 cd ../typescript
-node=$(node --input-type=module -e 'import { coreAnswers } from "./tests/support/tables.mjs";
-console.log(coreAnswers().length)')
+node=$(node --input-type=module -e 'import * as it from "./tests/support/tables.mjs";
+console.log([it.coreAnswers, it.coreEdges, it.corePrompts].map((each) => each().length).join(" "))')
 [ "$node" = "$python" ] || {
-    echo "clients.sh: TypeScript reads $node answers of the tables, Python $python" >&2
+    echo "clients.sh: TypeScript reads $node answers, boundaries and prompts, Python $python" >&2
     exit 1
 }
+echo "clients.sh: both clients read $node answers, boundaries and prompts of the core's tables"
