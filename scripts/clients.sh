@@ -2,6 +2,7 @@
 # Checks the clients in Clients/: types, tests, the published packages, and the documents.
 #
 #   scripts/clients.sh          everything; builds the program unless TIDEOVER_BINARY names one
+#   TIDEOVER_CLIENT_SCENARIOS=all scripts/clients.sh    plays all scenarios of both stores
 #   scripts/clients.sh types    writes the generated types again, from the program's /openapi.json
 #
 # No registry is needed: TypeScript and React come from Debian.
@@ -42,7 +43,8 @@ scripts/modules.sh
 for package in client react react-native node tests/types; do
     tsc -p "$package"
 done
-node --test tests/*.test.mjs
+# For Debian's Express, which its own Node finds without it.
+NODE_PATH=/usr/share/nodejs node --test tests/*.test.mjs
 cd ../python
 PYTHONPATH=src /usr/bin/python3 -m unittest discover -s tests -t .
 

@@ -90,6 +90,7 @@ describe("the packed packages", { skip }, () => {
   let environment;
   let ports;
   let backEnds = {};
+  const begun = Date.now();
   const runNode = (script) => {
     copyFileSync(path.join(clients, "../Examples/NodeBackEnd/server.mjs"), path.join(folder, "server.mjs"));
     return new Receiver("sh", ["-c", `exec env ${script}`], {
@@ -321,6 +322,10 @@ describe("the packed packages", { skip }, () => {
       .replace('"sk_secret"', '"sk_secret", environment="simulated"')
       .replace("sk_secret", world.secretKey).replace("u_42", environment.CUSTOMER);
     assert.match(run(there), /^open until (2026-|None)/);
+  });
+
+  test("from the empty folder to here took less than ten minutes", () => {
+    assert.ok(Date.now() - begun < 600_000);
   });
 
   for (const [index, name] of [[1, "FastAPI"], [2, "Django"]]) {

@@ -133,8 +133,10 @@ async function agree(phones) {
 
 /** Waits until the server has the answer that the file states. */
 async function states(phone, expect, step) {
-  await soon(`the answer of ${JSON.stringify(step)}`, async () => {
-    const { snapshot } = await phone.backEnd.snapshot(phone.customer);
+  let snapshot;
+  const what = () => `the answer of ${JSON.stringify(step)}: ${JSON.stringify(expect)}, not ${JSON.stringify(snapshot)}`;
+  await soon(what, async () => {
+    ({ snapshot } = await phone.backEnd.snapshot(phone.customer));
     return Object.entries(expect).every(([it, members]) => it === "answer" || holds(members, snapshot, it));
   });
 }
@@ -142,7 +144,12 @@ async function states(phone, expect, step) {
 /** The app's own steps are the phone's, the operator's are the back end's; all others the store's. */
 async function act(step, phone, world) {
   const { do: action, at, after, kind = "soft", response, send } = step;
-  if (!["openApp", "showPrompt", "storeAction"].includes(action)) return world.step(step);
+  if (!["openApp", "showPrompt", "storeAction"].includes(action)) {
+    await world.step(step);
+    // The server asks for missed messages when it starts.
+    if (action === "catchUp") await world.restart();
+    return;
+  }
   if (at || after) await world.step({ do: "advance", ...(at ? { to: at } : { by: after }) });
   if (action === "storeAction") return world.storeAction(send);
   if (action === "openApp") {

@@ -59,14 +59,14 @@ function lengths(values = {}) {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, short(value)]));
 }
 
-/** Waits until something holds. The limit only ends a test that would wait for ever. */
+/** Waits until something holds; `what` is a text or returns one. The limit only ends a test that would wait for ever. */
 export async function soon(what, holds) {
   const end = Date.now() + 180_000;
   while (Date.now() < end) {
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error(`Waited in vain for ${what}.`);
+  throw new Error(`Waited in vain for ${typeof what === "function" ? what() : what}.`);
 }
 
 export class World {
@@ -136,6 +136,11 @@ export class World {
   async stop() {
     this.server.kill("SIGTERM");
     if (this.server.exitCode === null) await once(this.server, "exit");
+  }
+
+  async restart() {
+    await this.stop();
+    await this.serve();
   }
 
   configuration() {
