@@ -2,6 +2,7 @@
 # Checks the clients in Clients/: types, tests, the published packages, and the documents.
 #
 #   scripts/clients.sh          everything; builds the program unless TIDEOVER_BINARY names one
+#   TIDEOVER_CLIENT_SCENARIOS=all scripts/clients.sh    plays all scenarios of both stores
 #   scripts/clients.sh types    writes the generated types again, from the program's /openapi.json
 #
 # No registry is needed: TypeScript and React come from Debian.
@@ -24,7 +25,8 @@ if [ "${1:-}" = types ]; then
     exit
 fi
 TIDEOVER_PACKED=$root/.build/clients
-export TIDEOVER_PACKED
+TIDEOVER_PROVENANCE=$root/scripts/pack_provenance.py
+export TIDEOVER_PACKED TIDEOVER_PROVENANCE
 rm -rf "$TIDEOVER_PACKED"
 scripts/pack.sh "$TIDEOVER_PACKED"
 
@@ -41,17 +43,19 @@ scripts/modules.sh
 for package in client react react-native node tests/types; do
     tsc -p "$package"
 done
-node --test tests/*.test.mjs
+# For Debian's Express, which its own Node finds without it.
+NODE_PATH=/usr/share/nodejs node --test tests/*.test.mjs
 cd ../python
 PYTHONPATH=src /usr/bin/python3 -m unittest discover -s tests -t .
 
-# Both read the same answers of the core's tables.
-python=$(PYTHONPATH=src /usr/bin/python3 -c 'from tests.support import core_answers
-print(len(list(core_answers())))')
+# Both read as many answers, boundaries and prompts of the core's tables.
+python=$(PYTHONPATH=src /usr/bin/python3 -c 'from tests.support import core_answers, core_edges, core_prompts
+print(*(len(list(it())) for it in (core_answers, core_edges, core_prompts)))')
 cd ../typescript
-node=$(node --input-type=module -e 'import { coreAnswers } from "./tests/support/tables.mjs";
-console.log(coreAnswers().length)')
+node=$(node --input-type=module -e 'import * as it from "./tests/support/tables.mjs";
+console.log([it.coreAnswers, it.coreEdges, it.corePrompts].map((each) => each().length).join(" "))')
 [ "$node" = "$python" ] || {
-    echo "clients.sh: TypeScript reads $node answers of the tables, Python $python" >&2
+    echo "clients.sh: TypeScript reads $node answers, boundaries and prompts, Python $python" >&2
     exit 1
 }
+echo "clients.sh: both clients read $node answers, boundaries and prompts of the core's tables"

@@ -4,7 +4,8 @@
 #   scripts/pack.sh [FOLDER]    .build/clients by default
 #
 # Each tarball contains the `files` of its package.json, and names its commit. Equal sources give
-# equal tarballs and wheels. The script prints the created files.
+# equal tarballs and wheels. provenance.intoto.json, which is not signed, has their checksums, the
+# commit and the tools. The script prints the created files.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=scripts/require.sh
@@ -61,3 +62,7 @@ for file in dist/*; do
     cp "$file" "$folder/"
     echo "$folder/$(basename "$file")"
 done
+modified=
+[ -z "$(git -C "$root" status --porcelain -- Clients LICENSE)" ] || modified=--modified
+# shellcheck disable=SC2086 # nothing or one word
+/usr/bin/python3 "$root/scripts/pack_provenance.py" "$folder" --commit "$commit" $modified

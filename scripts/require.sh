@@ -50,12 +50,16 @@ missing_for_full_check() {
     command -v ip >/dev/null || echo iproute2
 }
 
-# Prints the missing packages for Clients/: TypeScript, React and two Python frameworks.
+# Prints the missing packages for Clients/: TypeScript, React, frameworks and two more engines.
 missing_for_clients() {
     # Also for the JavaScript mirror of Examples/Mirror.
     command -v node >/dev/null || echo nodejs
     command -v tsc >/dev/null || echo node-typescript
     command -v curl >/dev/null || echo curl
+    # Two engines without Node's API.
+    command -v jsc >/dev/null || echo libjavascriptcoregtk-4.0-bin
+    command -v gjs >/dev/null || echo gjs
+    present /usr/share/nodejs/express || echo node-express
     present /usr/share/nodejs/react || echo node-react
     present /usr/share/nodejs/react-dom || echo node-react-dom
     present /usr/share/nodejs/react-test-renderer || echo node-react-test-renderer

@@ -10,22 +10,58 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 BEGIN = 1_778_371_200.0  # 2026-05-10T00:00:00Z
 
 
-def core_answers():
-    """The answers that the core's tables require at an instant: what a client gets to read."""
+def _expectations():
+    """The expectations of the core's tables, with the name of their case."""
     for file in sorted((ROOT / "Conformance").glob("*.json")):
         for case in json.loads(file.read_text())["cases"]:
             expect = case.get("expect", [])
-            for both in expect if isinstance(expect, list) else [expect]:
-                sides = [both[side] for side in ("before", "from") if side in both] or [{}]
-                for side in sides:
-                    answer = {**both, **side}
-                    if "state" in answer:
-                        yield f"{file.name}: {case['name']}", answer
+            for one in expect if isinstance(expect, list) else [expect]:
+                yield f"{file.name}: {case['name']}", one
+
+
+def _sides():
+    """The answers on both sides of a boundary, or the one at an instant."""
+    for name, both in _expectations():
+        at = both.get("at", both.get("edge"))
+        for side in [both[side] for side in ("before", "from") if side in both] or [{}]:
+            yield name, {**both, "at": at, **side}
+
+
+def core_answers():
+    """The answers that the core's tables require at an instant: what a client gets to read."""
+    return ((name, answer) for name, answer in _sides() if "state" in answer)
+
+
+def core_edges():
+    """The boundaries of the core's tables, with the answer before each: it must end there."""
+    for name, one in _expectations():
+        before = one.get("before", {})
+        if "edge" in one and "state" in before:
+            access = before.get("access", before["state"] in ("active", "grace"))
+            confidence = before.get("confidence", "confirmed")
+            yield name, _full(one["edge"]), {"state": before["state"], "access": access,
+                                             "confidence": confidence}
+
+
+def core_prompts():
+    """The prompts that the core's tables require."""
+    for name, answer in _sides():
+        if "prompt" in answer:
+            prompt = answer["prompt"]
+            if until := prompt.get("arguments", {}).get("until"):
+                prompt = {**prompt, "arguments": {"until": _full(until)}}
+            yield name, _full(answer["at"]), prompt
+
+
+def _full(text):
+    """The tables write midnight as a day."""
+    return f"{text}T00:00:00Z" if len(text) == 10 else text
 
 
 def iso(seconds):
-    moment = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    milliseconds = round(seconds * 1000)
+    moment = datetime.datetime.fromtimestamp(milliseconds // 1000, datetime.timezone.utc)
+    return moment.strftime(f"%Y-%m-%dT%H:%M:%S.{milliseconds % 1000:03}Z")
 
 
 def snapshot(at=BEGIN, version=1, **premium):

@@ -202,6 +202,25 @@ class Cache(unittest.TestCase):
             self.now = BEGIN + last
             self.assertEqual(self.status(), "offline")
 
+    def test_a_prompt_is_cached_and_ends_with_its_time_while_the_server_is_unreachable(self):
+        until = iso(BEGIN + 60)
+        prompt = {"kind": "soft", "entitlement": "premium", "arguments": {"until": until}}
+        self.answer = {**snapshot(state="grace", nextChange=until), "prompt": prompt}
+
+        def kind():
+            found = self.cache.prompt("anna")
+            return found and found["kind"]
+        self.assertEqual(kind(), "soft")
+        self.now += 29.999
+        self.assertEqual(kind(), "soft")
+        self.assertEqual(len(self.server.requests), 1)
+        self.is_offline, self.now = True, BEGIN + 59.999
+        self.assertEqual(kind(), "soft")
+        self.now = BEGIN + 60
+        self.assertIsNone(kind())
+        self.is_offline, self.answer = False, snapshot(at=self.now, version=2, access=False, state="hold")
+        self.assertEqual(kind(), "none")
+
     def test_the_cache_is_bounded(self):
         for customer in ("a", "b", "c", "b", "c"):
             self.status(customer)

@@ -5,11 +5,13 @@ import unittest
 from tideover import WebhookRefusal, answer_from, verify_webhook
 from tideover.instants import instant
 from tideover.passes import Expectation, PassRefusal, answer_of, believe, customer_id, verified_claims
+from tideover.snapshots import prompt_in, stated_in
 
-from .support import core_answers, merged, table
+from .support import core_answers, core_edges, core_prompts, iso, merged, table
 
 # The number of cases that the TypeScript client finds in the same files.
-COUNTS = {"passes": 48, "signed-passes": 19, "webhooks": 25, "snapshots": 11}
+COUNTS = {"passes": 48, "signed-passes": 19, "webhooks": 25, "snapshots": 11,
+          "prompts": 20}
 DEFAULTS = {"issuer": "tideover", "audience": "cards", "customer": "anna", "environment": "production"}
 
 
@@ -82,6 +84,54 @@ class Conformance(unittest.TestCase):
             self.assertEqual(answer.is_presumed, case["expect"].get("isPresumed", False))
 
         self.each("snapshots", check)
+
+    def test_prompts(self):
+        def check(case, found):
+            snapshot = merged(found["snapshots"][case["snapshot"]], case.get("patch", {}))
+            at, as_of = instant(case["at"]), instant(case.get("heldAt", snapshot["asOf"]))
+            prompt = prompt_in(snapshot, at, as_of=as_of)
+            self.assertEqual(prompt and prompt["kind"], case["expect"]["prompt"])
+            for name, access in case["expect"]["access"].items():
+                stated = stated_in(snapshot, name, at, as_of=as_of)
+                self.assertEqual(stated and stated["access"], access, name)
+
+        self.each("prompts", check)
+
+    def test_boundaries_of_the_core_end_what_a_snapshot_and_a_pass_state(self):
+        edges = list(core_edges())
+        self.assertGreater(len(edges), 900)
+        for name, edge, before in edges:
+            at = instant(edge)
+            as_of, next_change, not_after = (iso(ms / 1000) for ms in (at - 3_600_000, at, at + 86_400_000))
+            premium = {**before, "reason": "any", "nextChange": next_change, "accessUntil": next_change,
+                       "notAfter": not_after}
+            snapshot = {"entitlements": {"premium": premium}, "prompt": {"kind": "none"}}
+            claims = {"iss": "tideover", "aud": "cards", "sub": "anna", "environment": "production",
+                      "issued": as_of, "notAfter": not_after, "version": 1,
+                      "entitlements": {"premium": premium}}
+
+            def stated(now):
+                return stated_in(snapshot, "premium", now, as_of=at - 3_600_000)
+
+            def kind(now):
+                return answer_of(believe(claims, Expectation(**DEFAULTS), None, now), "premium", now).kind
+
+            with self.subTest(name):
+                self.assertEqual(stated(at - 1)["access"], before["access"])
+                self.assertIsNone(stated(at))
+                self.assertEqual([kind(at - 1), kind(at), kind(at + 86_399_999)],
+                                 ["stated", "presumed", "presumed"])
+
+    def test_prompts_of_the_core_are_shown_until_their_time(self):
+        prompts = list(core_prompts())
+        self.assertGreater(len(prompts), 20)
+        for name, at, prompt in prompts:
+            about = {} if prompt["kind"] == "none" else {"entitlement": "premium"}
+            snapshot = {"entitlements": {"premium": {"access": True}}, "prompt": {**about, **prompt}}
+            with self.subTest(name):
+                self.assertEqual(prompt_in(snapshot, instant(at), as_of=instant(at)), snapshot["prompt"])
+                if until := instant(prompt.get("arguments", {}).get("until")):
+                    self.assertIsNone(prompt_in(snapshot, until, as_of=until - 1))
 
     def test_answers_of_the_core(self):
         answers = list(core_answers())

@@ -2,9 +2,10 @@
 // the packed packages in an empty folder, beside the real server.
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
-  copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync,
+  copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -89,6 +90,7 @@ describe("the packed packages", { skip }, () => {
   let environment;
   let ports;
   let backEnds = {};
+  const begun = Date.now();
   const runNode = (script) => {
     copyFileSync(path.join(clients, "../Examples/NodeBackEnd/server.mjs"), path.join(folder, "server.mjs"));
     return new Receiver("sh", ["-c", `exec env ${script}`], {
@@ -144,7 +146,8 @@ describe("the packed packages", { skip }, () => {
       const names = execFileSync("tar", ["-tzf", tarball], { encoding: "utf8" }).trim().split("\n");
       const files = names.filter((it) => !it.endsWith("/")).map((it) => it.replace("package/", ""));
       const others = files.filter((it) => !it.startsWith("dist/"));
-      assert.deepEqual(others.sort(), ["LICENSE", "README.md", "package.json"]);
+      const programs = name === "client" ? ["bin/tideover-types.mjs"] : [];
+      assert.deepEqual(others.sort(), ["LICENSE", "README.md", ...programs, "package.json"]);
       assert.ok(files.includes("dist/index.js") && files.includes("dist/index.d.ts"));
       assert.ok(files.every((it) => !it.startsWith("dist/") || /\.(js|d\.ts)$/.test(it)));
       const about = JSON.parse(execFileSync("tar", ["-xzOf", tarball, "package/package.json"]));
@@ -172,6 +175,60 @@ describe("the packed packages", { skip }, () => {
     for (const file of ["LICENSE", "README.md", "pyproject.toml", ...sources.map((it) => `src/tideover/${it}`)]) {
       assert.ok(archive.includes(`tideover-0.1.0/${file}\n`), file);
     }
+  });
+
+  const statement = () => JSON.parse(readFileSync(path.join(packed, "provenance.intoto.json"), "utf8"));
+
+  test("the provenance has the checksum of every package and the commit that each names", () => {
+    const { _type, predicateType, subject, predicate: { buildDefinition, runDetails } } = statement();
+    assert.equal(_type, "https://in-toto.io/Statement/v1");
+    assert.equal(predicateType, "https://slsa.dev/provenance/v1");
+    const files = readdirSync(packed).filter((it) => it !== "provenance.intoto.json").sort();
+    assert.deepEqual(subject.map(({ name }) => name), files);
+    assert.equal(files.length, 6);
+    for (const { name, digest: { sha256 } } of subject) {
+      const bytes = readFileSync(path.join(packed, name));
+      assert.equal(createHash("sha256").update(bytes).digest("hex"), sha256, name);
+    }
+    const { commit } = buildDefinition.externalParameters;
+    const [source, ...tools] = buildDefinition.resolvedDependencies;
+    assert.deepEqual(source.digest, { gitCommit: commit });
+    assert.deepEqual(tools.map(({ name }) => name), ["node", "typescript", "python", "setuptools"]);
+    assert.ok(tools.every(({ uri }) => /^pkg:generic\/\w+@\d+\./.test(uri)));
+    assert.equal(runDetails.builder.id, "urn:tideover:unsigned");
+    const tarball = path.join(packed, "tideover-client-0.1.0.tgz");
+    assert.equal(JSON.parse(execFileSync("tar", ["-xzOf", tarball, "package/package.json"])).gitHead, commit);
+  });
+
+  test("a package that was changed, added or removed after packing differs from the provenance", () => {
+    const copy = path.join(folder, "repacked");
+    cpSync(packed, copy, { recursive: true });
+    const script = process.env.TIDEOVER_PROVENANCE;
+    const check = () => spawnSync("/usr/bin/python3", [script, copy, "--check"], { encoding: "utf8" });
+    assert.equal(check().status, 0, check().stderr);
+    writeFileSync(path.join(copy, "tideover-client-0.1.0.tgz"), "changed");
+    writeFileSync(path.join(copy, "tideover-other-0.1.0.tgz"), "added");
+    rmSync(path.join(copy, "tideover-0.1.0-py3-none-any.whl"));
+    const { status, stderr } = check();
+    assert.equal(status, 1);
+    assert.deepEqual(stderr.trim().split("\n"), [
+      "tideover-0.1.0-py3-none-any.whl is missing",
+      "tideover-client-0.1.0.tgz differs from the statement",
+      "tideover-other-0.1.0.tgz is not in the statement",
+    ]);
+  });
+
+  test("the command of the client's page writes the names of the configuration", () => {
+    const [command] = blocks("client", "sh");
+    const project = path.join(folder, "named");
+    mkdirSync(path.join(project, "src"), { recursive: true });
+    copyFileSync(path.join(clients, "../Examples/tideover.json"), path.join(project, "tideover.json"));
+    symlinkSync(path.join(folder, "node_modules"), path.join(project, "node_modules"));
+    // Without npm, what npx runs.
+    const npx = existsSync("/usr/bin/npx") ? "npx --offline" : "node node_modules/@tideover/client/bin/";
+    const script = command.replace("npx tideover-types", existsSync("/usr/bin/npx") ? `${npx} tideover-types` : `${npx}tideover-types.mjs`);
+    execFileSync("sh", ["-ec", script], { env: bare(environment), cwd: project, stdio: ["ignore", "inherit", "inherit"] });
+    assert.match(readFileSync(path.join(project, "src/tideover.d.ts"), "utf8"), /^    entitlement: "premium";$/m);
   });
 
   test("the source archive installs offline", () => {
@@ -265,6 +322,10 @@ describe("the packed packages", { skip }, () => {
       .replace('"sk_secret"', '"sk_secret", environment="simulated"')
       .replace("sk_secret", world.secretKey).replace("u_42", environment.CUSTOMER);
     assert.match(run(there), /^open until (2026-|None)/);
+  });
+
+  test("from the empty folder to here took less than ten minutes", () => {
+    assert.ok(Date.now() - begun < 600_000);
   });
 
   for (const [index, name] of [[1, "FastAPI"], [2, "Django"]]) {

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import http from "node:http";
+import { createRequire } from "node:module";
 import { test } from "node:test";
 import { begin, fakeFetch, reply, snapshot } from "./support/server.mjs";
 
@@ -67,6 +68,45 @@ test("an error of a handler reaches the framework, so that the sender retries", 
   assert.match(String(errors[0]), /database/);
   const raw = new Request("http://a/", { method: "POST", body, headers: signed(body) });
   await assert.rejects(honoWebhook({ keys: secret }, fail)({ req: { raw } }), /database/);
+});
+
+const express = (() => {
+  try {
+    return createRequire(import.meta.url)("express");
+  } catch {
+    return undefined;
+  }
+})();
+const skip = express ? false : "Express is not on NODE_PATH: scripts/clients.sh has Debian's";
+
+test("Express itself: webhooks before and after express.raw, and entitlements", { skip }, async () => {
+  const { entitlements } = cached(snapshot());
+  const gold = { entitlements, unknown: "deny", customer: (request) => request.get("x-customer") };
+  const seen = [];
+  const handle = ({ payload, id }) => {
+    if (id === "msg_bad") throw new Error("database");
+    seen.push(payload.type);
+  };
+  const app = express();
+  app.set("env", "test");
+  app.post("/hooks", expressWebhook({ keys: secret }, handle));
+  app.post("/raw", express.raw({ type: "*/*" }), expressWebhook({ keys: secret }, handle));
+  app.post("/parsed", express.json(), expressWebhook({ keys: secret }, handle));
+  app.get("/export", requireEntitlement("premium", gold), (_, response) => response.send("exported"));
+  app.get("/gold", requireEntitlement("gold", gold), (_, response) => response.send("gold"));
+  await listening(app, async (url) => {
+    const post = async (path, text, headers) => (await fetch(url + path, { method: "POST", body: text, headers })).status;
+    assert.equal(await post("/hooks", body, signed(body)), 204);
+    assert.equal(await post("/raw", body, signed(body)), 204);
+    assert.equal(await post("/hooks", "{}", signed(body)), 400);
+    assert.equal(await post("/raw", "{}", signed(body)), 400);
+    // The sender tries again, and a body that was parsed already is a mistake in the program.
+    assert.equal(await post("/hooks", body, signed(body, "msg_bad")), 500);
+    assert.equal(await post("/parsed", body, signed(body)), 500);
+    const get = async (path, customer) => (await fetch(url + path, { headers: customer ? { "x-customer": customer } : {} })).status;
+    assert.deepEqual([await get("/export", "anna"), await get("/gold", "anna"), await get("/export")], [200, 403, 401]);
+  });
+  assert.deepEqual(seen, ["entitlement_changed", "entitlement_changed"]);
 });
 
 test("Fastify: the body reaches the check unchanged", async () => {
@@ -136,6 +176,25 @@ test("an answer is valid for ten minutes while the server is unreachable, never 
     world.now += 1;
     assert.deepEqual(await entitlements.answer("anna", "premium"), { status: "unknown", because: "offline" });
   }
+});
+
+test("a prompt is cached as an answer is, and ends with its time while the server is unreachable", async () => {
+  const until = new Date(begin + 60_000).toISOString();
+  const prompt = { kind: "soft", entitlement: "premium", key: "grace.soft", arguments: { until } };
+  const { world, requests, entitlements } = cached(snapshot({ premium: { state: "grace", nextChange: until }, prompt }));
+  const kind = async () => (await entitlements.prompt("anna"))?.kind;
+  assert.equal(await kind(), "soft");
+  world.now += 29_999;
+  assert.equal(await kind(), "soft");
+  assert.equal(requests.length, 1);
+  world.isOffline = true;
+  world.now = begin + 59_999;
+  assert.equal(await kind(), "soft");
+  world.now += 1;
+  assert.equal(await kind(), undefined);
+  world.isOffline = false;
+  world.answer = snapshot({ at: world.now, version: 2, premium: { state: "hold", access: false } });
+  assert.equal(await kind(), "none");
 });
 
 test("concurrent requests cause one request to the server", async () => {

@@ -3,12 +3,14 @@
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from .answers import Answer, answer_from
 from .client import Tideover, TideoverError
 from .instants import instant
+from .snapshots import prompt_in, stated_in
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,16 @@ class EntitlementCache:
         entitlement = entry.snapshot["entitlements"].get(name)
         return answer_from(entitlement) if entitlement else Answer("unknown", "unnamed")
 
+    def prompt(self, customer: str) -> Mapping[str, Any] | None:
+        """The message for a customer with a failed payment; None if that cannot be found out."""
+        held = self._prompted(self._entry(customer), self._max_age)
+        if held is not None:
+            return held
+        try:
+            return self._read(customer).snapshot["prompt"]
+        except TideoverError:
+            return self._prompted(self._entry(customer), self._max_stale)
+
     def forget(self, customer: str) -> None:
         """Forgets what is kept of a customer, for example when a webhook reports a change."""
         with self._lock:
@@ -59,16 +71,22 @@ class EntitlementCache:
             return self._entries.get(customer)
 
     def _stated(self, entry: _Entry | None, name: str, max_age: float) -> Answer | None:
-        if entry is None:
+        if entry is None or not self._is_young(entry, max_age):
             return None
-        age = self._clock() - entry.read_at
-        entitlement = entry.snapshot["entitlements"].get(name)
-        if entitlement is None or not 0 <= age < max_age:
+        entitlement = stated_in(entry.snapshot, name, self._server_time(entry), as_of=entry.server_at * 1000)
+        return None if entitlement is None else answer_from(entitlement)
+
+    def _prompted(self, entry: _Entry | None, max_age: float) -> Mapping[str, Any] | None:
+        if entry is None or not self._is_young(entry, max_age):
             return None
-        change = instant(entitlement["nextChange"])
-        if change is not None and change / 1000 <= entry.server_at + age:
-            return None
-        return answer_from(entitlement)
+        return prompt_in(entry.snapshot, self._server_time(entry), as_of=entry.server_at * 1000)
+
+    def _server_time(self, entry: _Entry) -> float:
+        """In milliseconds since 1970."""
+        return (entry.server_at + self._clock() - entry.read_at) * 1000
+
+    def _is_young(self, entry: _Entry, max_age: float) -> bool:
+        return 0 <= self._clock() - entry.read_at < max_age
 
     def _read(self, customer: str) -> _Entry:
         held = self._entry(customer)

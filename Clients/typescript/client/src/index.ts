@@ -17,4 +17,6 @@ export { CustomerSession } from "./session.js";
 export type { PassStatus, SessionOptions } from "./session.js";
 export { verifiedClaims, webCryptoVerifier } from "./signature.js";
 export type { SignatureRefusal, Verifier } from "./signature.js";
+export { promptIn, statedIn } from "./snapshot.js";
+export type { DatedSnapshot } from "./snapshot.js";
 export * from "./types.js";

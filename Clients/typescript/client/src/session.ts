@@ -10,6 +10,8 @@ import { verifiedClaims, webCryptoVerifier } from "./signature.js";
 import type { SignatureRefusal, Verifier } from "./signature.js";
 import { emptyRecord, readRecord } from "./record.js";
 import type { SessionRecord } from "./record.js";
+import { isCurrent, promptIn, statedIn } from "./snapshot.js";
+import type { DatedSnapshot } from "./snapshot.js";
 import type {
   DeviceEvidence, Entitlement, PassKey, Prompt, PromptReport, Reconciled, ShownPrompt, Snapshot,
 } from "./types.js";
@@ -33,18 +35,14 @@ export interface SessionOptions extends APIOptions {
 /** Whether the session can answer offline: yes, or why not. */
 export type PassStatus = "none" | "believed" | PassRefusal | SignatureRefusal;
 
-interface Current {
-  snapshot: Snapshot;
+interface Current extends DatedSnapshot {
   etag: string | undefined;
-  /** The device's time and the server's at the server's last answer. */
+  /** The device's time at the server's last answer, which `asOf` has on the server's clock. */
   readAt: number;
-  serverAt: number;
 }
 
 /** How far a device's clock can be behind the server's without being called so. */
 const clockTolerance = 300_000;
-/** How long a snapshot answers by itself while the server cannot be reached: a day. */
-const snapshotLife = 24 * 3_600_000;
 
 /**
  * What one customer may use on this device: the server's answer, or offline the pass's.
@@ -96,26 +94,20 @@ export class CustomerSession {
 
   /** The server's last answer, with the prompt and the trial; undefined before it and offline. */
   get snapshot(): Snapshot | undefined {
-    return this.isCurrent(this.current) ? this.current.snapshot : undefined;
+    const { current } = this;
+    return current && isCurrent(current, this.serverTime(current)) ? current.snapshot : undefined;
   }
 
   /** What the server last stated of an entitlement, until that changes by itself. */
   stated(name: EntitlementName): Entitlement | undefined {
     const { current } = this;
-    const entitlement = current?.snapshot.entitlements[name];
-    if (!entitlement || !this.isCurrent(current)) return undefined;
-    const change = instant(entitlement.nextChange);
-    return change !== undefined && change <= this.serverTime(current) ? undefined : entitlement;
+    return current && statedIn(current, name, this.serverTime(current));
   }
 
   /** The message for a customer with a failed payment, until its time is over. */
   get prompt(): Prompt | undefined {
     const { current } = this;
-    const prompt = this.snapshot?.prompt;
-    if (!current || prompt?.entitlement === undefined) return prompt;
-    const until = instant(prompt.arguments?.until);
-    const isOver = until !== undefined && until <= this.serverTime(current);
-    return isOver || !this.stated(prompt.entitlement as EntitlementName) ? undefined : prompt;
+    return current && promptIn(current, this.serverTime(current));
   }
 
   /** Whether the session can answer offline, and if not, why not. */
@@ -225,11 +217,7 @@ export class CustomerSession {
 
   /** An estimate of the server's time: its last one, and what has passed since. */
   private serverTime(current: Current): number {
-    return current.serverAt + Math.max(0, now(this.time) - current.readAt);
-  }
-
-  private isCurrent(current: Current | undefined): current is Current {
-    return current !== undefined && now(this.time) - current.readAt < snapshotLife;
+    return current.asOf + Math.max(0, now(this.time) - current.readAt);
   }
 
   // MARK: Accepting
@@ -266,14 +254,14 @@ export class CustomerSession {
 
   private received(snapshot: Snapshot, etag: string | undefined): Current {
     const readAt = this.clock();
-    return { snapshot, etag, readAt, serverAt: instant(snapshot.asOf) ?? readAt };
+    return { snapshot, etag, readAt, asOf: instant(snapshot.asOf) ?? readAt };
   }
 
   private async unchanged(): Promise<void> {
     if (this.current) {
       const readAt = this.clock();
-      const serverAt = this.current.serverAt + Math.max(0, readAt - this.current.readAt);
-      this.current = { ...this.current, serverAt, readAt };
+      const asOf = this.current.asOf + Math.max(0, readAt - this.current.readAt);
+      this.current = { ...this.current, asOf, readAt };
     }
     await this.confirm();
   }

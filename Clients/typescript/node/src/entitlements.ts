@@ -1,5 +1,5 @@
-import { answerFrom, instant } from "@tideover/client";
-import type { Answer, EntitlementName, Snapshot, TideoverAPI } from "@tideover/client";
+import { answerFrom, instant, promptIn, statedIn } from "@tideover/client";
+import type { Answer, DatedSnapshot, EntitlementName, Prompt, TideoverAPI } from "@tideover/client";
 
 export interface EntitlementCacheOptions {
   /** How long an answer is used without asking again, in milliseconds: 30,000 unless given. */
@@ -11,12 +11,9 @@ export interface EntitlementCacheOptions {
   clock?: () => number;
 }
 
-interface Entry {
-  snapshot: Snapshot;
+interface Entry extends DatedSnapshot {
   etag: string | undefined;
   readAt: number;
-  /** The server's time of its last answer. */
-  serverAt: number;
 }
 
 /** What customers may use, for a back end: never kept past the instant at which it changes. */
@@ -48,20 +45,44 @@ export class EntitlementCache {
     return this.stated(customer, name, Infinity, true) ?? { status: "unknown", because: "unnamed" };
   }
 
+  /** The message for a customer with a failed payment; undefined if that cannot be found out. */
+  async prompt(customer: string): Promise<Prompt | undefined> {
+    const held = this.prompted(customer, this.maxAge);
+    if (held) return held;
+    try {
+      await this.ask(customer);
+    } catch {
+      return this.prompted(customer, this.maxStale);
+    }
+    return this.entries.get(customer)?.snapshot.prompt;
+  }
+
   /** Forgets what is kept of a customer, for example when a webhook reports a change. */
   forget(customer: string): void {
     this.entries.delete(customer);
   }
 
   private stated(customer: string, name: string, maxAge: number, isNew = false): Answer | undefined {
+    const entry = this.entry(customer, maxAge);
+    if (!entry) return undefined;
+    const entitlement = isNew ? entry.snapshot.entitlements[name] : statedIn(entry, name, this.serverTime(entry));
+    return entitlement && answerFrom(entitlement, "server");
+  }
+
+  private prompted(customer: string, maxAge: number): Prompt | undefined {
+    const entry = this.entry(customer, maxAge);
+    return entry && promptIn(entry, this.serverTime(entry));
+  }
+
+  private entry(customer: string, maxAge: number): Entry | undefined {
     const entry = this.entries.get(customer);
     if (!entry) return undefined;
     const age = this.clock() - entry.readAt;
-    const entitlement = entry.snapshot.entitlements[name];
-    if (!entitlement || age < 0 || age >= maxAge) return undefined;
-    const change = instant(entitlement.nextChange);
-    if (!isNew && change !== undefined && change <= entry.serverAt + age) return undefined;
-    return answerFrom(entitlement, "server");
+    return age < 0 || age >= maxAge ? undefined : entry;
+  }
+
+  private serverTime({ asOf, readAt }: Entry): number {
+    return asOf + this.clock() - readAt;
   }
 
   /** Asks for a customer once, however many wait for it. */
@@ -78,8 +99,8 @@ export class EntitlementCache {
     const begun = this.clock();
     const answer = await this.api.snapshot(customer, held?.etag);
     const entry = answer
-      ? { ...answer, readAt: begun, serverAt: instant(answer.snapshot.asOf) ?? begun }
-      : held && { ...held, readAt: begun, serverAt: held.serverAt + Math.max(0, begun - held.readAt) };
+      ? { ...answer, readAt: begun, asOf: instant(answer.snapshot.asOf) ?? begun }
+      : held && { ...held, readAt: begun, asOf: held.asOf + Math.max(0, begun - held.readAt) };
     if (!entry) return;
     this.entries.delete(customer);
     this.entries.set(customer, entry);
