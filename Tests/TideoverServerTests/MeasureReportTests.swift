@@ -3,6 +3,7 @@ import Testing
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverSQLite
 import TideoverServer
 import TideoverTestProcesses
 
