@@ -91,7 +91,7 @@ extension SDKVisit {
         return try await join(owner, to: customer, why: "account id of RevenueCat's SDK")
     }
 
-    /// Returns whether Google Play's newest response says that a payment is outstanding.
+    /// Returns whether Google Play's newest response reports an outstanding payment.
     private func isUnpaid(_ lineage: Lineage) async throws -> Bool {
         guard lineage.store == .googlePlay else { return false }
         let facts = try await onPool {

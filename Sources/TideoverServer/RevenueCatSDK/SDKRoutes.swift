@@ -101,7 +101,7 @@ extension Service {
 
     // MARK: Failures
 
-    /// Whether a request is one of an SDK, whose errors have a form of their own.
+    /// Whether a request is one of an SDK. Their errors have a form of their own.
     func isOfSDK(_ call: Call) -> Bool {
         guard let route = call.route else { return sdkKeys.owner(of: call.request) != nil }
         return !sdkKeys.isEmpty && Self.sdkTemplates.contains(route.template)
