@@ -6,12 +6,15 @@ Needs only Python's standard library.
 """
 
 import base64
+import contextlib
 import json
 import os
 import re
+import select
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 PATIENCE = 60
@@ -52,7 +55,10 @@ class Browser:
             self.call(f"{domain}.enable")
 
     def receive(self):
+        """Returns the next message; raises an error after a minute without one."""
         while b"\0" not in self.buffer:
+            if not select.select([self.reader], [], [], PATIENCE)[0]:
+                raise RuntimeError(f"Chromium has said nothing for {PATIENCE} s")
             part = os.read(self.reader, 1 << 16)
             if not part:
                 raise RuntimeError("Chromium ended")
@@ -107,6 +113,17 @@ class Demo:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )
         self.people = {}
+        # Stops the wait for the link.
+        watchdog = threading.Timer(PATIENCE, self.process.terminate)
+        watchdog.start()
+        try:
+            self.read()
+        finally:
+            watchdog.cancel()
+        # What follows must not fill the pipe.
+        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+
+    def read(self):
         for line in self.process.stdout:
             person = re.search(r"customers/([0-9a-f-]{36})\?", line)
             if person:
@@ -165,58 +182,56 @@ def keys(browser):
 
 def main():
     program, folder = sys.argv[1:3]
-    demo = Demo(program)
     failed = False
-    with tempfile.TemporaryDirectory() as profile:
-        browser = Browser(profile)
-        try:
-            app = "/dashboard/apps/cards"
-            pages = {"apps": "/dashboard", "app": app, "nothing-found": f"{app}/search?q=none"}
-            pages["search"] = f"{app}/search?q=7"
-            for name, person in demo.people.items():
-                pages[f"customer-{name}"] = f"{app}/customers/{person}"
-            first = demo.people["protagonist"]
-            pages["past"] = f"{app}/customers/{first}?at=2026-06-28T10:00:00Z"
-            pages["unknown"] = f"{app}/customers/unknown-id"
-            pages["problem"] = "/dashboard/apps/none"
-            for theme in ["light", "dark"]:
-                for width in [390, 1440]:
-                    browser.call(
-                        "Emulation.setDeviceMetricsOverride",
-                        width=width, height=900, deviceScaleFactor=1, mobile=False,
+    with tempfile.TemporaryDirectory() as profile, contextlib.ExitStack() as stack:
+        demo = stack.enter_context(contextlib.closing(Demo(program)))
+        browser = stack.enter_context(contextlib.closing(Browser(profile)))
+        app = "/dashboard/apps/cards"
+        pages = {"apps": "/dashboard", "app": app, "nothing-found": f"{app}/search?q=none"}
+        pages["search"] = f"{app}/search?q=7"
+        first = demo.people["protagonist"]
+        pages["customer-protagonist"] = f"{app}/customers/{first}"
+        pages["past"] = f"{app}/customers/{first}?at=2026-06-28T10:00:00Z"
+        pages["unknown"] = f"{app}/customers/unknown-id"
+        pages["problem"] = "/dashboard/apps/none"
+        for theme in ["light", "dark"]:
+            for width in [390, 1440]:
+                browser.call(
+                    "Emulation.setDeviceMetricsOverride",
+                    width=width, height=900, deviceScaleFactor=1, mobile=False,
+                )
+                browser.call(
+                    "Emulation.setEmulatedMedia",
+                    features=[{"name": "prefers-color-scheme", "value": theme}],
+                )
+                visits = dict(pages)
+                if theme == "light" and width == 1440:
+                    for name, person in demo.people.items():
+                        visits[f"customer-{name}"] = f"{app}/customers/{person}"
+                if theme == "light" and width == 390:
+                    browser.call("Network.clearBrowserCookies")
+                    visits = {"sign-in": "/dashboard/sign-in", **pages}
+                for name, path in visits.items():
+                    if name == "apps" and "sign-in" in visits:
+                        browser.open(demo.root + demo.link)
+                    browser.open(demo.root + path)
+                    wrong = faults(browser, demo.root, width)
+                    if name == "problem":
+                        wrong = [w for w in wrong if "404" not in w]
+                    if name == "customer-protagonist":
+                        wrong += keys(browser)
+                    size = browser.call("Page.getLayoutMetrics")["cssContentSize"]
+                    shot = browser.call(
+                        "Page.captureScreenshot", captureBeyondViewport=True,
+                        clip={"x": 0, "y": 0, "width": width,
+                              "height": min(size["height"], 4000), "scale": 1},
                     )
-                    browser.call(
-                        "Emulation.setEmulatedMedia",
-                        features=[{"name": "prefers-color-scheme", "value": theme}],
-                    )
-                    visits = dict(pages)
-                    if theme == "light" and width == 390:
-                        browser.call("Network.clearBrowserCookies")
-                        visits = {"sign-in": "/dashboard/sign-in", **pages}
-                    for name, path in visits.items():
-                        if name == "apps" and "sign-in" in visits:
-                            browser.open(demo.root + demo.link)
-                        browser.open(demo.root + path)
-                        wrong = faults(browser, demo.root, width)
-                        if name == "problem":
-                            wrong = [w for w in wrong if "404" not in w]
-                        if name == "customer-protagonist":
-                            wrong += keys(browser)
-                        size = browser.call("Page.getLayoutMetrics")["cssContentSize"]
-                        shot = browser.call(
-                            "Page.captureScreenshot", captureBeyondViewport=True,
-                            clip={"x": 0, "y": 0, "width": width,
-                                  "height": min(size["height"], 4000), "scale": 1},
-                        )
-                        file = os.path.join(folder, f"{name}-{theme}-{width}.png")
-                        with open(file, "wb") as output:
-                            output.write(base64.b64decode(shot["data"]))
-                        for fault in wrong:
-                            failed = True
-                            print(f"{name}-{theme}-{width}: {fault}", flush=True)
-        finally:
-            browser.close()
-            demo.close()
+                    file = os.path.join(folder, f"{name}-{theme}-{width}.png")
+                    with open(file, "wb") as output:
+                        output.write(base64.b64decode(shot["data"]))
+                    for fault in wrong:
+                        failed = True
+                        print(f"{name}-{theme}-{width}: {fault}", flush=True)
     if failed:
         return 1
     print(f"dashboard-shots: every page is right; see {folder}")
