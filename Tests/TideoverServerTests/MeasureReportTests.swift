@@ -31,7 +31,9 @@ import TideoverTestProcesses
         held.fail(graceUntil: nil)
         try await post(held, of: 2, to: server)
         server.set(Message.end + .days(3))
-        try await post(.renewed("renew-1", signed: server.now), of: 1, to: server)
+        var renewed = Message.renewed("renew-1", signed: server.now)
+        renewed.transaction?["transactionReason"] = "RENEWAL"
+        try await post(renewed, of: 1, to: server)
         server.set(Message.end + .days(40))
         return server
     }
@@ -77,6 +79,7 @@ import TideoverTestProcesses
         #expect(group["issues"]?.int64 == 2)
         #expect(group["open"]?.int64 == 1)
         #expect(group["recoveredFromGrace"]?.int64 == 1)
+        #expect(group["recoveredByNewPurchase"]?.int64 == 0)
         #expect(group["lost"]?.int64 == 0)
         #expect(group["medianDays"]?.double == 3)
         let month = horizon(group, "all", 30)

@@ -230,7 +230,10 @@ import TideoverStorage
                 number < 6
                 ? "CONSUMPTION_STATE_CONSUMED" : "CONSUMPTION_STATE_YET_TO_BE_CONSUMED"
             coins["productLineItem"] = [
-                ["productId": "cards.coins", "consumptionState": .string(consumption)]
+                [
+                    "productId": "cards.coins",
+                    "productOfferDetails": ["consumptionState": .string(consumption)],
+                ]
             ]
             play.answerProduct("token-\(number)", coins)
             purchases.append([
