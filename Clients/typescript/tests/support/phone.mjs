@@ -29,6 +29,7 @@ export class Phone {
     this.names = names;
     this.options = {
       url: world.url, app: "cards", key: world.publicKey, environment: "simulated", store, attempts: 1,
+      timeout: 120_000,
     };
     this.backEnd = new TideoverAPI({ ...this.options, key: world.secretKey });
   }

@@ -69,6 +69,9 @@ export async function soon(what, holds) {
   throw new Error(`Waited in vain for ${typeof what === "function" ? what() : what}.`);
 }
 
+/** The store or the server did not answer the other within its time limit: the machine is busy. */
+export class TooSlow extends Error {}
+
 export class World {
   processes = [];
   transactions = [];
@@ -174,6 +177,7 @@ export class World {
     const answer = await response.json();
     const isTolerated = ({ status }) => this.toleratesFailedMessages && status === 503;
     const failed = answer.moments?.filter((moment) => !moment.passed && !isTolerated(moment)) ?? [];
+    if (failed.some(({ failure, status }) => failure || status === 503)) throw new TooSlow(JSON.stringify(failed));
     if (answer.fault || failed.length > 0) throw new Error(JSON.stringify(answer));
     // The server looks at the store's clock every second.
     await soon(`the server's clock at ${answer.now}`, async () => {
