@@ -26,10 +26,12 @@ promtool check config Packaging/monitoring/prometheus.yml
 (cd Packaging/monitoring && promtool test rules alerts.test.yml)
 python3 -B scripts/packaging_test.py "$program"
 
-python=.build/compare/bin/python
-if "$python" -c 'import kubernetes_validate' 2>/dev/null ||
-    { python3 -m venv .build/compare && "$python" -m pip --quiet install kubernetes-validate >&2; }; then
-    .build/compare/bin/kubernetes-validate --strict Packaging/kubernetes.yaml
+validate=.build/compare/bin/kubernetes-validate
+if "$validate" --version >/dev/null 2>&1 || {
+    python3 -m venv .build/compare &&
+        .build/compare/bin/python -m pip --quiet install kubernetes-validate >&2
+}; then
+    "$validate" --strict Packaging/kubernetes.yaml
 else
     echo "skipped: Kubernetes' schema could not be fetched from PyPI"
 fi
