@@ -47,6 +47,8 @@ public enum KeyKind: String, Hashable, Sendable, CaseIterable {
     case `public`
     /// For an app's own back end.
     case secret
+    /// For a person who looks at an app's data: reads what a secret key reads, and changes nothing.
+    case viewer
     /// For the operator: permits all apps and the management of keys.
     case admin
 }

@@ -10,8 +10,9 @@ enum Keys {
     private static let kind = Parameter.requiredOption(
         "--kind",
         "KIND",
-        "public, secret or admin",
-        as: ValueForm("public, secret or admin", choices: KeyKind.allCases.map(\.rawValue)) {
+        "public, secret, viewer or admin",
+        as: ValueForm("public, secret, viewer or admin", choices: KeyKind.allCases.map(\.rawValue))
+        {
             KeyKind(rawValue: $0)
         }
     )
@@ -38,8 +39,9 @@ enum Keys {
         ],
         notes: [
             "A public key is built into an app and reads what a customer may use. A secret "
-                + "key is for an app's back end, and also explains. An admin key gives access to "
-                + "all apps and to the keys."
+                + "key is for an app's back end, and also explains. A viewer key is for a person "
+                + "who looks at the dashboard: it reads the same and changes nothing. An admin key "
+                + "gives access to all apps and to the keys."
         ],
         subcommands: [add, list, revoke, pass]
     )

@@ -123,6 +123,74 @@ import TideoverJSON
         )
     }
 
+    private static func actions(_ name: String) throws -> CustomerActions {
+        let text = JSONValue.string(name)
+        let grant: JSONValue = [
+            "id": text, "entitlement": text, "start": "2026-05-01T10:00:00.000Z", "end": nil,
+            "why": text, "by": text, "revoked": nil,
+        ]
+        let line: JSONValue = [
+            "at": "2026-05-01T10:00:00.000Z", "kind": text, "actor": text, "by": text, "why": text,
+        ]
+        return try CustomerActions(
+            formToken: name,
+            once: name,
+            entitlements: [name],
+            grants: json(["grants": [grant]]),
+            audit: json(["audit": [line]]),
+            done: (.refresh, [name])
+        )
+    }
+
+    private static func webhook(_ name: String) throws -> WebhookView {
+        let text = JSONValue.string(name)
+        let attempt: JSONValue = [
+            "event": text, "at": "2026-05-01T10:00:00.000Z", "attempt": 1, "outcome": text,
+            "status": nil, "detail": text,
+        ]
+        return try WebhookView(
+            json([
+                "id": text, "url": text, "events": [text], "disabled": text, "failingSince": nil,
+                "waiting": 2,
+            ]),
+            attempts: json(["attempts": [attempt]])
+        )
+    }
+
+    private static func measures(_ name: String) throws -> Measures {
+        let point: JSONValue = [
+            "days": 30, "entries": 2, "decided": ["share": 0.5],
+            "estimate": ["share": 0.5, "lower": 0.1, "upper": 0.9],
+        ]
+        let counts = [
+            "issues", "open", "recovered", "recoveredFromGrace", "recoveredFromHold",
+            "recoveredByNewPurchase", "lost", "cancelledFromGrace", "cancelledFromHold",
+            "medianDays", "atStart", "churned", "voluntary", "involuntary", "takenBack", "returned",
+            "started", "running", "converted", "cancelled", "lapsed",
+        ]
+        var group = JSONObject()
+        for count in counts { group[count] = 1 }
+        for curve in ["all", "fromGrace", "fromHold"] { group[curve] = [point] }
+        group["money"] = [
+            [
+                "currency": .string(name), "atRisk": 9_990, "recovered": 9_990, "lost": 0,
+                "open": 0,
+            ]
+        ]
+        group["churn"] = ["share": 0.5]
+        group["conversion"] = ["share": 0.5]
+        group["cohort"] = .string(name)
+        let report = try json([
+            "rows": [
+                [
+                    "app": .string(name), "environment": "sandbox", "groups": [.object(group)],
+                ]
+            ]
+        ])
+        let place = Place(app: name, environment: "sandbox")
+        return try Measures(of: place, recovery: report, churn: report, trials: report)
+    }
+
     /// Every page, with one text in each place that text from outside can have.
     private static func pages(_ name: String) throws -> [(name: String, page: Page)] {
         let place = Place(app: name, environment: "sandbox")
@@ -136,6 +204,8 @@ import TideoverJSON
                 AppPage.page(
                     place,
                     try reports(name),
+                    try measures(name),
+                    hasWebhooks: true,
                     unclaimed: [try purchase(name)],
                     hasMore: true
                 )
@@ -149,7 +219,19 @@ import TideoverJSON
                     purchases: [try purchase(name)],
                     notice: name
                 )
-            ), ("customer", CustomerPage.page(try customer(name))),
+            ),
+            (
+                "customer", CustomerPage.page(try customer(name), try actions(name))
+            ),
+            (
+                "webhooks",
+                WebhooksPage.page(
+                    place,
+                    [try webhook(name)],
+                    formToken: name,
+                    done: .undelivered
+                )
+            ),
         ]
     }
 
@@ -239,7 +321,10 @@ import TideoverJSON
     }
 
     @Test func `a customer's page has the drawing, its table, the reason and the reply`() throws {
-        let document = text(CustomerPage.page(try Self.customer("cards.pro")), Self.reader("plain"))
+        let document = text(
+            CustomerPage.page(try Self.customer("cards.pro"), try Self.actions("x")),
+            Self.reader("plain")
+        )
         for part in [
             "<svg class=\"drawing\"", "class=\"denied\"", "<caption>Tideover&#39;s answers",
             "Why? <bdi>cards.pro</bdi>", "id=\"reply\"", "<code>in-term</code>",

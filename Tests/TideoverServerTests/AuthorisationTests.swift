@@ -9,6 +9,7 @@ import TideoverStorage
     private static let publicKey = Presented.key(Grant(kind: .public, apps: ["cards"]), id: "k1")
     private static let secretKey = Presented.key(Grant(kind: .secret, apps: ["cards"]), id: "k1")
     private static let secretForAll = Presented.key(Grant(kind: .secret), id: "k1")
+    private static let viewerKey = Presented.key(Grant(kind: .viewer, apps: ["cards"]), id: "k1")
     private static let adminKey = Presented.key(Grant(kind: .admin), id: "k1")
     /// A list that no admin key should have; it is ignored.
     private static let adminWithApps = Presented.key(Grant(kind: .admin, apps: ["chess"]), id: "k1")
@@ -19,26 +20,83 @@ import TideoverStorage
             (publicKey, [nil, nil, "key-not-allowed", "key-not-allowed"]),
             (secretKey, [nil, nil, nil, "key-not-allowed"]),
             (secretForAll, [nil, nil, nil, "key-not-allowed"]),
+            (viewerKey, [nil, nil, nil, "key-not-allowed"]),
             (adminKey, [nil, nil, nil, nil]),
             (adminWithApps, [nil, nil, nil, nil]),
         ] as [(Presented, [String?])]
     )
     func `each kind of key authorises its own routes`(presented: Presented, slugs: [String?]) {
         for (need, slug) in zip(Need.allCases, slugs) {
-            for isOpen in [false, true] {
+            for isRehearsal in [false, true] {
                 let app = need == .admin ? nil : "cards"
-                let found = need.objection(to: presented, app: app, isOpen: isOpen)
-                #expect(found?.slug == slug, "\(need), open: \(isOpen)")
+                let found = need.objection(
+                    to: presented,
+                    app: app,
+                    isRehearsal: isRehearsal,
+                    writes: false
+                )
+                #expect(found?.slug == slug, "\(need), rehearsal: \(isRehearsal)")
+                let writing = need.objection(
+                    to: presented,
+                    app: app,
+                    isRehearsal: isRehearsal,
+                    writes: true
+                )
+                let isViewer = presented == Self.viewerKey && need != .nothing
+                #expect(writing?.slug == (isViewer ? "key-not-allowed" : slug), "\(need)")
             }
         }
     }
 
+    @Test func `a viewer key reads what a secret key reads, and changes nothing`() async throws {
+        let server = try TestServer()
+        let wish = Array(#"{"kind": "viewer", "apps": ["cards"], "name": "support"}"#.utf8)
+        let made = try await server.send("POST", "/v1/keys", body: wish)
+        #expect(made.status == 201)
+        let key = try #require(try JSONDocument(made.body).root["key"]?.string)
+        #expect(key.hasPrefix("tideover_viewer_"))
+        let bearer: Headers = ["Authorization": "Bearer \(key)"]
+        for route in Service.routes where route.need != .nothing {
+            let path = route.template.replacing("{app}", with: "cards")
+                .replacing("{customer}", with: "u_1").replacing("{grant}", with: "g")
+                .replacing("{id}", with: "k").replacing("{purchase}", with: "p")
+                .replacing("{webhook}", with: "w")
+            let request = Request(
+                method: route.method,
+                path: path,
+                headers: bearer,
+                body: Array("{}".utf8)
+            )
+            let status = try await server.service.handler(request).status
+            let isReadable = !route.writes && route.need != .admin
+            #expect((status == 403) != isReadable, "\(route.method) \(route.template): \(status)")
+        }
+        await server.close()
+    }
+
     @Test func `without a key only public routes and rehearsed apps are readable`() {
         for need in Need.allCases {
-            let real = need.objection(to: .nothing, app: "cards", isOpen: false)
+            let real = need.objection(
+                to: .nothing,
+                app: "cards",
+                isRehearsal: false,
+                writes: false
+            )
             #expect(real?.slug == (need == .nothing ? nil : "key-missing"))
-            let rehearsed = need.objection(to: .nothing, app: "cards", isOpen: true)
+            let rehearsed = need.objection(
+                to: .nothing,
+                app: "cards",
+                isRehearsal: true,
+                writes: false
+            )
             #expect(rehearsed?.slug == (need == .admin ? "key-missing" : nil))
+            let written = need.objection(
+                to: .nothing,
+                app: "cards",
+                isRehearsal: true,
+                writes: true
+            )
+            #expect(written?.slug == (need == .nothing ? nil : "key-missing"))
         }
     }
 
@@ -75,24 +133,27 @@ import TideoverStorage
     @Test func `a key for one app opens no other app, existing or not`() {
         for presented in [Self.publicKey, Self.secretKey] {
             for app in ["chess", "Cards", "", "unheard-of"] {
-                let objection = Need.read.objection(to: presented, app: app, isOpen: false)
+                let objection = objection(of: .read, to: presented, app: app)
                 #expect(objection?.slug == "key-not-allowed")
             }
         }
-        #expect(
-            Need.read.objection(to: Self.secretForAll, app: "unheard-of", isOpen: false) == nil
-        )
+        #expect(objection(of: .read, to: Self.secretForAll, app: "unheard-of") == nil)
     }
 
     @Test func `a 401 response describes the authentication it needs`() {
         for presented in [Presented.nothing, .unknown] {
-            let problem = Need.read.objection(to: presented, app: "cards", isOpen: false)
+            let problem = objection(of: .read, to: presented, app: "cards")
             #expect(problem?.status == 401)
             #expect(problem?.headers["WWW-Authenticate"] == "Bearer")
         }
-        let problem = Need.secret.objection(to: Self.publicKey, app: "cards", isOpen: false)
+        let problem = objection(of: .secret, to: Self.publicKey, app: "cards")
         #expect(problem?.status == 403)
-        #expect(problem?.members["kinds"] == ["secret", "admin"])
+        #expect(problem?.members["kinds"] == ["secret", "viewer", "admin"])
+    }
+
+    /// Returns the objection to a request that reads from an app with real purchases.
+    private func objection(of need: Need, to presented: Presented, app: String) -> Problem? {
+        need.objection(to: presented, app: app, isRehearsal: false, writes: false)
     }
 }
 

@@ -184,13 +184,14 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `only secret and admin keys sign in`() async throws {
+    @Test func `only viewer, secret and admin keys sign in`() async throws {
         let server = try TestServer(dashboard: true)
         let revoked = try await key(server, #"{"kind": "admin"}"#)
         #expect(try await server.send("DELETE", "/v1/keys/\(revoked.id)").status == 200)
         let table = [
             (try await key(server, #"{"kind": "public", "apps": ["cards"]}"#).key, false),
             (try await key(server, #"{"kind": "secret", "apps": ["cards"]}"#).key, true),
+            (try await key(server, #"{"kind": "viewer", "apps": ["cards"]}"#).key, true),
             (try await key(server, #"{"kind": "admin"}"#).key, true), (revoked.key, false),
             ("", false), (APIKey(.admin) { 9 }.text, false),
             (String(repeating: "x", count: 200), false),
@@ -409,6 +410,197 @@ import TideoverStorage
         #expect(page.contains("<code>\(rule)</code>"))
         let before = try await browser.text(Self.customer + "?at=2026-04-01T00:00")
         #expect(before.contains("<code>no-facts</code>"))
+        await server.close()
+    }
+
+    // MARK: Changes
+
+    private static let actions = ["refresh", "grant", "revoke", "alias"]
+
+    private func grants(_ server: TestServer) async throws -> [JSONNode] {
+        let path = "/v1/apps/cards/customers/\(TestServer.anna)/grants?environment=sandbox"
+        return try JSONDocument(try await server.get(path).body).root["grants"]?.elements
+            .map(\.self) ?? []
+    }
+
+    /// Sends a form of a customer's page with its token.
+    private func act(
+        _ browser: Browser,
+        _ action: String,
+        _ fields: [(String, String)] = []
+    ) async throws -> Response {
+        let token = try await browser.token(on: Self.customer + "?environment=sandbox")
+        return try await browser.send(
+            "POST",
+            "\(Self.customer)/\(action)?environment=sandbox",
+            [("form_token", token)] + fields
+        )
+    }
+
+    @Test
+    func `access is given once for a form, shown, audited under the key's name, and taken back`()
+        async throws
+    {
+        let server = try TestServer(dashboard: true)
+        _ = try await server.post(.purchase())
+        let key = try await key(
+            server,
+            #"{"kind": "secret", "apps": ["cards"], "name": "Support <b>"}"#
+        )
+        let browser = Browser(server)
+        try await browser.enter(key.key)
+        let page = try await browser.text(Self.customer + "?environment=sandbox")
+        let once = try #require(page.firstMatch(of: /name="once" value="([^"]*)"/)).1
+        let form = [
+            ("once", String(once)), ("entitlement", "premium"), ("days", "7"),
+            ("why", "outage & more"),
+        ]
+        for _ in 0..<2 {
+            let response = try await act(browser, "grant", form)
+            #expect(response.status == 303)
+            #expect(
+                response.headers["Location"]
+                    == "\(Self.customer)?environment=sandbox&done=grant"
+            )
+        }
+        let given = try await grants(server)
+        #expect(given.count == 1)
+        #expect(given.first?["by"]?.string == "Support <b>")
+        let after = try await browser.text(Self.customer + "?environment=sandbox&done=grant")
+        for text in ["Access was given.", "outage &amp; more", "Support &lt;b&gt;", "Take back"] {
+            #expect(after.contains(text), "\(text)")
+        }
+        let id = try #require(given.first?["id"]?.string)
+        let back = try await act(browser, "revoke", [("grant", id), ("why", "by mistake")])
+        #expect(back.status == 303)
+        #expect(try await grants(server).first?["revoked"]?["why"]?.string == "by mistake")
+        let last = try await browser.text(Self.customer + "?environment=sandbox")
+        #expect(!last.contains("Take back"))
+        #expect(last.contains("by mistake"))
+        await server.close()
+    }
+
+    @Test func `an id is joined, and a refused change says why and changes nothing`() async throws {
+        let (server, browser) = try await signedIn()
+        let joined = try await act(browser, "alias", [("alias", "anonymous-1"), ("why", "same")])
+        #expect(joined.status == 303)
+        let page = try await browser.text(Self.customer + "?environment=sandbox&done=alias")
+        #expect(page.contains("<bdi>anonymous-1</bdi>"))
+        let refused = [
+            ("grant", [("entitlement", "none"), ("days", "7"), ("why", "x")], 400),
+            ("grant", [("entitlement", "premium"), ("days", "many"), ("why", "x")], 400),
+            ("grant", [("entitlement", "premium"), ("days", "7")], 400),
+            ("revoke", [("grant", "none"), ("why", "x")], 404),
+            ("alias", [("alias", TestServer.anna), ("why", "x")], 409),
+        ]
+        for (action, fields, status) in refused {
+            let response = try await act(browser, action, fields)
+            #expect(response.status == status, "\(action)")
+            #expect(response.headers["Content-Security-Policy"] != nil)
+        }
+        #expect(try await grants(server).isEmpty)
+        await server.close()
+    }
+
+    @Test func `a form without the token of its session changes nothing`() async throws {
+        let (server, browser) = try await signedIn()
+        let other = Browser(server)
+        try await other.enter(TestServer.adminKey.text)
+        let own = try await browser.token(on: Self.customer)
+        let foreign = try await other.token(on: Self.customer)
+        let fields = [
+            ("entitlement", "premium"), ("days", "7"), ("why", "x"), ("alias", "z"), ("grant", "g"),
+        ]
+        for action in Self.actions {
+            let target = "\(Self.customer)/\(action)?environment=sandbox"
+            let attempts: [([(String, String)], Headers)] = [
+                (fields, [:]), (fields + [("form_token", foreign)], [:]),
+                (fields + [("form_token", own)], ["Sec-Fetch-Site": "cross-site"]),
+                (fields + [("form_token", own)], ["Sec-Fetch-Site": "same-site"]),
+            ]
+            for (form, headers) in attempts {
+                let response = try await browser.send("POST", target, form, headers)
+                #expect(response.status == 403, "\(action)")
+            }
+            let stranger = Browser(server)
+            let response = try await stranger.send("POST", target, fields)
+            #expect(response.headers["Location"] == Self.signIn, "\(action)")
+            #expect(try await browser.get(target).status == 405, "\(action)")
+        }
+        #expect(try await grants(server).isEmpty)
+        await server.close()
+    }
+
+    @Test func `a viewer sees no form, and its requests change nothing`() async throws {
+        let server = try TestServer(dashboard: true)
+        _ = try await server.post(.purchase())
+        let key = try await key(server, #"{"kind": "viewer", "apps": ["cards"]}"#)
+        let browser = Browser(server)
+        try await browser.enter(key.key)
+        let page = try await browser.text(Self.customer + "?environment=sandbox")
+        #expect(page.contains("premium"))
+        #expect(!page.contains("/grant?"))
+        for action in Self.actions {
+            let fields = [
+                ("entitlement", "premium"), ("days", "7"), ("why", "x"), ("alias", "z"),
+                ("grant", "g"),
+            ]
+            #expect(try await act(browser, action, fields).status == 403, "\(action)")
+        }
+        for action in ["test", "disable", "enable"] {
+            let token = try await browser.token(on: "/dashboard")
+            let response = try await browser.send(
+                "POST",
+                "/dashboard/apps/cards/webhooks/w/\(action)",
+                [("form_token", token)]
+            )
+            #expect(response.status == 403, "\(action)")
+        }
+        #expect(try await browser.get("/dashboard/apps/cards/webhooks").status == 403)
+        #expect(try await grants(server).isEmpty)
+        await server.close()
+    }
+
+    @Test func `a key of another app changes nothing`() async throws {
+        let server = try TestServer(dashboard: true)
+        _ = try await server.post(.purchase())
+        let key = try await key(server, #"{"kind": "secret", "apps": ["rehearsal"]}"#)
+        let browser = Browser(server)
+        try await browser.enter(key.key)
+        let token = try await browser.token(on: "/dashboard")
+        for action in Self.actions {
+            let response = try await browser.send(
+                "POST",
+                "\(Self.customer)/\(action)?environment=sandbox&app=rehearsal",
+                [
+                    ("form_token", token), ("entitlement", "premium"), ("days", "7"), ("why", "x"),
+                    ("alias", "z"), ("grant", "g"), ("app", "rehearsal"),
+                ]
+            )
+            #expect(response.status == 404, "\(action)")
+        }
+        #expect(try await grants(server).isEmpty)
+        await server.close()
+    }
+
+    @Test func `a one-time link acts under its own name`() async throws {
+        let server = try TestServer(dashboard: true)
+        _ = try await server.post(.purchase())
+        let browser = Browser(server)
+        _ = try await browser.get(try #require(server.service.makeDashboardLink()))
+        let form = [("entitlement", "premium"), ("days", "1"), ("why", "x"), ("once", "1")]
+        #expect(try await act(browser, "grant", form).status == 303)
+        #expect(try await grants(server).first?["by"]?.string == "one-time link")
+        await server.close()
+    }
+
+    @Test func `asking the stores without credentials says so`() async throws {
+        let (server, browser) = try await signedIn()
+        let response = try await act(browser, "refresh")
+        #expect(response.status == 303)
+        let location = try #require(response.headers["Location"])
+        #expect(location.hasSuffix("done=refresh&outcome=notConfigured"))
+        #expect(try await browser.text(location).contains("no credentials"))
         await server.close()
     }
 

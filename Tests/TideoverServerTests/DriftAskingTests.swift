@@ -78,6 +78,41 @@ import TideoverServer
                     .joined(separator: " ")
             }
         }
+
+        /// Returns the outcomes of a request to ask the stores about the customer.
+        func refresh() async throws -> [String] {
+            let response = try await backEnd.service.handler(
+                Request(
+                    method: "POST",
+                    path: "/v1/apps/cards/customers/\(TestServer.anna)/refresh",
+                    query: [QueryItem(name: "environment", value: "simulated")],
+                    headers: TestServer.credentials
+                )
+            )
+            #expect(response.status == 200)
+            let asked = try JSONDocument(response.body).root["asked"]?.elements.map(\.self) ?? []
+            return asked.compactMap { $0["outcome"]?.string }
+        }
+    }
+
+    @Test func `asking about a customer brings a lost renewal, and is not repeated at once`()
+        async throws
+    {
+        let stage = try await Stage()
+        let path = "/v1/apps/cards/customers/\(TestServer.anna)?environment=simulated"
+        func state() async throws -> String? {
+            try await stage.backEnd.get(path)["entitlements"]?["premium"]?["state"]?.string
+        }
+        #expect(try await state() == "expired")
+        stage.isUp.withLock { $0 = false }
+        #expect(try await stage.refresh() == ["failed"])
+        #expect(try await state() == "expired")
+        stage.isUp.withLock { $0 = true }
+        #expect(try await stage.refresh() == ["answered"])
+        #expect(try await state() == "active")
+        #expect(try await stage.refresh() == ["askedRecently"])
+        #expect(stage.calls.withLock { $0 } == 2)
+        await stage.backEnd.close()
     }
 
     @Test func `a store that answers heals the drift before the response`() async throws {

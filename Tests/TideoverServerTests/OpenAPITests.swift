@@ -200,7 +200,7 @@ import TideoverStorage
             let needs = operation?["security"]?.elements.map { need in
                 need.members.map { "\($0.key): \(words($0.value).joined(separator: ", "))" }
             }
-            let kind = route.need.kinds.first.map { ["key: \($0.rawValue)"] }
+            let kind = route.need.kinds(writing: route.writes).first.map { ["key: \($0.rawValue)"] }
             #expect(needs == [kind].compactMap(\.self), "\(route.method) \(route.template)")
             let responses = operation?["responses"]
             let isGuarded = route.need != .nothing

@@ -52,6 +52,33 @@ import TideoverServer
         await backEnd.close()
     }
 
+    /// Returns the outcomes of a request to ask the stores about the customer.
+    private func refresh(_ backEnd: PlayBackEnd) async throws -> [String] {
+        let response = try await backEnd.service.handler(
+            Request(
+                method: "POST",
+                path: "/v1/apps/cards/customers/\(TestServer.anna)/refresh",
+                query: [QueryItem(name: "environment", value: "production")],
+                headers: TestServer.credentials
+            )
+        )
+        #expect(response.status == 200)
+        let asked = try JSONDocument(response.body).root["asked"]?.elements.map(\.self) ?? []
+        return asked.compactMap { $0["outcome"]?.string }
+    }
+
+    @Test func `asking about a customer reads its purchases from Google Play`() async throws {
+        let backEnd = try await silent()
+        backEnd.google.fail { _ in Response(status: 503) }
+        #expect(try await refresh(backEnd) == ["failed"])
+        backEnd.google.fail(nil)
+        backEnd.time.clock.now = backEnd.time.clock.now + .minutes(1)
+        #expect(try await refresh(backEnd) == ["answered"])
+        #expect(try await backEnd.words() == "active paid confirmed access")
+        #expect(try await refresh(backEnd) == ["askedRecently"])
+        await backEnd.close()
+    }
+
     @Test func `the next report repeats the read when Google Play does not respond`() async throws {
         let backEnd = try await silent()
         backEnd.google.fail { _ in Response(status: 503) }

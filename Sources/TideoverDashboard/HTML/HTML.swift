@@ -38,7 +38,8 @@ extension HTML: ExpressibleByArrayLiteral {
 package enum Tag: String, Hashable, Sendable, CaseIterable {
     case html, head, meta, title, link, body, header, nav, main, footer, section
     case h1, h2, h3, p, a, ul, li, dl, dt, dd, table, caption, thead, tbody, tr, th, td
-    case form, label, input, button, div, span, time, data, bdi, details, summary, strong, code
+    case form, label, input, select, option, button, div, span, time, data, bdi, details, summary,
+        strong, code
     case svg, g, rect, line, path, text, figure, figcaption
 
     /// Whether the element has neither content nor an end tag.
@@ -60,7 +61,7 @@ package struct Attribute: Hashable, Sendable {
     package enum Name: String, Sendable {
         case `class`, id, lang, title, name, value, type, `for`, role, content, charset, datetime
         case scope, rel, method, autocomplete, placeholder, x, y, width, height, rx, x1, x2, y1, y2
-        case d, viewBox, tabindex, maxlength
+        case d, viewBox, tabindex, maxlength, min, max
         case isCurrent = "aria-current"
         case isHidden = "aria-hidden"
         case label = "aria-label"

@@ -40,6 +40,38 @@ package struct Place: Hashable, Sendable {
     /// The search, without its query.
     var search: Link { Link(["apps", app, "search"]) }
 
+    package func webhooks(after done: WebhookAction.Done? = nil) -> Link {
+        Link(
+            ["apps", app, "webhooks"],
+            [("environment", environment)] + (done.map { [("done", $0.rawValue)] } ?? [])
+        )
+    }
+
+    func webhook(_ id: String, _ action: WebhookAction) -> Link {
+        Link(["apps", app, "webhooks", id, action.rawValue], [("environment", environment)])
+    }
+
+    /// The address of a customer's form.
+    package func action(_ action: CustomerAction, of customer: String) -> Link {
+        Link(
+            ["apps", app, "customers", customer, action.rawValue],
+            [("environment", environment)]
+        )
+    }
+
+    /// A customer's page after an action.
+    package func customer(
+        _ id: String,
+        after action: CustomerAction,
+        _ outcomes: [String] = []
+    ) -> Link {
+        Link(
+            ["apps", app, "customers", id],
+            [("environment", environment), ("done", action.rawValue)]
+                + outcomes.map { ("outcome", $0) }
+        )
+    }
+
     package func customer(_ id: String, at instant: String? = nil) -> Link {
         Link(
             ["apps", app, "customers", id],

@@ -1,10 +1,12 @@
 /// The page of one app in one environment.
 package enum AppPage {
     /// Returns the page. `unclaimed` are the first purchases without a customer, and `hasMore` is
-    /// whether there are further ones.
+    /// whether there are further ones. `hasWebhooks` is whether the reader may see webhooks.
     package static func page(
         _ place: Place,
         _ reports: Reports,
+        _ measures: Measures,
+        hasWebhooks: Bool,
         unclaimed: [FoundPurchase],
         hasMore: Bool
     ) -> Page {
@@ -21,6 +23,9 @@ package enum AppPage {
                     " ",
                     .tag(.span, [.class("quiet")], .text(place.environment))
                 ),
+                hasWebhooks
+                    ? .tag(.p, [], .tag(.a, [.href(place.webhooks())], "Webhooks")) : .nothing,
+                MeasureCards(measures: measures).all,
                 reports.lockouts.first { $0.place == place }.map(lockouts) ?? .nothing,
                 drift.map(differences) ?? .nothing,
                 arrivals.isEmpty

@@ -2,17 +2,18 @@ import TideoverCore
 
 /// The page of one customer: the answer, why, and the life that led to it.
 package struct CustomerPage {
-    private let view: CustomerView
+    let view: CustomerView
 
-    package static func page(_ view: CustomerView) -> Page {
+    package static func page(_ view: CustomerView, _ actions: CustomerActions) -> Page {
         let page = CustomerPage(view: view)
         return Page(
             view.customer,
             place: view.place,
             query: "",
             [
-                .tag(.h1, [], "Customer ", .name(view.customer)), page.instant,
-                .group(view.entitlements.map(page.answer)), page.drift, page.ownership,
+                .tag(.h1, [], "Customer ", .name(view.customer)), page.notice(actions),
+                page.instant, .group(view.entitlements.map(page.answer)), page.forms(actions),
+                page.grants(actions), page.drift, page.ownership, page.audit(actions),
             ]
         )
     }

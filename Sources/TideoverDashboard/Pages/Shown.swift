@@ -30,6 +30,21 @@ enum Shown {
         return .tag(.data, [.of(.value, figure.source)], .text(text))
     }
 
+    /// Money of a report, in thousandths of the currency's unit.
+    static func money(_ figure: Figure) -> HTML {
+        guard let value = figure.value, value.isFinite, abs(value) < 1e15 else {
+            return Self.figure(figure)
+        }
+        let cents = Int64((abs(value) / 10).rounded())
+        let part = cents % 100
+        let text = "\(grouped(cents / 100)).\(part < 10 ? "0" : "")\(part)"
+        return .tag(
+            .data,
+            [.of(.value, figure.source), .of(.title, "\(figure.source) thousandths")],
+            .text(value < 0 ? "-\(text)" : text)
+        )
+    }
+
     /// Minutes of a report in the largest unit that keeps a whole number of it.
     static func minutes(_ figure: Figure) -> HTML {
         guard let minutes = figure.value else { return Self.figure(figure) }

@@ -106,7 +106,7 @@ package struct ArrivalRow: Hashable, Sendable {
 }
 
 extension Place {
-    fileprivate init(_ row: JSONNode) throws(UnexpectedAnswer) {
+    init(_ row: JSONNode) throws(UnexpectedAnswer) {
         self.init(app: try row.needText("app"), environment: try row.needText("environment"))
     }
 }

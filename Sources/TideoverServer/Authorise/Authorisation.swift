@@ -12,14 +12,16 @@ package enum Need: Hashable, Sendable, CaseIterable {
     /// An admin key.
     case admin
 
-    /// The kinds of keys that are sufficient.
-    package var kinds: [KeyKind] {
-        switch self {
-        case .nothing: []
-        case .read: [.public, .secret, .admin]
-        case .secret: [.secret, .admin]
-        case .admin: [.admin]
-        }
+    /// The kinds of keys that are sufficient. A viewer key permits no request that writes.
+    package func kinds(writing: Bool) -> [KeyKind] {
+        let kinds: [KeyKind] =
+            switch self {
+            case .nothing: []
+            case .read: [.public, .secret, .viewer, .admin]
+            case .secret: [.secret, .viewer, .admin]
+            case .admin: [.admin]
+            }
+        return writing ? kinds.filter { $0 != .viewer } : kinds
     }
 }
 
@@ -63,20 +65,23 @@ package enum Presented: Hashable, Sendable {
 extension Need {
     /// Returns why a request is rejected; nil if it is authorised.
     ///
-    /// `isOpen` is true if the request only reads from an app with simulated purchases only. No key
-    /// is needed for that, but a key that is sent is checked.
+    /// `isRehearsal` is true for an app with simulated purchases only. No key is needed to read from
+    /// it, but a key that is sent is checked.
     package func objection(
         to presented: Presented,
         app: String?,
-        isOpen: Bool
+        isRehearsal: Bool,
+        writes: Bool
     ) -> Problem? {
         guard self != .nothing else { return nil }
         switch presented {
-        case .nothing: return isOpen && self != .admin ? nil : .keyMissing
+        case .nothing:
+            return isRehearsal && !writes && self != .admin ? nil : .keyMissing
         case .unknown: return .keyUnknown
         case .key(let grant, _):
+            let kinds = kinds(writing: writes)
             let isAllowed = kinds.contains(grant.kind) && grant.opens(app: app)
-            return isAllowed ? nil : .keyNotAllowed(self)
+            return isAllowed ? nil : .keyNotAllowed(kinds)
         }
     }
 }
@@ -100,10 +105,5 @@ extension KeyTable {
         guard token.utf8.count <= APIKey.mostBytes else { return .unknown }
         guard let key = key(of: KeyDigest(of: token)) else { return .unknown }
         return .key(key.grant, id: key.id)
-    }
-
-    /// Returns the name or id of the request's key, or a placeholder if it has none.
-    func name(of request: Request) -> String {
-        request.bearerToken.flatMap { key(of: KeyDigest(of: $0))?.name } ?? "an unknown key"
     }
 }

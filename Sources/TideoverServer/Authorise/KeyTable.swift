@@ -19,6 +19,10 @@ package struct KeyTable: Sendable {
     static let localName = "local socket"
     static let localID = "local"
 
+    /// The same for a session of the dashboard that a one-time link started.
+    static let linkName = "one-time link"
+    static let linkID = "link"
+
     private var records: [String: KeyRecord] = [:]
     private var usable: [Usable] = []
     /// The admin key from the configuration, which is not stored.
@@ -66,11 +70,21 @@ package struct KeyTable: Sendable {
 
     /// Returns whether a public or secret key permits an app.
     package func hasKey(for app: String) -> Bool {
-        usable.contains { $0.grant.kind != .admin && $0.grant.opens(app: app) }
+        usable.contains { key in
+            [.public, .secret].contains(key.grant.kind) && key.grant.opens(app: app)
+        }
     }
 
     /// Returns whether the key with an id is valid.
     func isUsable(_ id: String) -> Bool { usable.contains { $0.id == id } }
+
+    /// Returns the name of a request's credential, for the audit log.
+    func name(of presented: Presented) -> String {
+        guard let id = presented.keyID, id != Self.linkID else {
+            return presented.keyID == nil ? "an unknown key" : Self.linkName
+        }
+        return usable.first { $0.id == id }?.name ?? id
+    }
 
     private mutating func sift() {
         usable = records.values.filter { $0.revokedAt == nil }.map { record in

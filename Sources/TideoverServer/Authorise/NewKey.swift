@@ -29,7 +29,7 @@ struct CreateKeyRequest: Hashable, Sendable {
             throw .badKeyRequest("Only the members `kind`, `apps` and `name` are allowed.")
         }
         guard let kind = root["kind"]?.string.flatMap(KeyKind.init(rawValue:)) else {
-            throw .badKeyRequest("`kind` must be one of public, secret, admin.")
+            throw .badKeyRequest("`kind` must be one of public, secret, viewer, admin.")
         }
         self.kind = kind
         apps = try Self.apps(root["apps"], kind, configured)

@@ -8,13 +8,14 @@ extension Backfiller {
     /// recently. If it cannot be reached, a run is requested.
     ///
     /// - Throws: `StorageError`.
-    func askAtOnce(about lineage: Lineage) async throws {
+    @discardableResult
+    func askAtOnce(about lineage: Lineage) async throws -> UrgentOutcome {
         let lineageRecord = try ingest.storage.lineageRecord(lineage, app: app.id)
         let now = timing.clock()
-        guard !lineageRecord.facts.isEmpty, !isResting(lineageRecord, at: now),
-            try await limiter.admitSoon(.subscriptionStatuses)
-        else { return }
-        try await askNow(about: lineage)
+        guard !lineageRecord.facts.isEmpty else { return .nothingToAsk }
+        guard !isResting(lineageRecord, at: now) else { return .askedRecently }
+        guard try await limiter.admitSoon(.subscriptionStatuses) else { return .busy }
+        return try await askNow(about: lineage) ? .answered : .failed
     }
 
     /// Queries one purchase that was just changed, once. If its turn is not soon, a run is
@@ -23,10 +24,11 @@ extension Backfiller {
     /// - Throws: `StorageError`.
     func askAgain(about lineage: Lineage) async throws {
         guard try await limiter.admitSoon(.subscriptionStatuses) else { return want() }
-        try await askNow(about: lineage)
+        _ = try await askNow(about: lineage)
     }
 
-    private func askNow(about lineage: Lineage) async throws {
+    /// Sends the query, and returns whether the store answered it.
+    private func askNow(about lineage: Lineage) async throws -> Bool {
         do {
             let answer = try await api.subscriptionStatuses(of: lineage.id)
             count(.subscriptionStatuses, "answered")
@@ -36,11 +38,13 @@ extension Backfiller {
             }
             _ = try await keep(items, in: .statuses)
             try await ingest.note(lineage, answer.exchange, .answered)
+            return true
         } catch let failure as AppStoreAPIFailure {
             try await tell(failure, about: lineage)
         } catch let stop as BackfillStop {
             log(stop.code, stop.sentence)
         }
+        return false
     }
 
     private func tell(_ failure: AppStoreAPIFailure, about lineage: Lineage) async throws {

@@ -11,6 +11,12 @@ extension Service {
         page("/dashboard/apps/{app}") { try await $0.app() },
         page("/dashboard/apps/{app}/search") { try await $0.search() },
         page("/dashboard/apps/{app}/customers/{customer}") { try await $0.customer() },
+        page("/dashboard/apps/{app}/webhooks") { try await $0.webhooks() },
+        action(.refresh) { try await $0.refresh($1) },
+        action(.grant) { try await $0.giveGrant($1) },
+        action(.revoke) { try await $0.revokeGrant($1) },
+        action(.alias) { try await $0.addAlias($1) },
+        webhookAction(.test), webhookAction(.disable), webhookAction(.enable),
         Route("GET", "/dashboard/sign-in", needs: .nothing) { service, call in
             try service.signIn(call).show()
         },
@@ -40,16 +46,52 @@ extension Service {
         _ show: @escaping @Sendable (DashboardVisit) async throws -> Response
     ) -> Route {
         Route("GET", template, needs: .nothing) { service, call in
-            guard let visit = try service.signIn(call).visit else {
-                return DashboardResponse.redirect(to: .signIn)
+            try await service.visit(call, show)
+        }
+    }
+
+    /// Creates the route of a form on a customer's page. Only a form from a page of the same
+    /// session is accepted.
+    private static func action(
+        _ action: CustomerAction,
+        _ act: @escaping @Sendable (DashboardVisit, DashboardForm) async throws -> Response
+    ) -> Route {
+        form("/dashboard/apps/{app}/customers/{customer}/\(action.rawValue)", act)
+    }
+
+    private static func webhookAction(_ action: WebhookAction) -> Route {
+        form("/dashboard/apps/{app}/webhooks/{webhook}/\(action.rawValue)") { visit, _ in
+            try await visit.change(action)
+        }
+    }
+
+    private static func form(
+        _ template: String,
+        _ act: @escaping @Sendable (DashboardVisit, DashboardForm) async throws -> Response
+    ) -> Route {
+        Route("POST", template, needs: .nothing) { service, call in
+            try await service.visit(call) { visit in
+                guard let form = DashboardForm(call.request), form.isSent(with: visit.token) else {
+                    return DashboardForm.expired(for: visit.reader)
+                }
+                return try await act(visit, form)
             }
-            do {
-                return try await show(visit)
-            } catch let problem as Problem {
-                return DashboardResponse.problem(problem, for: visit.reader)
-            } catch is StorageError {
-                return DashboardResponse.problem(.storageUnavailable, for: visit.reader)
-            }
+        }
+    }
+
+    private func visit(
+        _ call: Call,
+        _ respond: (DashboardVisit) async throws -> Response
+    ) async throws -> Response {
+        guard let visit = try signIn(call).visit else {
+            return DashboardResponse.redirect(to: .signIn)
+        }
+        do {
+            return try await respond(visit)
+        } catch let problem as Problem {
+            return DashboardResponse.problem(problem, for: visit.reader)
+        } catch is StorageError {
+            return DashboardResponse.problem(.storageUnavailable, for: visit.reader)
         }
     }
 
@@ -74,9 +116,6 @@ struct DashboardSignIn: Sendable {
     let sessions: DashboardSessions
 
     static let linkToken = "token"
-    /// The longest form that is read.
-    private static let mostBytes = 4_096
-
     private var request: Request { call.request }
     private var cookie: DashboardCookie { .session(of: request) }
     private var formCookie: DashboardCookie { .signIn(of: request) }
@@ -115,7 +154,7 @@ struct DashboardSignIn: Sendable {
         if let objection = service.rateLimiter.objection(to: sender) {
             return DashboardResponse.problem(objection, for: nil)
         }
-        guard let form = form(), let secret = formCookie.value(in: request),
+        guard let form = DashboardForm(request), let secret = formCookie.value(in: request),
             form.isSent(with: secret)
         else { return show(problem: "The form has expired. Enter the key again.", status: 403) }
         let key = form[SignInPage.key] ?? ""
@@ -126,9 +165,9 @@ struct DashboardSignIn: Sendable {
             service.metrics.count(.keyRefusals, Problem.keyUnknown.slug)
             return show(problem: "Invalid key. It is unknown or revoked.", status: 403)
         }
-        guard Need.secret.kinds.contains(found.grant.kind) else {
+        guard Need.secret.kinds(writing: false).contains(found.grant.kind) else {
             return show(
-                problem: "A public key cannot sign in. Use a secret or an admin key.",
+                problem: "A public key cannot sign in. Use a viewer, a secret or an admin key.",
                 status: 403
             )
         }
@@ -149,7 +188,11 @@ struct DashboardSignIn: Sendable {
             return show(problem: "The link was used before or has expired.", status: 403)
         }
         return start(
-            DashboardSessions.Person(grant: Grant(kind: .admin), keyID: nil, name: "one-time link")
+            DashboardSessions.Person(
+                grant: Grant(kind: .admin),
+                keyID: nil,
+                name: KeyTable.linkName
+            )
         )
     }
 
@@ -174,39 +217,12 @@ struct DashboardSignIn: Sendable {
     /// Ends the session of the request.
     func signOut() -> Response {
         guard let visit else { return DashboardResponse.redirect(to: .signIn) }
-        guard let form = form(), form.isSent(with: visit.token) else {
-            let page = ProblemPage.page(
-                title: "The form has expired.",
-                detail: "Load the page again and repeat the action."
-            )
-            return DashboardResponse.page(page, for: visit.reader, status: 403)
+        guard let form = DashboardForm(request), form.isSent(with: visit.token) else {
+            return DashboardForm.expired(for: visit.reader)
         }
         sessions.end(visit.token)
         var response = DashboardResponse.redirect(to: .signIn)
         cookie.remove(in: &response)
         return response
-    }
-
-    /// Parses the request's form; nil if it has none, or if another site sent it.
-    private func form() -> DashboardForm? {
-        let site = request.headers["Sec-Fetch-Site"]
-        guard site == nil || site == "same-origin", request.body.count <= Self.mostBytes,
-            request.headers["Content-Type"]?.hasPrefix("application/x-www-form-urlencoded") == true,
-            let text = String(validating: request.body, as: UTF8.self),
-            let target = RequestTarget("/?\(text)")
-        else { return nil }
-        return DashboardForm(items: target.query)
-    }
-}
-
-/// The fields of a form.
-private struct DashboardForm {
-    let items: [QueryItem]
-
-    subscript(_ name: String) -> String? { items.first { $0.name == name }?.value }
-
-    /// Whether it comes from a page with the form token of a cookie.
-    func isSent(with cookie: String) -> Bool {
-        self[Page.formToken].map { DashboardSessions.isFormToken($0, of: cookie) } ?? false
     }
 }

@@ -41,6 +41,8 @@ struct DashboardVisit: Sendable {
             AppPage.page(
                 place,
                 try await reports(of: place.app),
+                try await measures(of: place),
+                hasWebhooks: person.grant.kind == .admin,
                 unclaimed: try unclaimed.elements("purchases").map(FoundPurchase.init),
                 hasMore: unclaimed["more"]?.bool ?? false
             )
@@ -63,10 +65,32 @@ struct DashboardVisit: Sendable {
                     timeline: timeline,
                     denials: try await denials(of: customer, place),
                     isPast: instant != nil
-                )
+                ),
+                try await actions(of: root, in: place)
             )
         )
     }
+
+    /// Returns what the person may change, with what was changed before. Past answers have no forms.
+    private func actions(of root: String, in place: Place) async throws -> CustomerActions {
+        let isPast = try pastInstant() != nil
+        let query = call.request
+        let done = query.queryValue("done").flatMap(CustomerAction.init(rawValue:))
+        let outcomes = query.query.filter { $0.name == "outcome" }.prefix(RefreshRoute.most)
+        return try CustomerActions(
+            formToken: mayChange && !isPast ? DashboardSessions.formToken(of: token) : nil,
+            once: Hexadecimal.text(randomBytes(12, service.random)),
+            entitlements: try app(place.app).catalogue.entitlements.sorted(),
+            grants: try await ask("\(root)/grants", about: place),
+            audit: try await ask("\(root)/audit", about: place) {
+                $0.append(QueryItem(name: "limit", value: "\(EventsRoute.greatestLimit)"))
+            },
+            done: done.map { ($0, outcomes.map(\.value)) }
+        )
+    }
+
+    /// Whether the person's key permits changes at all; each route of the API checks again.
+    private var mayChange: Bool { person.grant.kind != .viewer }
 
     /// Finds customers and purchases; an exact id leads to its page.
     func search() async throws -> Response {
@@ -94,6 +118,42 @@ struct DashboardVisit: Sendable {
         )
     }
 
+    /// The webhooks of an app with their latest attempts, for an admin key.
+    func webhooks() async throws -> Response {
+        let place = try place()
+        let root = "/v1/apps/\(path(place.app))/webhooks"
+        var views: [WebhookView] = []
+        for node in try await ask(root, []).elements("webhooks") {
+            let id = node["id"]?.string ?? ""
+            let attempts = try await ask(
+                "\(root)/\(path(id))/attempts",
+                [QueryItem(name: "limit", value: "20")]
+            )
+            views.append(try WebhookView(node, attempts: attempts))
+        }
+        return respond(
+            WebhooksPage.page(
+                place,
+                views,
+                formToken: DashboardSessions.formToken(of: token),
+                done: call.request.queryValue("done").flatMap(WebhookAction.Done.init(rawValue:))
+            )
+        )
+    }
+
+    /// Sends a test message to a webhook, disables it or enables it.
+    func change(_ action: WebhookAction) async throws -> Response {
+        let place = try place()
+        let root = "/v1/apps/\(path(place.app))/webhooks/\(path(call["webhook"]))"
+        let answer = try await send(
+            Request(method: "POST", path: "\(root)/\(action.rawValue)", peer: call.request.peer)
+        )
+        let isDelivered = answer["delivered"]?.bool ?? false
+        return DashboardResponse.redirect(
+            to: place.webhooks(after: action.done(isDelivered: isDelivered))
+        )
+    }
+
     private func respond(_ page: Page) -> Response {
         DashboardResponse.page(page, for: reader)
     }
@@ -106,6 +166,16 @@ struct DashboardVisit: Sendable {
             lockouts: try await ask("/v1/reports/lockouts", query),
             drift: try await ask("/v1/reports/drift", query),
             arrival: try await ask("/v1/reports/arrival", query)
+        )
+    }
+
+    private func measures(of place: Place) async throws -> Measures {
+        let query = [QueryItem(name: "app", value: place.app)]
+        return try Measures(
+            of: place,
+            recovery: try await ask("/v1/reports/recovery", query),
+            churn: try await ask("/v1/reports/churn", query),
+            trials: try await ask("/v1/reports/trials", query)
         )
     }
 
@@ -151,6 +221,60 @@ struct DashboardVisit: Sendable {
         }
     }
 
+    // MARK: Changes
+
+    func refresh(_ form: DashboardForm) async throws -> Response {
+        let answer = try await change("refresh", [:])
+        return try done(.refresh, answer.elements("asked").compactMap { $0["outcome"]?.string })
+    }
+
+    func giveGrant(_ form: DashboardForm) async throws -> Response {
+        guard let days = Int64(form[.days]) else {
+            throw Problem.badGrant("Enter a number of days.")
+        }
+        let wish: JSONObject = [
+            "entitlement": .string(form[.entitlement]), "days": .integer(days),
+            "why": .string(form[.why]),
+        ]
+        _ = try await change("grants", wish, once: form[.once])
+        return try done(.grant)
+    }
+
+    func revokeGrant(_ form: DashboardForm) async throws -> Response {
+        let grant = path(form[.grant])
+        _ = try await change("grants/\(grant)/revocation", ["why": .string(form[.why])])
+        return try done(.revoke)
+    }
+
+    func addAlias(_ form: DashboardForm) async throws -> Response {
+        let wish: JSONObject = ["alias": .string(form[.alias]), "why": .string(form[.why])]
+        _ = try await change("aliases", wish)
+        return try done(.alias)
+    }
+
+    /// Requests a change of the customer as the person, and returns the answer.
+    private func change(
+        _ what: String,
+        _ body: JSONObject,
+        once: String? = nil
+    ) async throws -> JSONNode {
+        let place = try place()
+        let request = Request(
+            method: "POST",
+            path: "/v1/apps/\(path(place.app))/customers/\(path(call["customer"]))/\(what)",
+            query: [QueryItem(name: "environment", value: place.environment)],
+            headers: once.map { ["Idempotency-Key": $0] } ?? [:],
+            body: JSONValue.object(body).encoded(),
+            peer: call.request.peer
+        )
+        return try await send(request)
+    }
+
+    private func done(_ action: CustomerAction, _ outcomes: [String] = []) throws -> Response {
+        let link = try place().customer(call["customer"], after: action, outcomes)
+        return DashboardResponse.redirect(to: link)
+    }
+
     // MARK: Requests
 
     /// Returns the app and environment of the request. An app that the person's key does not permit
@@ -194,10 +318,14 @@ struct DashboardVisit: Sendable {
         return try await ask(path, query)
     }
 
-    /// Requests a route of the API as the person.
+    /// Reads a route of the API as the person.
     private func ask(_ path: String, _ query: [QueryItem]) async throws -> JSONNode {
-        let request = Request(path: path, query: query, peer: call.request.peer)
-        let presented = Presented.key(person.grant, id: person.keyID ?? KeyTable.localID)
+        try await send(Request(path: path, query: query, peer: call.request.peer))
+    }
+
+    /// Sends a request to the API with the permissions of the person's key.
+    private func send(_ request: Request) async throws -> JSONNode {
+        let presented = Presented.key(person.grant, id: person.keyID ?? KeyTable.linkID)
         let inner = Call(request, id: call.id, presented: presented, among: Service.routes)
         let response = try await service.respond(to: inner)
         return try JSONDocument(response.body, limits: .local).root

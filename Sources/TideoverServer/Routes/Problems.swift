@@ -35,15 +35,15 @@ extension Problem {
     )
 
     /// 403, with the same message whether or not the app is configured.
-    static func keyNotAllowed(_ need: Need) -> Problem {
-        let kinds = need.kinds.map(\.rawValue)
+    static func keyNotAllowed(_ kinds: [KeyKind]) -> Problem {
+        let names = kinds.map(\.rawValue)
         return Problem(
             "key-not-allowed",
             status: 403,
             title: "API key not allowed here.",
-            detail: "It takes a key of kind \(kinds.joined(separator: " or "))"
-                + (need == .admin ? "." : " that is made for this app."),
-            members: ["kinds": .array(kinds.map(JSONValue.string))]
+            detail: "It takes a key of kind \(names.joined(separator: " or "))"
+                + (kinds == [.admin] ? "." : " that is made for this app."),
+            members: ["kinds": .array(names.map(JSONValue.string))]
         )
     }
 

@@ -419,6 +419,17 @@ public struct Service: Sendable {
             call in
             try await service.grantsRoute(call).give(call.request, customer: call["customer"])
         },
+        Route("POST", "/v1/apps/{app}/customers/{customer}/refresh", needs: .secret) {
+            service,
+            call in
+            try await RefreshRoute(
+                app: service.app(call["app"]),
+                storage: service.storage,
+                clock: service.clock,
+                backfillers: service.backfillers,
+                pollers: service.pollers
+            ).respond(to: call.request, customer: call["customer"])
+        },
         Route(
             "POST",
             "/v1/apps/{app}/customers/{customer}/grants/{grant}/revocation",
@@ -706,7 +717,8 @@ public struct Service: Sendable {
         if let objection = route.need.objection(
             to: call.presented,
             app: call.appID,
-            isOpen: isRehearsal && !route.writes
+            isRehearsal: isRehearsal,
+            writes: route.writes
         ) {
             metrics.count(.keyRefusals, objection.slug)
             throw objection
@@ -764,7 +776,7 @@ public struct Service: Sendable {
             pollers: pollers,
             consumption: consumption,
             underWay: storeActions,
-            presenter: keys.withLock { $0.name(of: call.request) }
+            presenter: keys.withLock { $0.name(of: call.presented) }
         )
     }
 
@@ -774,7 +786,7 @@ public struct Service: Sendable {
             storage: storage,
             clock: clock,
             random: random,
-            presenter: keys.withLock { $0.name(of: call.request) }
+            presenter: keys.withLock { $0.name(of: call.presented) }
         )
     }
 
@@ -783,7 +795,7 @@ public struct Service: Sendable {
             app: try app(call["app"]),
             storage: storage,
             clock: clock,
-            presenter: keys.withLock { $0.name(of: call.request) }
+            presenter: keys.withLock { $0.name(of: call.presented) }
         )
     }
 

@@ -33,7 +33,8 @@ struct StoreActionsRoute: Sendable {
         if let objection = kind.need.objection(
             to: call.presented,
             app: app.id,
-            isOpen: false
+            isRehearsal: false,
+            writes: true
         ) {
             throw objection
         }

@@ -126,7 +126,8 @@ extension PlayPoller {
     /// was not queried recently.
     ///
     /// - Throws: `StorageError`, or `CancellationError`.
-    func askAtOnce(about lineage: Lineage) async throws {
+    @discardableResult
+    func askAtOnce(about lineage: Lineage) async throws -> UrgentOutcome {
         let lineageRecord = try ingest.storage.lineageRecord(lineage, app: app.id)
         let words = PlayLineageWords(lineageRecord.facts)
         let confirmed = try cursors.instant(Self.confirmed(lineage)) ?? .distantPast
@@ -138,14 +139,16 @@ extension PlayPoller {
             ].compactMap(\.self)
         }
         let asked = max(reads.max() ?? .distantPast, confirmed)
-        guard !questions.isEmpty, timing.clock() >= asked + Self.restOfUrgent,
-            try await limiter.admitSoon(.purchases)
-        else { return }
+        guard !questions.isEmpty else { return .nothingToAsk }
+        guard timing.clock() >= asked + Self.restOfUrgent else { return .askedRecently }
+        guard try await limiter.admitSoon(.purchases) else { return .busy }
         do {
             let answers = try await ask(questions, about: lineage, patience: .zero)
             if answers.contains(.failed(retryable: true)) { book.want() }
+            return answers.contains(where: \.isFailure) ? .failed : .answered
         } catch is BackfillStop {
             book.want()
+            return .busy
         }
     }
 

@@ -78,6 +78,10 @@ extension PlayPoller {
         case unknown
         /// The query is still open.
         case failed(retryable: Bool)
+
+        var isFailure: Bool {
+            if case .failed = self { true } else { false }
+        }
     }
 
     // MARK: Failures

@@ -278,6 +278,34 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/apps/{app}/customers/{customer}/refresh": {
+              "post": {
+                "tags": ["customers"],
+                "operationId": "refreshCustomer",
+                "summary": "Ask the stores about a customer's purchases now",
+                "description": "Asks about the subscriptions of the App Store and the purchases of Google Play that the customer owns, latest first, 10 at most. What a store answers is stored before the response is sent, so that the next answer uses it. A store that answered a short time ago is not asked again.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/customer" },
+                  { "$ref": "#/components/parameters/environment" }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "The purchases with what came of each question",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Refresh" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/apps/{app}/customers/{customer}/grants": {
               "get": {
                 "tags": ["customers"],
@@ -2888,6 +2916,43 @@ enum OpenAPIDocument {
                   }
                 }
               },
+              "Refresh": {
+                "type": "object",
+                "required": ["app", "customer", "environment", "asked", "more"],
+                "properties": {
+                  "app": { "type": "string" },
+                  "customer": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "asked": {
+                    "type": "array",
+                    "description": "Empty where the customer owns nothing that a store answers about",
+                    "items": {
+                      "type": "object",
+                      "required": ["store", "purchase", "outcome", "sentence"],
+                      "properties": {
+                        "store": { "type": "string", "enum": ["appStore", "googlePlay"] },
+                        "purchase": {
+                          "type": "string",
+                          "description": "The key of the purchase, as `lineage` of an explanation's `purchases`"
+                        },
+                        "outcome": {
+                          "type": "string",
+                          "description": "`answered`: the store answered. `askedRecently`: it answered a short time ago and was not asked again. `failed`: it did not answer; the server asks again. `busy`: the requests it permits are used up; the server asks later. `nothingToAsk`: no question applies to the purchase. `notConfigured`: the configuration has no credentials for the store.",
+                          "enum": [
+                            "answered", "askedRecently", "failed", "busy", "nothingToAsk",
+                            "notConfigured"
+                          ]
+                        },
+                        "sentence": { "type": "string", "description": "The outcome in words" }
+                      }
+                    }
+                  },
+                  "more": {
+                    "type": "boolean",
+                    "description": "Whether the customer owns more purchases than one request asks about"
+                  }
+                }
+              },
               "Grants": {
                 "type": "object",
                 "required": ["app", "customer", "environment", "customerKnown", "grants"],
@@ -4790,7 +4855,7 @@ enum OpenAPIDocument {
                 "required": ["id", "kind", "apps", "name", "createdAt", "revokedAt"],
                 "properties": {
                   "id": { "type": "string" },
-                  "kind": { "type": "string", "enum": ["public", "secret", "admin"] },
+                  "kind": { "type": "string", "enum": ["public", "secret", "viewer", "admin"] },
                   "apps": {
                     "type": "array",
                     "description": "The apps that it allows; empty for all apps",
@@ -4809,7 +4874,7 @@ enum OpenAPIDocument {
                 "required": ["id", "kind", "apps", "name", "createdAt", "revokedAt", "key"],
                 "properties": {
                   "id": { "type": "string" },
-                  "kind": { "type": "string", "enum": ["public", "secret", "admin"] },
+                  "kind": { "type": "string", "enum": ["public", "secret", "viewer", "admin"] },
                   "apps": {
                     "type": "array",
                     "description": "The apps that it allows; empty for all apps",
@@ -4829,7 +4894,7 @@ enum OpenAPIDocument {
                 "required": ["kind"],
                 "additionalProperties": false,
                 "properties": {
-                  "kind": { "type": "string", "enum": ["public", "secret", "admin"] },
+                  "kind": { "type": "string", "enum": ["public", "secret", "viewer", "admin"] },
                   "apps": {
                     "type": "array",
                     "description": "Configured apps; all where it is left out or empty, as it must be for `admin`",
