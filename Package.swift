@@ -37,7 +37,7 @@ var targets: [Target] = [
         name: "TideoverLives",
         dependencies: ["TideoverCore", "TideoverJSON"],
         path: "Tests/TideoverLives",
-        swiftSettings: settings
+        swiftSettings: settings + optimization
     ),
     tests("TideoverCoreTests", ["TideoverCore", "TideoverJSON", "TideoverLives"]),
     library("TideoverStoreKitFile", ["TideoverJSON"]),
@@ -151,7 +151,7 @@ targets += [
         name: "TideoverTestResponders",
         dependencies: ["TideoverSignatures", "TideoverASN1"],
         path: "Tests/TideoverTestResponders",
-        swiftSettings: settings
+        swiftSettings: settings + optimization
     ),
     tests(
         "TideoverSignaturesTests",

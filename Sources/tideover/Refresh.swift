@@ -1,4 +1,5 @@
 import TideoverCommandLine
+import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 import TideoverServer

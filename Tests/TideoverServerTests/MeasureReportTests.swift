@@ -102,6 +102,76 @@ import TideoverTestProcesses
         await server.close()
     }
 
+    // MARK: Another policy
+
+    private func trial(
+        _ server: TestServer,
+        _ policy: String,
+        _ query: String = ""
+    ) async throws -> (status: Int, answer: JSONValue) {
+        let response = try await server.send(
+            "POST",
+            "/v1/apps/cards/policy/try?environment=sandbox\(query)",
+            body: Array(policy.utf8)
+        )
+        return (response.status, JSONValue(try JSONDocument(response.body).root))
+    }
+
+    @Test func `another policy shows who would have been served longer, and changes nothing`()
+        async throws
+    {
+        let server = try await Self.lives()
+        let second = "/v1/apps/cards/customers/00000000-0000-4000-8000-000000000002"
+        let before = try await server.get("\(second)?environment=sandbox")
+        let (status, answer) = try await trial(server, "{ billingRetry: 'keep 7d' }")
+        #expect(status == 200)
+        #expect(answer["knowledge"]?.string == "then")
+        let premium = try #require(answer["entitlements"]?["premium"])
+        // The payment of the second failed without grace; the others had access in any case.
+        #expect(premium["customersDiffering"]?.int64 == 1)
+        let access = ["current", "tried"].compactMap { premium[$0]?["accessMilliseconds"]?.int64 }
+        #expect(access.count == 2)
+        #expect(access.last.map { $0 - access[0] } == Milliseconds.days(7).count)
+        let exposures = ["current", "tried"].map { premium[$0]?["exposures"]?.int64 ?? 0 }
+        #expect(exposures[1] == exposures[0] + 1)
+        #expect(premium["current"]?["lockouts"]?.int64 == 0)
+        let difference = try #require(answer["differences"]?.array?.first)
+        #expect(difference["from"]?.string == Message.end.rfc3339)
+        #expect(difference["until"]?.string == (Message.end + .days(7)).rfc3339)
+        #expect(difference["current"]?["access"]?.bool == false)
+        #expect(difference["tried"]?["access"]?.bool == true)
+        #expect(answer["moreDifferences"]?.bool == false)
+        let after = try await server.get("\(second)?environment=sandbox")
+        #expect(after.headers["ETag"] == before.headers["ETag"])
+        let same = try await trial(server, "{}").answer
+        #expect(same["entitlements"]?["premium"]?["customersDiffering"]?.int64 == 0)
+        let early = try await trial(
+            server,
+            "{ billingRetry: 'keep 7d' }",
+            "&to=2026-05-20T00:00:00Z"
+        )
+        #expect(early.answer["entitlements"]?["premium"]?["customersDiffering"]?.int64 == 0)
+        await server.close()
+    }
+
+    @Test func `a policy that is none is refused with every reason`() async throws {
+        let server = try await Self.lives()
+        let (status, answer) = try await trial(server, "{ billingRetry: 7, graceFor: '3d' }")
+        #expect(status == 400)
+        #expect(answer["type"]?.string == "/problems/bad-policy")
+        #expect(answer["problems"]?.array?.count == 2)
+        for (policy, query, slug) in [
+            ("{", "", "bad-policy"), ("[]", "", "bad-policy"),
+            ("{}", "&knowledge=x", "bad-knowledge"),
+            ("{}", "&from=2099-01-01T00:00:00Z", "bad-instant"),
+        ] {
+            let (status, answer) = try await trial(server, policy, query)
+            #expect(status == 400)
+            #expect(answer["type"]?.string == "/problems/\(slug)", "\(policy)")
+        }
+        await server.close()
+    }
+
     @Test func `only failures that began in the range count, up to its end`() async throws {
         let server = try await Self.lives()
         #expect(try await groups(server, "recovery?from=2026-06-02T00:00:00Z").isEmpty)

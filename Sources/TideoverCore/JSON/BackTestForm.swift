@@ -3,24 +3,27 @@ public import TideoverJSON
 extension BackTest.Report {
     /// Writes the report as one JSON object; lengths are in milliseconds.
     public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("from", range.lowerBound)
-            writer.field("until", range.upperBound)
-            writer.field(
-                "entitlements",
-                object: { writer in
-                    for entitlement in entitlements {
-                        writer.field(entitlement.name, object: entitlement.writeMembers)
-                    }
+        writer.object { writer in writeMembers(to: &writer, differences: .max) }
+    }
+
+    /// Writes the members of the object, with at most a number of differences.
+    package func writeMembers(to writer: inout JSONWriter, differences limit: Int) {
+        writer.field("from", range.lowerBound)
+        writer.field("until", range.upperBound)
+        writer.field(
+            "entitlements",
+            object: { writer in
+                for entitlement in entitlements {
+                    writer.field(entitlement.name, object: entitlement.writeMembers)
                 }
-            )
-            writer.field(
-                "differences",
-                array: { writer in
-                    for difference in differences { difference.write(to: &writer) }
-                }
-            )
-        }
+            }
+        )
+        writer.field(
+            "differences",
+            array: { writer in
+                for difference in differences.prefix(limit) { difference.write(to: &writer) }
+            }
+        )
     }
 }
 

@@ -33,9 +33,16 @@ public struct BackTest: Sendable {
 
     /// Runs the test on customers. Equal customers give equal reports.
     public func report(on customers: some Sequence<CustomerRecord>) -> Report {
+        report { test in for customer in customers { test(customer) } }
+    }
+
+    /// Runs the test on each customer that `each` passes to its argument.
+    package func report<Failure>(
+        _ each: ((CustomerRecord) -> Void) throws(Failure) -> Void
+    ) throws(Failure) -> Report {
         var totals: [String: Report.Entitlement] = [:]
         var differences: [Difference] = []
-        for customer in customers {
+        try each { customer in
             let comparison = Comparison(of: self, on: customer)
             for name in comparison.entitlements {
                 let found = comparison.differences(of: name)

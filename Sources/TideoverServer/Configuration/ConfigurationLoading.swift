@@ -1,3 +1,4 @@
+import TideoverCore
 import TideoverJSON
 
 extension Configuration {
@@ -34,6 +35,34 @@ extension Configuration {
     ) throws(ConfigurationProblems) -> (configuration: Configuration, settings: [Setting]) {
         let (configuration, reading) = try read(file, text, environment, readFile)
         return (configuration, reading.records.map { $0.setting(in: file) })
+    }
+
+    /// Reads a policy, in the form of `policy` of an app, from its text.
+    ///
+    /// - Throws: all problems at once.
+    static func policy(
+        _ text: [UInt8],
+        of catalogue: Catalogue
+    ) throws(ConfigurationProblems) -> Policy {
+        let name = "policy"
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(text, syntax: .relaxed)
+        } catch {
+            throw ConfigurationProblems(notDocument: error, file: name)
+        }
+        let reading = ConfigurationReading(file: name, environment: [:])
+        let section = ConfigurationSection(
+            document.root,
+            path: "",
+            variable: nil,
+            source: .node(document.root),
+            parent: nil,
+            reading: reading
+        )
+        let policy = section.readPolicy(of: catalogue)
+        guard reading.problems.isEmpty else { throw ConfigurationProblems(of: reading) }
+        return policy
     }
 
     /// Resolves the path of a file that a configuration names against the configuration's folder.

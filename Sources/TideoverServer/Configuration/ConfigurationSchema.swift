@@ -471,7 +471,7 @@ extension ConfigurationSection {
 // MARK: - Policy
 
 extension ConfigurationSection {
-    private func readPolicy(of catalogue: Catalogue) -> Policy {
+    func readPolicy(of catalogue: Catalogue) -> Policy {
         var policy = Policy(
             billingRetry: value("billingRetry", .billingRetry, default: "suspend"),
             renewalLeeway: value("renewalLeeway", .duration, default: "24h"),

@@ -248,7 +248,8 @@ struct DashboardVisit: Sendable {
 
     func addAlias(_ form: DashboardForm) async throws -> Response {
         let wish: JSONObject = ["alias": .string(form[.alias]), "why": .string(form[.why])]
-        _ = try await change("aliases", wish)
+        // An alias holds in every environment.
+        _ = try await change("aliases", wish, isOfEnvironment: false)
         return try done(.alias)
     }
 
@@ -256,13 +257,15 @@ struct DashboardVisit: Sendable {
     private func change(
         _ what: String,
         _ body: JSONObject,
+        isOfEnvironment: Bool = true,
         once: String? = nil
     ) async throws -> JSONNode {
         let place = try place()
         let request = Request(
             method: "POST",
             path: "/v1/apps/\(path(place.app))/customers/\(path(call["customer"]))/\(what)",
-            query: [QueryItem(name: "environment", value: place.environment)],
+            query: isOfEnvironment
+                ? [QueryItem(name: "environment", value: place.environment)] : [],
             headers: once.map { ["Idempotency-Key": $0] } ?? [:],
             body: JSONValue.object(body).encoded(),
             peer: call.request.peer

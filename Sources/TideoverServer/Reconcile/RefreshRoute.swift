@@ -26,7 +26,7 @@ struct RefreshRoute: Sendable {
             customer: customer
         )
         let now = clock()
-        let lineages = try await onPool { try lineages(of: key, at: now) }
+        let lineages = try await onPool { try self.lineages(of: key, at: now) }
         var asked: [(lineage: Lineage, outcome: UrgentOutcome)] = []
         for lineage in lineages.prefix(Self.most) {
             asked.append((lineage, try await ask(about: lineage, in: key.environment)))

@@ -149,6 +149,14 @@ struct PurchaseWalk {
         return report
     }
 
+    /// Calls a function with the record of each customer.
+    func eachRecord(_ body: (CustomerRecord) -> Void) throws {
+        let projector = Projector(app: app)
+        try eachCustomer { key in
+            body(projector.record(of: try storage.knownLineages(of: key, now: until)))
+        }
+    }
+
     private func timeline(of lineageRecord: LineageRecord) -> LineageTimeline {
         let history = app.policyHistory(in: environment)
         return LineageTimeline(

@@ -892,6 +892,20 @@ extension ProblemType {
             action: "Send a list of product, store and country, separated by commas."
         ),
         ProblemType(
+            "bad-policy",
+            status: 400,
+            title: "Invalid policy.",
+            meaning: "The policy cannot be tried; `problems` lists why, with line and column.",
+            action: "Send an object in the form of `policy` in the configuration."
+        ),
+        ProblemType(
+            "bad-knowledge",
+            status: 400,
+            title: "Unknown knowledge.",
+            meaning: "`knowledge` is unknown.",
+            action: "Send `then` or `now`."
+        ),
+        ProblemType(
             "bad-cursor",
             status: 400,
             title: "Invalid cursor.",

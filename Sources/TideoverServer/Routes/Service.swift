@@ -546,6 +546,14 @@ public struct Service: Sendable {
         Route("GET", "/v1/reports/trials", needs: .secret) { service, call in
             try await service.measureReport(call, MeasureReportRoute.trials)
         },
+        Route("POST", "/v1/apps/{app}/policy/try", needs: .secret) { service, call in
+            try await PolicyTrialRoute(
+                app: service.app(call["app"]),
+                storage: service.storage,
+                clock: service.clock,
+                longReads: service.longReads
+            ).respond(to: call.request)
+        },
         Route("GET", "/v1/reports/shadow", needs: .secret) { service, call in
             guard let id = call.appID else { throw Problem.appNeeded }
             return try await service.shadowRoute(id).respond(to: call.request)

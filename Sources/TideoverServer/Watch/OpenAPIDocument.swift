@@ -302,6 +302,7 @@ enum OpenAPIDocument {
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
                   "503": { "$ref": "#/components/responses/tryAgain" }
                 }
               }
@@ -2097,6 +2098,54 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/apps/{app}/policy/try": {
+              "post": {
+                "tags": ["reports"],
+                "operationId": "tryPolicy",
+                "summary": "Try another policy on the stored past",
+                "description": "Decides the same facts under the policy of the body and under the one in effect, over a range of time, and compares both with what the stores, as known now, confirm. Nothing is changed. All facts are read, page by page, so the time grows with their number.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/environment" },
+                  {
+                    "name": "from", "in": "query",
+                    "description": "From this time; without it, 90 days before the end",
+                    "schema": { "$ref": "#/components/schemas/Instant" }
+                  },
+                  {
+                    "name": "to", "in": "query",
+                    "description": "Up to this time, instead of now",
+                    "schema": { "$ref": "#/components/schemas/Instant" }
+                  },
+                  {
+                    "name": "knowledge", "in": "query",
+                    "description": "`then`: with the messages received by each instant, as customers were answered. `now`: with all messages received so far.",
+                    "schema": { "type": "string", "enum": ["then", "now"], "default": "then" }
+                  }
+                ],
+                "requestBody": {
+                  "required": true,
+                  "description": "A policy in the form of `policy` of an app in the configuration, as JSON5",
+                  "content": { "application/json": { "schema": { "type": "object" } } }
+                },
+                "responses": {
+                  "200": {
+                    "description": "The totals of both policies for each entitlement, and where access would have differed",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/PolicyTrial" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/reports/lockouts": {
               "get": {
                 "tags": ["reports"],
@@ -3676,6 +3725,83 @@ enum OpenAPIDocument {
                   "churn": { "$ref": "#/components/schemas/MeasuredShare" }
                 }
               },
+              "PolicyTotals": {
+                "type": "object",
+                "description": "Summed over customers",
+                "required": [
+                  "accessMilliseconds", "lockoutMilliseconds", "lockouts", "exposureMilliseconds",
+                  "exposures"
+                ],
+                "properties": {
+                  "accessMilliseconds": { "type": "integer", "description": "With access" },
+                  "lockoutMilliseconds": {
+                    "type": "integer",
+                    "description": "Without access that the store, as known now, confirms"
+                  },
+                  "lockouts": { "type": "integer", "description": "The number of such periods" },
+                  "exposureMilliseconds": {
+                    "type": "integer",
+                    "description": "With access that nothing known now supports"
+                  },
+                  "exposures": { "type": "integer", "description": "The number of such periods" }
+                }
+              },
+              "PolicyDecision": {
+                "type": "object",
+                "required": ["access", "state", "reason", "rule"],
+                "properties": {
+                  "access": { "type": "boolean" },
+                  "state": { "type": "string" },
+                  "reason": { "type": "string" },
+                  "rule": { "type": "string" }
+                }
+              },
+              "PolicyTrial": {
+                "type": "object",
+                "required": [
+                  "app", "environment", "knowledge", "from", "until", "entitlements", "differences",
+                  "moreDifferences"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "knowledge": { "type": "string", "enum": ["then", "now"] },
+                  "from": { "$ref": "#/components/schemas/Instant" },
+                  "until": { "$ref": "#/components/schemas/Instant" },
+                  "entitlements": {
+                    "type": "object",
+                    "additionalProperties": {
+                      "type": "object",
+                      "required": ["customersDiffering", "current", "tried"],
+                      "properties": {
+                        "customersDiffering": {
+                          "type": "integer",
+                          "description": "Customers with another access at some instant"
+                        },
+                        "current": { "$ref": "#/components/schemas/PolicyTotals" },
+                        "tried": { "$ref": "#/components/schemas/PolicyTotals" }
+                      }
+                    }
+                  },
+                  "differences": {
+                    "type": "array",
+                    "description": "Where a customer's access would have differed, by customer, entitlement and time; the first 100",
+                    "items": {
+                      "type": "object",
+                      "required": ["customer", "entitlement", "from", "until", "current", "tried"],
+                      "properties": {
+                        "customer": { "type": "string" },
+                        "entitlement": { "type": "string" },
+                        "from": { "$ref": "#/components/schemas/Instant" },
+                        "until": { "$ref": "#/components/schemas/Instant" },
+                        "current": { "$ref": "#/components/schemas/PolicyDecision" },
+                        "tried": { "$ref": "#/components/schemas/PolicyDecision" }
+                      }
+                    }
+                  },
+                  "moreDifferences": { "type": "boolean", "description": "Whether there are further ones" }
+                }
+              },
               "TrialReport": {
                 "type": "object",
                 "required": ["asOf", "rows"],
@@ -5080,6 +5206,8 @@ enum OpenAPIDocument {
                       "/problems/environment-not-served",
                       "/problems/bad-instant",
                       "/problems/bad-dimension",
+                      "/problems/bad-policy",
+                      "/problems/bad-knowledge",
                       "/problems/bad-cursor",
                       "/problems/events-removed",
                       "/problems/bad-limit",

@@ -1,0 +1,141 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+
+/// `tideover policy try`: tests another policy on the stored past.
+enum PolicyTrial {
+    private static let file = Parameter.argument(
+        "FILE",
+        "A policy in the form of `policy` in the configuration; `-` for standard input"
+    )
+    private static let from = Parameter.option(
+        "--from",
+        "INSTANT",
+        "From this time, or from the start of this day (UTC); without it, 90 days",
+        as: ValueForm<Instant>.instant(ofDay: .start)
+    )
+    private static let to = Parameter.option(
+        "--to",
+        "INSTANT",
+        "Up to this time, or to the end of this day (UTC), instead of now",
+        as: ValueForm<Instant>.instant(ofDay: .end)
+    )
+    private static let knownNow = Parameter.flag(
+        "--known-now",
+        "Decide with all messages received so far, not with those received by each instant"
+    )
+    private static let json = Parameter.flag("--json", "Write one JSON object")
+
+    static let command = Command(
+        "policy",
+        summary: "try another policy on the past",
+        examples: [
+            Example("tideover policy try longer.json5 --app cards", "before you change it")
+        ],
+        subcommands: [tryOut]
+    )
+
+    private static let tryOut = Command(
+        "try",
+        summary: "who would have been locked out, or served longer, under another policy",
+        examples: [
+            Example(
+                "tideover policy try longer.json5 --app cards",
+                "the last 90 days, as customers were answered"
+            ),
+            Example(
+                "echo '{ billingRetry: \"keep 7d\" }' | tideover policy try - --app cards",
+                "a week of access while the store retries a payment"
+            ),
+        ],
+        parameters: [
+            file, AppAdminClient.app, from, to, knownNow, ConfigurationFile.parameter,
+            CustomerQuestion.environment, AdminClient.server, json,
+        ],
+        notes: [
+            "Decides the stored facts under both policies and compares them with what the stores, as "
+                + "known now, confirm. Nothing is changed. A key that the policy leaves out has its "
+                + "default.",
+            AdminClient.note,
+        ],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        let asked = try AppAdminClient(arguments, output)
+        let environment = try asked.environment(arguments)
+        var query = [
+            QueryItem(name: "environment", value: environment.rawValue),
+            QueryItem(name: "knowledge", value: arguments[knownNow] ? "now" : "then"),
+        ]
+        for (name, instant) in [("from", arguments[from]), ("to", arguments[to])] {
+            if let instant { query.append(QueryItem(name: name, value: instant.rfc3339)) }
+        }
+        let answer = try await asked.adminClient.run(
+            Request(
+                method: "POST",
+                path: "/v1/apps/\(asked.app.id)/policy/try",
+                query: query,
+                body: try FileInput.read(arguments[file], atMost: 1 << 20)
+            ),
+            onlyReads: true
+        )
+        if arguments[json] {
+            output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
+        } else {
+            print(answer, output)
+        }
+        return .success
+    }
+
+    // MARK: Output
+
+    private static func print(_ answer: JSONNode, _ output: Output) {
+        let range = ["from", "until"].map { String(answer[$0]?.string?.prefix(10) ?? "?") }
+        output.print("\(range[0]) to \(range[1])")
+        let entitlements = answer["entitlements"]?.members.map { ($0.key, $0.value) } ?? []
+        for (name, entitlement) in entitlements {
+            let count = entitlement["customersDiffering"]?.int64 ?? 0
+            output.print()
+            output.print(
+                TextLayout.visible("\(name): ")
+                    + (count == 1 ? "1 customer" : "\(count) customers")
+                    + " with another access at some time"
+            )
+            var table = Table([.init(""), .init("now"), .init("tried")])
+            for (label, length, number) in [
+                ("access", "accessMilliseconds", nil),
+                ("locked out of what the store confirms", "lockoutMilliseconds", "lockouts"),
+                ("access that nothing supports", "exposureMilliseconds", "exposures"),
+            ] as [(String, String, String?)] {
+                let cells = ["current", "tried"].map { side in
+                    let totals = entitlement[side]
+                    let days = Double(totals?[length]?.int64 ?? 0) / 86_400_000
+                    let times = number.flatMap { totals?[$0]?.int64 }.map { " in \($0)" } ?? ""
+                    return "\(DecimalText.tenths(days)) days\(times)"
+                }
+                table.add(([label] + cells).map { Table.Cell($0) })
+            }
+            output.print(table)
+        }
+        let differences = answer["differences"]?.elements.map { $0 } ?? []
+        guard !differences.isEmpty else { return }
+        output.print()
+        for difference in differences { output.print(TextLayout.visible(sentence(difference))) }
+        if answer["moreDifferences"]?.bool == true {
+            output.print("There are more differences than these.")
+        }
+    }
+
+    private static func sentence(_ difference: JSONNode) -> String {
+        func text(_ name: String) -> String { difference[name]?.string ?? "?" }
+        func decision(_ side: String) -> String {
+            let access = difference[side]?["access"]?.bool == true ? "access" : "no access"
+            return "\(access) (\(difference[side]?["rule"]?.string ?? "?"))"
+        }
+        return "\(text("customer")) \(text("entitlement")): from \(text("from")) until "
+            + "\(text("until")) \(decision("current")); tried: \(decision("tried"))"
+    }
+}
