@@ -95,9 +95,28 @@ class Browser:
             raise RuntimeError(f"{expression}: {answer['exceptionDetails']['text']}")
         return answer["result"].get("value")
 
-    def press(self, key, text=""):
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, text=text)
-        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key)
+    def press(self, key, text="", code=0):
+        key = {"key": key, "code": key, "windowsVirtualKeyCode": code}
+        self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **key)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **key)
+
+    def tab_to(self, selector):
+        """Moves the focus by Tab alone; false if an element cannot be reached."""
+        for _ in range(200):
+            if self.evaluate(f"document.activeElement.matches({json.dumps(selector)})"):
+                return True
+            self.press("Tab", code=9)
+        return False
+
+    def submit(self):
+        """Presses Enter in a form, and waits for the page after it."""
+        self.events = []
+        self.press("Enter", "\r", 13)
+        deadline = time.monotonic() + PATIENCE
+        while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
+            if time.monotonic() > deadline:
+                raise RuntimeError("the form leads to no page")
+            self.events.append(self.receive())
 
     def close(self):
         self.process.terminate()
@@ -158,7 +177,7 @@ def faults(browser, root, width):
     if browser.evaluate("document.documentElement.scrollWidth") > width:
         found.append("the page is wider than its window")
     unnamed = browser.evaluate(
-        "[...document.querySelectorAll('input:not([type=hidden]),button,a')].filter(e =>"
+        "[...document.querySelectorAll('input:not([type=hidden]),select,button,a')].filter(e =>"
         " !(e.textContent.trim() || e.ariaLabel || (e.labels && e.labels.length))).length"
     )
     if unnamed:
@@ -180,6 +199,34 @@ def keys(browser):
     return found
 
 
+def act(browser, form, fields):
+    """Fills in and sends a form of a customer's page by keyboard alone; returns what is wrong."""
+    for name, text in {**fields, None: None}.items():
+        control = f"[name={name}]" if name else "button"
+        if not browser.tab_to(f"form[action*='/{form}?'] {control}"):
+            return [f"Tab does not reach {control} of {form}"]
+        if text:
+            browser.call("Input.insertText", text=text)
+    browser.submit()
+    said = browser.evaluate("document.querySelector('[role=status]')?.textContent ?? ''")
+    return [] if said else [f"the form {form} does not say what it did"]
+
+
+def help_customer(browser, demo, page):
+    """Does every change of a customer's page once; returns what is wrong."""
+    found = []
+    for form, fields in [
+        ("refresh", {}),
+        ("grant", {"days": "7", "why": "an outage"}),
+        ("revoke", {"why": "given by mistake"}),
+        ("alias", {"alias": "anonymous-7f3e", "why": "signed in"}),
+    ]:
+        browser.open(demo.root + page)
+        found += act(browser, form, fields)
+        found += faults(browser, demo.root, 1440)
+    return found
+
+
 def main():
     program, folder = sys.argv[1:3]
     failed = False
@@ -193,6 +240,7 @@ def main():
         pages["customer-protagonist"] = f"{app}/customers/{first}"
         pages["past"] = f"{app}/customers/{first}?at=2026-06-28T10:00:00Z"
         pages["unknown"] = f"{app}/customers/unknown-id"
+        pages["webhooks"] = f"{app}/webhooks"
         pages["problem"] = "/dashboard/apps/none"
         for theme in ["light", "dark"]:
             for width in [390, 1440]:
@@ -208,10 +256,15 @@ def main():
                 if theme == "light" and width == 1440:
                     for name, person in demo.people.items():
                         visits[f"customer-{name}"] = f"{app}/customers/{person}"
+                    visits["customer-helped"] = f"{app}/customers/unknown-id"
                 if theme == "light" and width == 390:
                     browser.call("Network.clearBrowserCookies")
                     visits = {"sign-in": "/dashboard/sign-in", **pages}
                 for name, path in visits.items():
+                    if name == "customer-helped":
+                        for fault in help_customer(browser, demo, path):
+                            failed = True
+                            print(f"{name}-{theme}-{width}: {fault}", flush=True)
                     if name == "apps" and "sign-in" in visits:
                         browser.open(demo.root + demo.link)
                     browser.open(demo.root + path)

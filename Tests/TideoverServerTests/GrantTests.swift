@@ -242,6 +242,57 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `an explanation of a grant speaks of the grant, not of a purchase`() async throws {
+        let server = try TestServer()
+        let path = "/v1/apps/cards/customers/u_42"
+        let given = try await server.send(
+            "POST",
+            "\(path)/grants?environment=sandbox",
+            body: Array(#"{"entitlement": "premium", "days": 7, "why": "outage"}"#.utf8)
+        )
+        let id = try #require(
+            try JSONDocument(given.body).root["grants"]?[0]?["id"]?.string
+        )
+        func said() async throws -> [String] {
+            let answer = try await server.get("\(path)/explain?environment=sandbox")
+            let premium = try JSONDocument(answer.body).root["entitlements"]?["premium"]
+            return ["why", "reply"].map { name in
+                (premium?[name]?.elements.compactMap(\.string) ?? []).joined(separator: " ")
+            }
+        }
+        let running = try await said()
+        #expect(running[0] == "An operator gave this access, and it is running.")
+        #expect(running[1].hasPrefix("We have given you access until "))
+        _ = try await server.send(
+            "POST",
+            "\(path)/grants/\(id)/revocation?environment=sandbox",
+            body: Array(#"{"why": "by mistake"}"#.utf8)
+        )
+        let revoked = try await said()
+        #expect(revoked[0] == "An operator took back the access given by hand.")
+        #expect(revoked[1].hasPrefix("The access that we had given you was taken back"))
+        await server.close()
+    }
+
+    @Test func `an explanation of a grant that ended says that it ended`() async throws {
+        let server = try TestServer()
+        let path = "/v1/apps/cards/customers/u_42"
+        _ = try await server.send(
+            "POST",
+            "\(path)/grants?environment=sandbox",
+            body: Array(#"{"entitlement": "premium", "days": 7, "why": "outage"}"#.utf8)
+        )
+        server.set(server.now + .days(30))
+        let answer = try await server.get("\(path)/explain?environment=sandbox")
+        let premium = try JSONDocument(answer.body).root["entitlements"]?["premium"]
+        #expect(premium?["why"]?[0]?.string == "The access given by hand has ended.")
+        #expect(
+            premium?["reply"]?[0]?.string?.hasPrefix("The access that we had given you ended")
+                == true
+        )
+        await server.close()
+    }
+
     @Test func `an expired grant cannot be revoked`() async throws {
         let server = try TestServer()
         let given = try await post(server, Self.wish).answer["grants"]?.array?.first

@@ -176,6 +176,18 @@ extension OwnershipEntry {
     }
 }
 
+extension Rule.ID {
+    /// The sentence where the rule decides about access that an operator gave.
+    fileprivate var sentenceOfGrant: String {
+        switch self {
+        case .inTerm: "An operator gave this access, and it is running."
+        case .revoked: "An operator took back the access given by hand."
+        case .ended, .expired: "The access given by hand has ended."
+        default: sentence
+        }
+    }
+}
+
 extension Standing {
     /// The rule's sentence, with the cause that changed or confirmed its answer.
     fileprivate var why: [String] {
@@ -199,7 +211,7 @@ extension Standing {
                 rule.sentence,
                 "A device has presented all that it had, and nothing of it is this customer's.",
             ]
-        default: [rule.sentence]
+        default: [grantedEntitlement == nil ? rule.sentence : rule.sentenceOfGrant]
         }
     }
 }

@@ -141,7 +141,10 @@ struct Reply {
     }
 
     private var takenBack: String {
-        switch standing.reason {
+        guard standing.grantedEntitlement == nil else {
+            return "The access that we had given you was taken back\(on(standing.accessUntil))."
+        }
+        return switch standing.reason {
         case .refunded:
             "The store refunded \(your) purchase\(on(standing.accessUntil)), and access to it ended "
                 + "with that."
@@ -274,6 +277,9 @@ struct Reply {
     }
 
     private var ended: [String] {
+        guard standing.grantedEntitlement == nil else {
+            return ["The access that we had given you ended\(on(standing.accessUntil))."]
+        }
         let cause =
             switch standing.reason {
             case .cancelled: " because it was cancelled"

@@ -26,7 +26,13 @@ struct MeasureCards {
                 ("recovered", Shown.figure(row.recovered)),
                 ("lost", Shown.figure(row.lost)), ("still open", Shown.figure(row.open)),
                 ("median time to recover", Shown.figure(row.medianDays, "days")),
-            ]), funnel(row), curve(row), money(row),
+            ]),
+            .tag(
+                .div,
+                [.class("columns")],
+                .tag(.div, [], curve(row)),
+                .tag(.div, [], funnel(row), money(row))
+            ), points(row),
         ]
     }
 
@@ -36,10 +42,10 @@ struct MeasureCards {
             [.init(title: "End"), .init(title: "Number", isNumber: true)],
             [
                 ["paid in grace", Shown.figure(row.recoveredFromGrace)],
-                ["paid in hold", Shown.figure(row.recoveredFromHold)],
+                ["paid on hold", Shown.figure(row.recoveredFromHold)],
                 ["bought again", Shown.figure(row.recoveredByNewPurchase)],
                 ["cancelled in grace", Shown.figure(row.cancelled[0])],
-                ["cancelled in hold", Shown.figure(row.cancelled[1])],
+                ["cancelled on hold", Shown.figure(row.cancelled[1])],
             ]
         )
     }
@@ -65,10 +71,9 @@ struct MeasureCards {
                     [.class("legend")],
                     .tag(.li, [], "Solid line: all"),
                     .tag(.li, [], "Long dashes: with a grace period"),
-                    .tag(.li, [], "Dots: in a hold at once")
+                    .tag(.li, [], "Dots: from the beginning of a hold")
                 )
-            ),
-            points(row)
+            )
         )
     }
 
@@ -98,7 +103,7 @@ struct MeasureCards {
     private static func name(_ curve: String) -> String {
         switch curve {
         case "fromGrace": "with grace"
-        case "fromHold": "in hold"
+        case "fromHold": "on hold"
         default: "all"
         }
     }
