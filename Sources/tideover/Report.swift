@@ -26,13 +26,15 @@ enum Report {
                 "tideover report recovery",
                 "how many failed renewals recovered, how soon, and their value"
             ),
+            Example("tideover report deadlines", "what must happen by when"),
             Example(
                 "tideover report shadow",
                 "where RevenueCat's answers and ours differ"
             ),
         ],
         subcommands: [
-            arrival, ReportMeasures.churn, drift, lockouts, ReportMeasures.recovery,
+            arrival, ReportMeasures.churn, ReportDeadlines.command, drift, lockouts,
+            ReportMeasures.recovery,
             ReportShadow.command, ReportMeasures.trials,
         ]
     )

@@ -157,6 +157,18 @@ import TideoverJSON
         )
     }
 
+    private static func deadlines(_ name: String) throws -> Deadlines {
+        let text = JSONValue.string(name)
+        let deadline: JSONValue = [
+            "kind": text, "at": "2026-05-01T10:00:00.000Z", "customer": text, "purchase": text,
+            "product": text, "sentence": text,
+        ]
+        let report: JSONValue = [
+            "rows": [["app": text, "environment": "sandbox", "deadlines": [deadline]]]
+        ]
+        return try Deadlines(of: Place(app: name, environment: "sandbox"), json(report))
+    }
+
     private static func measures(_ name: String) throws -> Measures {
         let point: JSONValue = [
             "days": 30, "entries": 2, "decided": ["share": 0.5],
@@ -205,6 +217,7 @@ import TideoverJSON
                     place,
                     try reports(name),
                     try measures(name),
+                    try deadlines(name),
                     hasWebhooks: true,
                     unclaimed: [try purchase(name)],
                     hasMore: true

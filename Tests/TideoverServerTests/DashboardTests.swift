@@ -111,6 +111,7 @@ import TideoverStorage
         "/dashboard/apps/cards/search?q=none", customer, customer + "?environment=sandbox",
         customer + "?environment=sandbox&at=2026-05-02T10:00",
         customer + "?environment=sandbox&at=2026-05-02T10:00:00Z",
+        customer + "?environment=sandbox&at=1777716000000",
     ]
 
     // MARK: Off and on

@@ -102,6 +102,41 @@ import TideoverTestProcesses
         await server.close()
     }
 
+    // MARK: Deadlines
+
+    private func deadlines(_ server: TestServer, _ query: String = "") async throws -> [JSONValue] {
+        let response = try await server.get("/v1/reports/deadlines?app=cards\(query)")
+        #expect(response.status == 200)
+        let rows = JSONValue(try JSONDocument(response.body).root)["rows"]?.array ?? []
+        let row = try #require(rows.first { $0["environment"]?.string == "sandbox" })
+        return row["deadlines"]?.array ?? []
+    }
+
+    @Test func `the ends of grace and hold are listed with their customers, soonest first`()
+        async throws
+    {
+        let server = try await Self.lives()
+        // The first paid in grace; the second has been on hold since the end.
+        let late = try await deadlines(server)
+        #expect(late.map { $0["kind"]?.string } == ["holdEnd"])
+        let hold = try #require(late.first)
+        #expect(hold["customer"]?.string == "00000000-0000-4000-8000-000000000002")
+        #expect(hold["purchase"]?.string == "appStore:3000000000000002")
+        #expect(hold["product"]?.string == "cards.pro.monthly")
+        let end = try #require(hold["at"]?.string.flatMap { Instant(rfc3339: $0) })
+        #expect(end > Message.end + .days(40) && end <= Message.end + .days(61))
+        // On the next day both payments were open.
+        server.set(Message.end + .days(1))
+        let early = try await deadlines(server)
+        #expect(early.map { $0["kind"]?.string } == ["graceEnd", "holdEnd"])
+        #expect(early.first?["at"]?.string == (Message.end + .days(16)).rfc3339)
+        #expect(try await deadlines(server, "&kind=graceEnd").count == 1)
+        #expect(try await deadlines(server, "&kind=consumption").isEmpty)
+        let wrong = try await server.get("/v1/reports/deadlines?kind=tomorrow")
+        #expect(wrong.status == 400)
+        await server.close()
+    }
+
     // MARK: Another policy
 
     private func trial(

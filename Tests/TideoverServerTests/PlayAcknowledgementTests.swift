@@ -71,6 +71,24 @@ import TideoverServer
         await backEnd.close()
     }
 
+    @Test func `the deadlines list an acknowledgement that waits, until it is made`() async throws {
+        let google = google()
+        let backEnd = try backEnd(google)
+        try await backEnd.push(4, "token-1")
+        func deadlines() async throws -> [JSONValue] {
+            let rows = try await backEnd.get("/v1/reports/deadlines?app=cards")["rows"]?.array
+            let row = rows?.first { $0["environment"]?.string == "production" }
+            return row?["deadlines"]?.array ?? []
+        }
+        let waiting = try #require(try await deadlines().first)
+        #expect(waiting["kind"]?.string == "acknowledgement")
+        #expect(waiting["at"]?.string == "2026-05-04T10:00:00.000Z")
+        #expect(waiting["customer"]?.string == TestServer.anna)
+        try await backEnd.live(until: PlayBackEnd.start + .hours(1))
+        #expect(try await deadlines().isEmpty)
+        await backEnd.close()
+    }
+
     @Test func `a one-time purchase is acknowledged after it is paid`() async throws {
         let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
         let paid = PlayBackEnd.start + .hours(5)

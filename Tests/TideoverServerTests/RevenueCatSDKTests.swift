@@ -344,6 +344,72 @@ import TideoverSignatures
 
     // MARK: Keys and other paths
 
+    // MARK: Back ends
+
+    private func key(_ server: TestServer, _ kind: String, of app: String) async throws -> String {
+        let wish: JSONValue = ["kind": .string(kind), "apps": [.string(app)]]
+        let made = try await server.send("POST", "/v1/keys", body: wish.encoded())
+        return try #require(try JSONDocument(made.body).root["key"]?.string)
+    }
+
+    @Test func `a back end reads the same customer in both versions of RevenueCat's API`()
+        async throws
+    {
+        let server = try server()
+        let app = SDKApp(server: server, key: "appl_test")
+        let bought = try await app.post([
+            "fetch_token": .string(try transaction(server)), "product_id": "cards.pro.monthly",
+        ])
+        #expect(bought.status == 200)
+        let path = "/v2/projects/cards/customers/u_42"
+        let keys = [
+            try await key(server, "secret", of: "cards"),
+            try await key(server, "viewer", of: "cards"),
+        ]
+        for instant in [server.now, Message.end - .seconds(1), Message.end + .days(90)] {
+            server.set(instant)
+            let hasAccess = try await server.premium("u_42").hasSuffix(" access")
+            for backEnd in keys.map({ SDKApp(server: server, key: $0) }) {
+                let first = try await backEnd.get()
+                #expect(first.status == 200)
+                #expect(first.isActive("premium") == hasAccess)
+                let list = try await backEnd.ask("GET", "\(path)/active_entitlements")
+                #expect(list.status == 200)
+                #expect(list.body["object"]?.string == "list")
+                let items = list.body["items"]?.array ?? []
+                #expect(
+                    items.map { $0["entitlement_id"]?.string } == (hasAccess ? ["premium"] : [])
+                )
+                let end = items.first?["expires_at"]?.int64
+                #expect((end ?? 0 > instant.millisecondsSince1970) == hasAccess)
+                let customer = try await backEnd.ask("GET", path)
+                #expect(customer.body["active_entitlements"] == list.body)
+                #expect(customer.body["project_id"]?.string == "cards")
+            }
+        }
+        await server.close()
+    }
+
+    @Test func `a key that may not read the app reads nothing in RevenueCat's form`() async throws {
+        let server = try server()
+        let path = "/v2/projects/cards/customers/u_42"
+        let other = try await key(server, "secret", of: "rehearsal")
+        let device = try await key(server, "public", of: "cards")
+        for key in [other, device] {
+            let app = SDKApp(server: server, key: key)
+            #expect(try await app.get().status == 401)
+            #expect(try await app.ask("GET", path).status == 403)
+            #expect(try await app.ask("GET", "/v1/subscribers/u_42?app=cards").status == 401)
+        }
+        let admin = SDKApp(server: server, key: TestServer.adminKey.text)
+        #expect(try await admin.get().status == 401)
+        #expect(try await admin.ask("GET", "/v1/subscribers/u_42?app=cards").status == 200)
+        #expect(try await admin.ask("GET", "/v2/projects/none/customers/u_42").status == 404)
+        let sdk = SDKApp(server: server, key: "appl_test")
+        #expect(try await sdk.ask("GET", path).status == 401)
+        await server.close()
+    }
+
     @Test func `a key finds its app and its store`() async throws {
         let server = try server(TestPlay())
         for (key, product) in [

@@ -37,6 +37,19 @@ function timelineKeys() {
   }
 }
 
+/** Shows the instant of the slider while it moves, and leads to it when it stops. */
+function instantSlider() {
+  const slider = document.querySelector("input[type=range][name=at]");
+  if (!slider) return;
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const shown = document.createElement("output");
+  const show = () => { shown.textContent = format.format(new Date(Number(slider.value))); };
+  slider.closest("label").after(shown);
+  slider.addEventListener("input", show);
+  slider.addEventListener("change", () => slider.form.requestSubmit());
+  show();
+}
+
 /** Adds a button that copies the sentence for the customer. */
 function copyButton() {
   const reply = document.getElementById("reply");
@@ -60,3 +73,4 @@ localTimes();
 searchKey();
 timelineKeys();
 copyButton();
+instantSlider();

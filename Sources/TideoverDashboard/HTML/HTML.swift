@@ -61,7 +61,7 @@ package struct Attribute: Hashable, Sendable {
     package enum Name: String, Sendable {
         case `class`, id, lang, title, name, value, type, `for`, role, content, charset, datetime
         case scope, rel, method, autocomplete, placeholder, x, y, width, height, rx, x1, x2, y1, y2
-        case d, viewBox, tabindex, maxlength, min, max
+        case d, viewBox, tabindex, maxlength, min, max, step
         case isCurrent = "aria-current"
         case isHidden = "aria-hidden"
         case label = "aria-label"

@@ -6,6 +6,7 @@ package enum AppPage {
         _ place: Place,
         _ reports: Reports,
         _ measures: Measures,
+        _ deadlines: Deadlines,
         hasWebhooks: Bool,
         unclaimed: [FoundPurchase],
         hasMore: Bool
@@ -25,7 +26,7 @@ package enum AppPage {
                 ),
                 hasWebhooks
                     ? .tag(.p, [], .tag(.a, [.href(place.webhooks())], "Webhooks")) : .nothing,
-                MeasureCards(measures: measures).all,
+                deadlineCard(place, deadlines), MeasureCards(measures: measures).all,
                 reports.lockouts.first { $0.place == place }.map(lockouts) ?? .nothing,
                 drift.map(differences) ?? .nothing,
                 arrivals.isEmpty
@@ -36,6 +37,37 @@ package enum AppPage {
                         [PortfolioPage.arrivals(reports)]
                     ),
                 unclaimedCard(place, unclaimed, hasMore: hasMore),
+            ]
+        )
+    }
+
+    private static func deadlineCard(_ place: Place, _ deadlines: Deadlines) -> HTML {
+        guard !deadlines.soonest.isEmpty else {
+            return Parts.card("Deadlines", "deadlines", [Parts.quiet("Nothing has a deadline.")])
+        }
+        return Parts.card(
+            "Deadlines",
+            "deadlines",
+            [
+                Parts.table(
+                    "What must happen by when, soonest first",
+                    [
+                        .init(title: "By"), .init(title: "Customer"), .init(title: "Product"),
+                        .init(title: "What happens then"),
+                    ],
+                    deadlines.soonest.map { deadline in
+                        [
+                            Shown.time(deadline.at),
+                            deadline.customer.map {
+                                .tag(.a, [.href(place.customer($0))], .name($0))
+                            } ?? "none", deadline.product.map(HTML.name) ?? "none",
+                            .name(deadline.sentence),
+                        ]
+                    }
+                ),
+                deadlines.hasMore
+                    ? Parts.quiet("There are more; `tideover report deadlines` lists them.")
+                    : .nothing,
             ]
         )
     }

@@ -59,8 +59,44 @@ package struct CustomerPage {
                     view.isPast
                         ? .tag(.a, [.href(view.place.customer(view.customer))], "Back to now")
                         : .nothing
-                ),
+                ), slider,
             ]
+        )
+    }
+
+    /// Moves through the life of the customer, from its beginning until now.
+    private var slider: HTML {
+        let phases = view.entitlements.flatMap(\.life.phases).filter { $0.value != .never }
+        guard let start = phases.map(\.from).min(), let end = phases.map(\.until).max(),
+            start < end
+        else { return .nothing }
+        func milliseconds(_ instant: Instant) -> Int { Int(instant.millisecondsSince1970) }
+        let position = min(max(view.asOf, start), end)
+        return .tag(
+            .form,
+            [.class("line"), .action(view.place.customer(view.customer))],
+            .tag(
+                .input,
+                [
+                    .of(.type, "hidden"), .of(.name, "environment"),
+                    .of(.value, view.place.environment),
+                ]
+            ),
+            .tag(
+                .label,
+                [.class("wide")],
+                "Any instant of the life",
+                .tag(
+                    .input,
+                    [
+                        .of(.type, "range"), .of(.name, "at"), .of(.min, milliseconds(start)),
+                        .of(.max, milliseconds(end)),
+                        .of(.step, max(1, (milliseconds(end) - milliseconds(start)) / 1_000)),
+                        .of(.value, String(milliseconds(position))),
+                    ]
+                )
+            ),
+            .tag(.button, [.of(.type, "submit")], "Show this instant")
         )
     }
 

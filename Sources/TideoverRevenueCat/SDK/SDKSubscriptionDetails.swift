@@ -1,4 +1,4 @@
-import TideoverCore
+package import TideoverCore
 
 // The members that the SDKs show beside `isActive`, and from which they compute `willRenew`.
 
@@ -67,7 +67,7 @@ extension SDKCustomerInfo.Subscription {
 
 extension SDKCustomerInfo.Expiry {
     /// Nil for never.
-    var end: Instant? {
+    package var end: Instant? {
         switch self {
         case .never: nil
         case .active(let end), .ended(let end): end

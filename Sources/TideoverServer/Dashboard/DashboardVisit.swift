@@ -42,6 +42,13 @@ struct DashboardVisit: Sendable {
                 place,
                 try await reports(of: place.app),
                 try await measures(of: place),
+                try Deadlines(
+                    of: place,
+                    try await ask(
+                        "/v1/reports/deadlines",
+                        [QueryItem(name: "app", value: place.app)]
+                    )
+                ),
                 hasWebhooks: person.grant.kind == .admin,
                 unclaimed: try unclaimed.elements("purchases").map(FoundPurchase.init),
                 hasMore: unclaimed["more"]?.bool ?? false
@@ -299,9 +306,11 @@ struct DashboardVisit: Sendable {
         return app
     }
 
-    /// Returns the instant of `at`: RFC 3339, or a browser's local form read as UTC.
+    /// Returns the instant of `at`: RFC 3339, a browser's local form read as UTC, or milliseconds.
     private func pastInstant() throws(Problem) -> Instant? {
         guard let text = call.request.queryValue("at"), !text.isEmpty else { return nil }
+        let moved = Int64(text).map(Instant.init(millisecondsSince1970:))
+        if let moved, Instant.writable.contains(moved) { return moved }
         let forms = [text, "\(text)Z", "\(text):00Z"]
         guard let instant = forms.lazy.compactMap({ Instant(rfc3339: $0) }).first else {
             throw .badInstant("at", found: text)

@@ -11,7 +11,7 @@ import TideoverRevenueCat
 extension Service {
     static let sdkRoutes: [Route] =
         [
-            sdk("GET", "/v1/subscribers/{id}") { try await $0.customerInfo() },
+            subscriber,
             sdk("POST", "/v1/receipts") { try await $0.receipt() },
             sdk("POST", "/v1/subscribers/identify") { try await $0.identify() },
             sdk("GET", "/v1/subscribers/{id}/offerings") { $0.offerings() },
@@ -19,6 +19,14 @@ extension Service {
             sdk("POST", "/v1/subscribers/{id}/attributes") { try $0.attributes() },
             sdk("POST", "/v1/subscribers/{id}/alias") { try await $0.alias() },
         ] + emptyRoutes + refusedRoutes
+
+    /// The customer info, for an SDK or for a back end.
+    private static let subscriber = Route("GET", "/v1/subscribers/{id}", needs: .nothing) {
+        service,
+        call in
+        let visit = try service.restVisit(call) ?? service.sdkVisit(call)
+        return try await visit.customerInfo()
+    }
 
     /// Accepted and not used, or without content.
     private static let emptyRoutes: [Route] = [
@@ -57,8 +65,8 @@ extension Service {
         refused("GET", "/v1/receipts/amazon/{user}/{receipt}", .storeNotServed),
     ]
 
-    static let routesWithSDK = routes + sdkRoutes
-    static let allRoutes = routesWithDashboard + sdkRoutes
+    static let routesWithSDK = routes + sdkRoutes + restRoutes
+    static let allRoutes = routesWithDashboard + sdkRoutes + restRoutes
     private static let sdkTemplates = Set(sdkRoutes.map(\.template))
 
     private static func sdk(

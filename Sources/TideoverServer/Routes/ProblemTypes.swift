@@ -892,6 +892,13 @@ extension ProblemType {
             action: "Send a list of product, store and country, separated by commas."
         ),
         ProblemType(
+            "bad-deadline-kind",
+            status: 400,
+            title: "Unknown kind of deadline.",
+            meaning: "`kind` names an unknown kind of deadline.",
+            action: "Send one of the kinds in `detail`, or leave `kind` out for all."
+        ),
+        ProblemType(
             "bad-policy",
             status: 400,
             title: "Invalid policy.",

@@ -537,6 +537,16 @@ public struct Service: Sendable {
                 longReads: service.longReads
             ).respond()
         },
+        Route("GET", "/v1/reports/deadlines", needs: .secret) { service, call in
+            try await DeadlineReportRoute(
+                apps: service.reportedApps(call),
+                storage: service.storage,
+                clock: service.clock,
+                longReads: service.longReads,
+                consumption: service.consumption,
+                backfillers: service.backfillers
+            ).respond(to: call.request)
+        },
         Route("GET", "/v1/reports/recovery", needs: .secret) { service, call in
             try await service.measureReport(call, MeasureReportRoute.recovery)
         },

@@ -133,6 +133,11 @@ final class ConsumptionQueue: Sendable {
         requests.withLock { $0.compactMap(\.self).filter { $0.dueAt <= now } }
     }
 
+    /// The requests without an answer.
+    var waiting: [ConsumptionRequest] {
+        requests.withLock { $0.compactMap(\.self).filter { $0.state == .waiting } }
+    }
+
     /// When the next action is due; nil if there is none.
     var nextAt: Instant? {
         requests.withLock { $0.compactMap { $0?.dueAt }.min() }

@@ -2098,6 +2098,44 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/reports/deadlines": {
+              "get": {
+                "tags": ["reports"],
+                "operationId": "getDeadlineReport",
+                "summary": "What must happen by when",
+                "description": "Ends of grace and hold, acknowledgements that Google Play waits for, requests for consumption information of the App Store, and the end of the App Store's history of notifications; soonest first. All facts are read, page by page, so the time grows with their number.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  {
+                    "name": "app", "in": "query",
+                    "description": "One app instead of all that the key allows",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "kind", "in": "query",
+                    "description": "One kind instead of all",
+                    "schema": {
+                      "type": "string",
+                      "enum": ["graceEnd", "holdEnd", "acknowledgement", "consumption", "notificationHistory"]
+                    }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "A row for each environment of each app",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/DeadlineReport" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/apps/{app}/policy/try": {
               "post": {
                 "tags": ["reports"],
@@ -3725,6 +3763,47 @@ enum OpenAPIDocument {
                   "churn": { "$ref": "#/components/schemas/MeasuredShare" }
                 }
               },
+              "DeadlineReport": {
+                "type": "object",
+                "required": ["asOf", "rows"],
+                "properties": {
+                  "asOf": { "$ref": "#/components/schemas/Instant" },
+                  "rows": {
+                    "type": "array",
+                    "items": {
+                      "type": "object",
+                      "required": ["app", "environment", "deadlines", "more"],
+                      "properties": {
+                        "app": { "type": "string" },
+                        "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                        "deadlines": {
+                          "type": "array",
+                          "description": "Soonest first; the first 500",
+                          "items": {
+                            "type": "object",
+                            "required": ["kind", "at", "customer", "purchase", "product", "sentence"],
+                            "properties": {
+                              "kind": {
+                                "type": "string",
+                                "enum": [
+                                  "graceEnd", "holdEnd", "acknowledgement", "consumption",
+                                  "notificationHistory"
+                                ]
+                              },
+                              "at": { "$ref": "#/components/schemas/Instant" },
+                              "customer": { "type": ["string", "null"] },
+                              "purchase": { "type": ["string", "null"] },
+                              "product": { "type": ["string", "null"] },
+                              "sentence": { "type": "string", "description": "What happens then" }
+                            }
+                          }
+                        },
+                        "more": { "type": "boolean", "description": "Whether there are further ones" }
+                      }
+                    }
+                  }
+                }
+              },
               "PolicyTotals": {
                 "type": "object",
                 "description": "Summed over customers",
@@ -5206,6 +5285,7 @@ enum OpenAPIDocument {
                       "/problems/environment-not-served",
                       "/problems/bad-instant",
                       "/problems/bad-dimension",
+                      "/problems/bad-deadline-kind",
                       "/problems/bad-policy",
                       "/problems/bad-knowledge",
                       "/problems/bad-cursor",

@@ -1,0 +1,109 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverRevenueCat
+import TideoverStorage
+
+/// Reads of RevenueCat's REST API for back ends, with an API key of Tideover.
+///
+/// Version 1 is `GET /v1/subscribers/{id}`, which the SDKs use too: the kind of key decides. Version 2
+/// names the app as the project. Its errors are problems, as in the rest of the API.
+extension Service {
+    static let restRoutes: [Route] = [
+        Route("GET", "/v2/projects/{app}/customers/{customer}", needs: .secret) { service, call in
+            try await service.restVisit(call, app: call["app"]).customer(call["customer"])
+        },
+        Route(
+            "GET",
+            "/v2/projects/{app}/customers/{customer}/active_entitlements",
+            needs: .secret
+        ) { service, call in
+            try await service.restVisit(call, app: call["app"])
+                .activeEntitlements(call["customer"])
+        },
+    ]
+
+    /// Returns the visit of a back end, whose key is for one app, or names the app in `app`; nil for
+    /// any other request.
+    func restVisit(_ call: Call) -> SDKVisit? {
+        guard case .key(let grant, _) = call.presented,
+            Need.secret.kinds(writing: false).contains(grant.kind)
+        else { return nil }
+        let only = grant.apps.count == 1 ? grant.apps.first : nil
+        guard let id = call.request.queryValue("app") ?? only, grant.opens(app: id) else {
+            return nil
+        }
+        return try? restVisit(call, app: id)
+    }
+
+    private func restVisit(_ call: Call, app id: String) throws(Problem) -> SDKVisit {
+        guard let app = apps[id], let sdk = app.revenueCatSDK else { throw .unknownApp(id) }
+        return SDKVisit(
+            service: self,
+            call: call,
+            app: app,
+            sdk: sdk,
+            store: app.stores.sorted { $0.rawValue < $1.rawValue }.first ?? .appStore
+        )
+    }
+}
+
+extension SDKVisit {
+    /// The customer in version 2, without members that Tideover has nothing for.
+    fileprivate func customer(_ id: String) async throws -> Response {
+        let answer = try await answer(about: user(id))
+        return rest { writer in
+            writer.field("object", "customer")
+            writer.field("id", id)
+            writer.field("project_id", app.id)
+            writer.field("first_seen_at", answer.info.firstSeen?.millisecondsSince1970)
+            writer.field("last_seen_at", Int64?.none)
+            writer.field(
+                "active_entitlements",
+                object: { list(answer, of: id, to: &$0) }
+            )
+            writer.field("experiment", String?.none)
+        }
+    }
+
+    fileprivate func activeEntitlements(_ id: String) async throws -> Response {
+        let answer = try await answer(about: user(id))
+        return rest { list(answer, of: id, to: &$0) }
+    }
+
+    private func user(_ id: String) throws(Problem) -> SDKUserID {
+        do {
+            return try SDKUserID(id)
+        } catch {
+            throw .badCustomer
+        }
+    }
+
+    private func list(_ answer: Answer, of id: String, to writer: inout JSONWriter) {
+        writer.field("object", "list")
+        writer.field(
+            "items",
+            array: { writer in
+                for (name, entitlement) in answer.info.entitlements.sorted(by: { $0.key < $1.key })
+                where entitlement.expires.isActive {
+                    writer.object { writer in
+                        writer.field("object", "customer.active_entitlement")
+                        writer.field("entitlement_id", name)
+                        writer.field(
+                            "expires_at",
+                            entitlement.expires.end?.millisecondsSince1970
+                        )
+                    }
+                }
+            }
+        )
+        writer.field("next_page", String?.none)
+        let customer = PercentEncoding.encode(id)
+        let project = PercentEncoding.encode(app.id)
+        writer.field("url", "/v2/projects/\(project)/customers/\(customer)/active_entitlements")
+    }
+
+    private func rest(_ body: (inout JSONWriter) -> Void) -> Response {
+        .json(headers: ["Cache-Control": "private, no-store"], body)
+    }
+}
