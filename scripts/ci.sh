@@ -66,7 +66,9 @@ build_tests() {
     swift build --build-tests "${strict[@]}" "$@"
 }
 
-# Rooms are optimized where a build's tests run for minutes: they then take a third of the time.
+# Rooms are optimized where a build's tests run for minutes: they then take a third of the time. Not
+# under the thread sanitizer: optimized code reads in place what a continuation handed over, and the
+# runtime does not tell the sanitizer about a continuation that is resumed before it is awaited.
 optimized() {
     local -x TIDEOVER_OPTIMIZED_TESTS=1
     "$@"
@@ -280,7 +282,7 @@ full)
     joined
     step "documentation" documentation
     step "public declarations" scripts/api.sh .build/coverage
-    step "tests under the thread sanitizer" optimized sanitized_tests thread
+    step "tests under the thread sanitizer" sanitized_tests thread
     step "tests under the address sanitizer" optimized sanitized_tests address
     step "release build, and that of the fuzzers" optimized_builds
     beside "smoke of the fuzzers" scripts/fuzz.sh smoke --built

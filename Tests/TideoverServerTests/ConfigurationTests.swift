@@ -214,6 +214,43 @@ import TideoverSignatures
         )
     }
 
+    @Test func `an offering that an app cannot offer causes a notice`() throws {
+        let configuration = try load(
+            app(
+                #"""
+                appStore: { bundleId: "a.b" },
+                revenueCat: { sdk: { appStoreKeys: ["appl_a"], currentOffering: "winter",
+                  offerings: { default: { packages: { "$rc_monthly": ["monthly", "yearly"] } } } } },
+                products: { monthly: { entitlements: ["pro"], period: "P1M" } }
+                """#
+            )
+        )
+        #expect(
+            configuration.notices == [
+                "apps[0].revenueCat.sdk.offerings.default.packages.$rc_monthly names `yearly`, which "
+                    + "the catalogue does not have, so an app cannot offer it and a purchase of it "
+                    + "unlocks nothing",
+                "apps[0].revenueCat.sdk.currentOffering is `winter`, which is none of the "
+                    + "offerings, so an app has no current offering",
+            ]
+        )
+    }
+
+    @Test func `a key of RevenueCat's SDK belongs to one app and one store`() throws {
+        func app(_ id: String, _ sdk: String) -> String {
+            #"{ id: "\#(id)", environments: ["sandbox"], revenueCat: { sdk: { \#(sdk) } } }"#
+        }
+        let apps = [
+            app("a", #"appStoreKeys: ["appl_a"]"#),
+            app("b", #"appStoreKeys: ["appl_b", "appl_a"], googlePlayKeys: ["appl_b"]"#),
+        ]
+        let found = problems("{ apps: [\(apps.joined(separator: ", "))] }")
+        #expect(found.count == 2)
+        for key in ["appl_a", "appl_b"] {
+            #expect(found.contains { $0.contains("apps[1].revenueCat") && $0.contains(key) })
+        }
+    }
+
     @Test func `apps keep their order`() throws {
         let ids = ["zoo", "cards", "a-1"]
         let apps = ids.map { #"{ id: "\#($0)", environments: ["sandbox"] }"# }

@@ -86,8 +86,19 @@ private struct SoldPackage {
 
 extension SDKOfferings.Package {
     fileprivate func sold(in store: Store, of catalogue: Catalogue) -> SoldPackage? {
-        products.first { catalogue.sells($0, in: store) }.map {
+        products.first { catalogue.offers($0, in: store) }.map {
             SoldPackage(identifier: identifier, product: SDKProduct($0, in: store))
         }
+    }
+}
+
+extension Catalogue {
+    /// Returns whether an SDK can offer a product in a store. Android skips a subscription without a
+    /// base plan, and its package with it.
+    fileprivate func offers(_ productId: String, in store: Store) -> Bool {
+        let isWithoutPlan = SDKProduct(productId, in: store).basePlan == nil
+        let isSubscription = products[productId]?.kind == .autoRenewable
+        return sells(productId, in: store)
+            && !(store == .googlePlay && isSubscription && isWithoutPlan)
     }
 }

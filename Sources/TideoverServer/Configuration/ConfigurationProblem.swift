@@ -106,6 +106,10 @@ enum ConfigurationNotice: Hashable {
     case withoutEffect(path: String, kind: String)
     /// A list of trusted proxies contains a network of all addresses.
     case trustsEverybody(path: String)
+    /// A package of an offering names a product that the catalogue does not have.
+    case offeredProductUnknown(path: String, product: String)
+    /// The current offering is none of the offerings.
+    case currentOfferingUnknown(path: String, offering: String)
     /// A variable is empty.
     case emptyVariable(String)
     /// A variable with our prefix is unknown; `closest` is the most similar known variable.

@@ -78,6 +78,7 @@ extension ConfigurationSection {
         if sections.isEmpty { report(.mismatch(.apps, found: .emptyList), of: "apps") }
         let base = variable.map { ConfigurationVariable.name($0, "apps") }
         var first: [String: ConfigurationSource] = [:]
+        var sdkKeys: Set<String> = []
         return sections.compactMap { app in
             app.variable = nil
             let id = app.value("id", .appId, isNeeded: true)
@@ -87,7 +88,13 @@ extension ConfigurationSection {
                 first[id] = app.source(of: "id")
                 app.variable = base.map { ConfigurationVariable.name($0, id) }
             }
-            return app.readApp(id: id, in: folder, readFile)
+            let read = app.readApp(id: id, in: folder, readFile)
+            // A request names its app by the key alone.
+            for key in read?.revenueCat?.sdk?.keys ?? [] {
+                if sdkKeys.insert(key).inserted { continue }
+                app.report(.repeated(key, firstLine: nil), of: "revenueCat")
+            }
+            return read
         }
     }
 
@@ -106,6 +113,7 @@ extension ConfigurationSection {
         let simulatedStore = readSimulatedStore(environments, in: folder, readFile)
         let revenueCat = readRevenueCat(in: folder)
         let catalogue = readCatalogue(in: folder, readFile)
+        if let sdk = revenueCat?.sdk { noteOddities(sdk, of: catalogue) }
         let policy = section("policy").readPolicy(of: catalogue)
         let silence = value("silence", .duration, default: "6h")
         close()
@@ -370,6 +378,29 @@ extension ConfigurationSection {
             apiKeyFile: key.map(folder.path(of:)),
             sdk: sdk
         )
+    }
+
+    /// Notes what an app with RevenueCat's SDK could not offer.
+    private func noteOddities(_ sdk: RevenueCatSDK, of catalogue: Catalogue) {
+        let place = "\(path(of: "revenueCat")).sdk"
+        for offering in sdk.offerings {
+            for package in offering.packages {
+                for product in package.products where catalogue.products[product] == nil {
+                    let path = "\(place).offerings.\(offering.identifier).packages"
+                    note(
+                        .offeredProductUnknown(
+                            path: "\(path).\(package.identifier)",
+                            product: product
+                        )
+                    )
+                }
+            }
+        }
+        if let current = sdk.currentOffering,
+            !sdk.offerings.contains(where: { $0.identifier == current })
+        {
+            note(.currentOfferingUnknown(path: "\(place).currentOffering", offering: current))
+        }
     }
 
     private func readSDK() -> RevenueCatSDK? {

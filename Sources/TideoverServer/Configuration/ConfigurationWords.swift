@@ -182,6 +182,12 @@ extension ConfigurationNotice: CustomStringConvertible {
         case .trustsEverybody(let path):
             "\(printable(path)) contains every address, so every client can pretend to have "
                 + "another one"
+        case .offeredProductUnknown(let path, let product):
+            "\(printable(path)) names \(quoted(product)), which the catalogue does not have, so an "
+                + "app cannot offer it and a purchase of it unlocks nothing"
+        case .currentOfferingUnknown(let path, let offering):
+            "\(printable(path)) is \(quoted(offering)), which is none of the offerings, so an app "
+                + "has no current offering"
         case .emptyVariable(let name): "\(name) is empty and is treated as not set"
         case .unknownVariable(let name, let closest):
             "\(printable(name)) is set, but no setting has this name" + suggestion(closest)

@@ -49,6 +49,9 @@ public struct RevenueCatSDK: Hashable, Sendable {
         self.offerings = offerings
     }
 
+    /// The keys of both stores.
+    var keys: [String] { appStoreKeys + googlePlayKeys }
+
     var offered: SDKOfferings {
         SDKOfferings(
             current: currentOffering ?? "",
@@ -74,7 +77,7 @@ struct SDKKeyTable: Sendable {
 
     private let owners: [String: Owner]
 
-    /// Creates the table. A key of two apps belongs to the first by id.
+    /// Creates the table. The configuration has each key once.
     init(_ apps: [App]) {
         var owners: [String: Owner] = [:]
         for app in apps.sorted(by: { $0.id < $1.id }) {

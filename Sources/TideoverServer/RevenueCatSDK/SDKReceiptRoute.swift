@@ -73,7 +73,8 @@ extension SDKVisit {
     /// Joins a customer with the owner of a purchase if the SDK itself named the owner.
     ///
     /// On Google Play the SDK names the SHA-256 digest of the app user id as the account of a
-    /// purchase, so the digest's purchases are the customer's.
+    /// purchase, so the digest's purchases are the customer's. The purchase can be older than a
+    /// log-in, so each of the customer's ids counts.
     private func adopts(
         _ lineage: Lineage,
         _ customer: CustomerID,
@@ -83,11 +84,16 @@ extension SDKVisit {
         let owner = try await onPool {
             try service.storage.lineageRecord(lineage, app: app.id).owners.owner(at: now)
         }
-        // A UUID is kept in lower case, whatever the app wrote.
-        let digests = [customer.text, customer.text.uppercased()].map {
-            Hexadecimal.text(SHA256.hash($0.utf8))
+        let ids = try await onPool {
+            try app.environments.reduce(into: Set([customer])) { ids, environment in
+                ids.formUnion(
+                    try service.storage.identity(of: key(of: customer, in: environment)).all
+                )
+            }
         }
-        guard let owner, digests.contains(owner.text) else { return false }
+        guard let owner, ids.contains(where: { $0.sdkAccounts.contains(owner) }) else {
+            return false
+        }
         return try await join(owner, to: customer, why: "account id of RevenueCat's SDK")
     }
 
@@ -121,6 +127,16 @@ extension SDKVisit {
     }
 
     private static let unasked = SDKError.tryLater("The store could not be asked. Try again later.")
+}
+
+extension CustomerID {
+    /// The accounts that the SDK names on Google Play for this app user id. A UUID is kept in lower
+    /// case, whatever the app wrote.
+    var sdkAccounts: [CustomerID] {
+        Set([text, text.uppercased()]).sorted().compactMap {
+            CustomerID(Hexadecimal.text(SHA256.hash($0.utf8)))
+        }
+    }
 }
 
 extension SDKError {

@@ -114,7 +114,7 @@ struct SDKVisit: Sendable {
     /// the new customer's.
     func identify() async throws -> Response {
         let identification = try SDKIdentification(request.body)
-        let isKnown = try await isKnown(identification.new)
+        let isKnown = try await isKnown(identification.new.customer)
         try await merge(identification.former, into: identification.new)
         let answer = try await answer(about: identification.new)
         return SDKResponse(at: answer.now).json(status: isKnown ? 200 : 201, answer.write)
@@ -126,22 +126,31 @@ struct SDKVisit: Sendable {
         return response.json { _ in }
     }
 
-    private func isKnown(_ user: SDKUserID) async throws -> Bool {
+    private func isKnown(_ customer: CustomerID) async throws -> Bool {
         try await onPool {
             try app.environments.contains {
-                try service.storage.row(of: key(of: user.customer, in: $0)) != nil
+                try service.storage.row(of: key(of: customer, in: $0)) != nil
             }
         }
     }
 
-    /// Joins an anonymous id with another customer, if anything is known of it. Ids that cannot be
-    /// joined stay two customers, as after a switch of accounts.
+    /// Joins an anonymous id with another customer, if anything is known of it or of the account
+    /// that the SDK names for it on Google Play. Ids that cannot be joined stay two customers, as
+    /// after a switch of accounts.
     private func merge(_ former: SDKUserID, into new: SDKUserID) async throws {
-        guard former.isAnonymous, former != new, try await isKnown(former) else { return }
+        guard former.isAnonymous, former != new else { return }
+        var accounts: [CustomerID] = []
+        for account in former.customer.sdkAccounts where try await isKnown(account) {
+            accounts.append(account)
+        }
+        let isFormerKnown = try await isKnown(former.customer)
+        guard isFormerKnown || !accounts.isEmpty else { return }
         let changer = service.rateLimiter.sender(of: request, to: app.id, for: .change)
         if let objection = service.rateLimiter.objection(to: changer) { throw objection }
         service.rateLimiter.charge(changer)
-        _ = try await join(former.customer, to: new.customer, why: "log-in")
+        for id in [former.customer] + accounts {
+            _ = try await join(id, to: new.customer, why: "log-in")
+        }
     }
 
     /// Declares that two ids are one customer, in each environment. Returns whether they are.
