@@ -80,10 +80,6 @@ OFFSETS = {"1 s before its end": -1000, "1 ms before its end": -1, "at its end":
            "1 ms after its end": 1, "1 s after its end": 1000}
 # Accepted differences between server and description, each by its sentence with the reason.
 KNOWN = {
-    "Android: an offering lists the products of its store":
-        "a subscription without a base plan is listed for Google Play if the catalogue names no store",
-    "Android: a purchase of the anonymous id is accepted after its log-in":
-        "the store's account is the digest of the anonymous id, which a log-in does not add as an alias",
     "GET /rcbilling/v1/subscribers/{id}/products?id=a&id=b is answered 200 with {\"product_details\": []}":
         "only web apps ask this, and docs/switching.md leaves web billing out",
     "POST /v1/external_purchase_tokens is answered 400 with {\"code\": 7000}":
