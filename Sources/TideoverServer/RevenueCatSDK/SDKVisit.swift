@@ -137,6 +137,9 @@ struct SDKVisit: Sendable {
     /// Joins an anonymous id with another customer, if anything is known of it or of the account
     /// that the SDK names for it on Google Play. Ids that cannot be joined stay two customers, as
     /// after a switch of accounts.
+    ///
+    /// On Google Play an unknown id is joined too, while the sender has a budget: a purchase that
+    /// arrives later names only the account.
     private func merge(_ former: SDKUserID, into new: SDKUserID) async throws {
         guard former.isAnonymous, former != new else { return }
         var accounts: [CustomerID] = []
@@ -144,9 +147,13 @@ struct SDKVisit: Sendable {
             accounts.append(account)
         }
         let isFormerKnown = try await isKnown(former.customer)
-        guard isFormerKnown || !accounts.isEmpty else { return }
+        let isNeeded = isFormerKnown || !accounts.isEmpty
+        guard isNeeded || store == .googlePlay else { return }
         let changer = service.rateLimiter.sender(of: request, to: app.id, for: .change)
-        if let objection = service.rateLimiter.objection(to: changer) { throw objection }
+        if let objection = service.rateLimiter.objection(to: changer) {
+            guard isNeeded else { return }
+            throw objection
+        }
         service.rateLimiter.charge(changer)
         for id in [former.customer] + accounts {
             _ = try await join(id, to: new.customer, why: "log-in")
