@@ -292,6 +292,7 @@ full)
     step "files of a release" release_files
     step "the simulated Google, judged by Google's library" judged scripts/verify-google.sh
     step "the simulated App Store, judged by Apple's library" judged scripts/verify-apple.sh
+    step "clients of RevenueCat's SDKs, simulated" judged scripts/verify-revenuecat-sdk.sh
     step "the clients, beside the release build" clients
     joined
     beside "webhooks, their receivers and mirrors, and files for operators" webhooks_and_packaging
