@@ -10,18 +10,6 @@ enum PolicyTrial {
         "FILE",
         "A policy in the form of `policy` in the configuration; `-` for standard input"
     )
-    private static let from = Parameter.option(
-        "--from",
-        "INSTANT",
-        "From this time, or from the start of this day (UTC); without it, 90 days",
-        as: ValueForm<Instant>.instant(ofDay: .start)
-    )
-    private static let to = Parameter.option(
-        "--to",
-        "INSTANT",
-        "Up to this time, or to the end of this day (UTC), instead of now",
-        as: ValueForm<Instant>.instant(ofDay: .end)
-    )
     private static let knownNow = Parameter.flag(
         "--known-now",
         "Decide with all messages received so far, not with those received by each instant"
@@ -51,13 +39,14 @@ enum PolicyTrial {
             ),
         ],
         parameters: [
-            file, AppAdminClient.app, from, to, knownNow, ConfigurationFile.parameter,
+            file, AppAdminClient.app, ReportMeasures.from, ReportMeasures.to, knownNow,
+            ConfigurationFile.parameter,
             CustomerQuestion.environment, AdminClient.server, json,
         ],
         notes: [
             "Decides the stored facts under both policies and compares them with what the stores, as "
-                + "known now, confirm. Nothing is changed. A key that the policy leaves out has its "
-                + "default.",
+                + "known now, confirm. Nothing is changed. Without --from it is the 90 days before "
+                + "--to. A key that the policy leaves out has its default.",
             AdminClient.note,
         ],
         run: run
@@ -70,7 +59,9 @@ enum PolicyTrial {
             QueryItem(name: "environment", value: environment.rawValue),
             QueryItem(name: "knowledge", value: arguments[knownNow] ? "now" : "then"),
         ]
-        for (name, instant) in [("from", arguments[from]), ("to", arguments[to])] {
+        for (name, instant) in [
+            ("from", arguments[ReportMeasures.from]), ("to", arguments[ReportMeasures.to]),
+        ] {
             if let instant { query.append(QueryItem(name: name, value: instant.rfc3339)) }
         }
         let answer = try await asked.adminClient.run(

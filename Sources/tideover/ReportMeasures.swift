@@ -10,13 +10,13 @@ enum ReportMeasures {
         "LIST",
         "A line for each product, store or country; several separated by commas"
     )
-    private static let from = Parameter.option(
+    static let from = Parameter.option(
         "--from",
         "INSTANT",
         "From this time, or from the start of this day (UTC)",
         as: ValueForm<Instant>.instant(ofDay: .start)
     )
-    private static let to = Parameter.option(
+    static let to = Parameter.option(
         "--to",
         "INSTANT",
         "Up to this time, or to the end of this day (UTC), instead of now",

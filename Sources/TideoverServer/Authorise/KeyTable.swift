@@ -80,10 +80,11 @@ package struct KeyTable: Sendable {
 
     /// Returns the name of a request's credential, for the audit log.
     func name(of presented: Presented) -> String {
-        guard let id = presented.keyID, id != Self.linkID else {
-            return presented.keyID == nil ? "an unknown key" : Self.linkName
+        switch presented.keyID {
+        case nil: "an unknown key"
+        case Self.linkID?: Self.linkName
+        case let id?: usable.first { $0.id == id }?.name ?? id
         }
-        return usable.first { $0.id == id }?.name ?? id
     }
 
     private mutating func sift() {

@@ -1,5 +1,6 @@
 import TideoverAppStore
 import TideoverCore
+import TideoverStorage
 
 /// Reads the history of notifications that the store sent or tried to send.
 extension Backfiller {
@@ -62,6 +63,14 @@ extension Backfiller {
         mark.window = window
         mark.place = nil
         return (mark, window)
+    }
+
+    /// Returns when the next walk could no longer begin where the last one ended; nil before the
+    /// first walk. Notifications that were missed since are then lost.
+    func historyEnd() throws(StorageError) -> Instant? {
+        let now = timing.clock()
+        let mark = try cursors.history(BackfillStep.notifications.rawValue)
+        return mark.finishedUntil.map { $0 + (now - earliestStart(at: now)) }
     }
 
     private func earliestStart(at now: Instant) -> Instant {

@@ -74,3 +74,30 @@ extension Backfiller {
         )
     }
 }
+
+/// The result of asking a store about one purchase while a client waits.
+enum UrgentOutcome: String, Hashable, Sendable, CaseIterable {
+    /// The store answered, and the answer is stored.
+    case answered
+    /// The store answered so recently that it was not asked again.
+    case askedRecently
+    /// The store did not answer, or with nothing that could be read.
+    case failed
+    /// The requests that the store permits are used up for now.
+    case busy
+    /// No question applies to the purchase.
+    case nothingToAsk
+    /// The configuration has no credentials to ask the store with.
+    case notConfigured
+
+    var sentence: String {
+        switch self {
+        case .answered: "The store answered; the answer counts from now on."
+        case .askedRecently: "The store answered a short time ago. It was not asked again."
+        case .failed: "The store did not answer. The server asks again by itself."
+        case .busy: "Too many requests to the store are under way. The server asks later by itself."
+        case .nothingToAsk: "There is nothing to ask the store about this purchase."
+        case .notConfigured: "The configuration has no credentials for this store."
+        }
+    }
+}

@@ -81,9 +81,9 @@ struct DashboardVisit: Sendable {
     /// Returns what the person may change, with what was changed before. Past answers have no forms.
     private func actions(of root: String, in place: Place) async throws -> CustomerActions {
         let isPast = try pastInstant() != nil
-        let query = call.request
-        let done = query.queryValue("done").flatMap(CustomerAction.init(rawValue:))
-        let outcomes = query.query.filter { $0.name == "outcome" }.prefix(RefreshRoute.most)
+        let request = call.request
+        let done = request.queryValue("done").flatMap(CustomerAction.init(rawValue:))
+        let outcomes = request.query.filter { $0.name == "outcome" }.prefix(RefreshRoute.most)
         return try CustomerActions(
             formToken: mayChange && !isPast ? DashboardSessions.formToken(of: token) : nil,
             once: Hexadecimal.text(randomBytes(12, service.random)),

@@ -57,7 +57,7 @@ struct RefreshRoute: Sendable {
         let known = try storage.knownLineages(of: key, now: now)
         let ids = known.identity.all
         let owned = known.lineageRecords.filter { record in
-            record.isAnswered && (record.owners.owner(at: now).map(ids.contains) ?? false)
+            record.canBeAskedAbout && (record.owners.owner(at: now).map(ids.contains) ?? false)
         }
         let learned = owned.map { ($0.lineage, $0.facts.map(\.learnedAt).max() ?? .distantPast) }
         return learned.sorted { ($1.1, $0.0) < ($0.1, $1.0) }.map(\.0)
@@ -77,37 +77,10 @@ struct RefreshRoute: Sendable {
     }
 }
 
-/// The result of asking a store about one purchase while a client waits.
-enum UrgentOutcome: String, Hashable, Sendable, CaseIterable {
-    /// The store answered, and the answer is stored.
-    case answered
-    /// The store answered so recently that it was not asked again.
-    case askedRecently
-    /// The store did not answer, or with nothing that could be read.
-    case failed
-    /// The requests that the store permits are used up for now.
-    case busy
-    /// The store knows nothing to ask about the purchase.
-    case nothingToAsk
-    /// The configuration has no credentials to ask the store with.
-    case notConfigured
-
-    var sentence: String {
-        switch self {
-        case .answered: "The store answered; the answer counts from now on."
-        case .askedRecently: "The store answered a short time ago. It was not asked again."
-        case .failed: "The store did not answer. The server asks again by itself."
-        case .busy: "Too many requests to the store are under way. The server asks later by itself."
-        case .nothingToAsk: "There is nothing to ask the store about this purchase."
-        case .notConfigured: "The configuration has no credentials for this store."
-        }
-    }
-}
-
 extension LineageRecord {
     /// Whether a store answers questions about it: a subscription of the App Store, or any purchase
     /// of Google Play.
-    fileprivate var isAnswered: Bool {
+    fileprivate var canBeAskedAbout: Bool {
         switch lineage.store {
         case .googlePlay: true
         case .appStore:

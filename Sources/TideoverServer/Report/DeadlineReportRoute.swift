@@ -24,7 +24,7 @@ struct DeadlineReportRoute {
         var writer = JSONWriter()
         try await writer.report(of: apps, at: now) { app, environment in
             let waiting = consumption[app.id, environment]?.waiting ?? []
-            let history = try historyEnd(of: app, environment)
+            let history = try backfillers.first(app.id, environment)?.historyEnd()
             let all = try await longReads.read(of: app.id) { read in
                 var deadlines = DeadlineList(app, environment, at: now)
                 try storage.eachLineageRecord(app: app.id, environment: environment) { record in
@@ -59,16 +59,6 @@ struct DeadlineReportRoute {
             throw Problem.badDeadlineKind(text)
         }
         return [kind]
-    }
-
-    /// Returns when the store forgets notifications that were not read yet, if no further walk
-    /// succeeds; nil before the first one.
-    private func historyEnd(of app: App, _ environment: Environment) throws -> Instant? {
-        guard backfillers.first(app.id, environment) != nil else { return nil }
-        let cursors = Cursors(app: app.id, environment: environment, storage: storage)
-        let mark = try cursors.history(BackfillStep.notifications.rawValue)
-        let reach: Milliseconds = environment == .sandbox ? .days(30) : .days(180)
-        return mark.finishedUntil.map { $0 + reach }
     }
 }
 

@@ -23,8 +23,8 @@ extension Service {
         },
     ]
 
-    /// Returns the visit of a back end, whose key is for one app, or names the app in `app`; nil for
-    /// any other request.
+    /// Returns the request of a back end, or nil for any other request. The key of a back end is for
+    /// one app; with another key, the parameter `app` names one.
     func restVisit(_ call: Call) -> SDKVisit? {
         guard case .key(let grant, _) = call.presented,
             Need.secret.kinds(writing: false).contains(grant.kind)
@@ -33,11 +33,17 @@ extension Service {
         guard let id = call.request.queryValue("app") ?? only, grant.opens(app: id) else {
             return nil
         }
-        return try? restVisit(call, app: id)
+        return visit(call, app: id)
     }
 
     private func restVisit(_ call: Call, app id: String) throws(Problem) -> SDKVisit {
-        guard let app = apps[id], let sdk = app.revenueCatSDK else { throw .unknownApp(id) }
+        guard let visit = visit(call, app: id) else { throw .unknownApp(id) }
+        return visit
+    }
+
+    /// Nil for an unknown app, and for one without RevenueCat's SDKs.
+    private func visit(_ call: Call, app id: String) -> SDKVisit? {
+        guard let app = apps[id], let sdk = app.revenueCatSDK else { return nil }
         return SDKVisit(
             service: self,
             call: call,
