@@ -318,7 +318,9 @@ products += [
     // Includes the modules of the types in its interface.
     .library(
         name: "TideoverSandbox",
-        targets: ["TideoverSandbox", "TideoverHTTP", "TideoverJSON", "TideoverSignatures"]
+        targets: [
+            "TideoverSandbox", "TideoverASN1", "TideoverHTTP", "TideoverJSON", "TideoverSignatures",
+        ]
     ),
     .executable(name: "tideover", targets: ["tideover"]),
     .executable(name: "TideoverNaiveBackEnd", targets: ["TideoverNaiveBackEnd"]),

@@ -25,10 +25,11 @@ for headers in Sources/CTideover*; do
     imports+=(-I "$headers")
 done
 
-# Extracts a module's declarations from the build, without a second compilation.
+# Extracts a module's declarations from the build, without a second compilation. Only modules of
+# the library products have public ones.
 extract() {
     "$toolchain/swift-symbolgraph-extract" -module-name "$1" "${imports[@]}" \
-        -target "$(uname -m)-unknown-linux-gnu" -minimum-access-level public \
+        -target "$(uname -m)-unknown-linux-gnu" -minimum-access-level package \
         -output-dir "$made/symbols/$1"
 }
 

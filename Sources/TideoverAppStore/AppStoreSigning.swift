@@ -1,16 +1,16 @@
-public import TideoverCore
-public import TideoverJSON
+package import TideoverCore
+package import TideoverJSON
 
 /// The requirements on an App Store signature.
-public enum AppStoreSigning {
+package enum AppStoreSigning {
     /// The extension in Apple's certificates that sign App Store data.
-    public static let leafMarker = "1.2.840.113635.100.6.11.1"
+    package static let leafMarker = "1.2.840.113635.100.6.11.1"
     /// The extension in the certificate of the intermediate authority that issues them.
-    public static let intermediateMarker = "1.2.840.113635.100.6.2.1"
+    package static let intermediateMarker = "1.2.840.113635.100.6.2.1"
 
     /// Apple Root CA - G3 in DER, valid 2014-04-30 to 2039-04-30, as published at
     /// https://www.apple.com/certificateauthority/
-    public static let appleRoot: [UInt8] = {
+    package static let appleRoot: [UInt8] = {
         guard let der = Base64.decode(appleRootText.utf8, .standard) else {
             preconditionFailure("the built-in root certificate is base64")
         }
@@ -20,7 +20,7 @@ public enum AppStoreSigning {
     /// Returns the signing date that a payload states. The certificates must be valid at that
     /// instant. Returns nil if there is none. Before the signature is verified, no other field may
     /// be read.
-    public static func signedDate(of payload: JSONDocument) -> Instant? {
+    package static func signedDate(of payload: JSONDocument) -> Instant? {
         let root = payload.root
         return (root["signedDate"] ?? root["receiptCreationDate"]).flatMap(Instant.init(wire:))
     }
@@ -28,7 +28,7 @@ public enum AppStoreSigning {
     /// Returns the creation date that a receipt's content states. The certificates must be valid at
     /// that instant. Returns nil if there is none. Before the signature is verified, no other field
     /// may be read.
-    public static func creationDate(ofReceipt content: [UInt8]) -> Instant? {
+    package static func creationDate(ofReceipt content: [UInt8]) -> Instant? {
         try? ReceiptAttributes(content).date(.creationDate)
     }
 

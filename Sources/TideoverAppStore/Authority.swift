@@ -1,8 +1,8 @@
-public import TideoverCore
-public import TideoverJSON
+package import TideoverCore
+package import TideoverJSON
 
 /// The root of trust for a signature. It determines the environment; the payload can only agree.
-public enum Authority: Hashable, Sendable {
+package enum Authority: Hashable, Sendable {
     /// Apple's built-in root: production or sandbox, as the payload claims.
     case appStore
     /// The root of a configured simulated store: always `simulated`, regardless of the payload.
@@ -27,12 +27,12 @@ public enum Authority: Hashable, Sendable {
 }
 
 /// The result of a signature check that passed completely.
-public struct VerifiedPayload: Sendable {
+package struct VerifiedPayload: Sendable {
     /// The signed content, parsed strictly.
-    public let payload: JSONDocument
-    public let authority: Authority
+    package let payload: JSONDocument
+    package let authority: Authority
 
-    public init(payload: JSONDocument, authority: Authority) {
+    package init(payload: JSONDocument, authority: Authority) {
         self.payload = payload
         self.authority = authority
     }
@@ -41,4 +41,4 @@ public struct VerifiedPayload: Sendable {
 /// Verifies one JWS in compact serialization and reads its payload. It throws if the signature, the
 /// certificates or the payload's JSON are invalid. Its errors are passed unchanged to the caller of
 /// the reader.
-public typealias SignatureCheck = (_ compactJWS: ArraySlice<UInt8>) throws -> VerifiedPayload
+package typealias SignatureCheck = (_ compactJWS: ArraySlice<UInt8>) throws -> VerifiedPayload

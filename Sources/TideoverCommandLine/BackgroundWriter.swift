@@ -42,7 +42,7 @@ struct LineQueue {
 /// The queue is bounded; lines beyond it are dropped and counted. When the sink accepts bytes
 /// again, a notice after the gap states the number of dropped lines. Memory use is at most twice
 /// the capacity: the queue, and the batch that is being written.
-public final class BackgroundWriter: Sendable {
+package final class BackgroundWriter: Sendable {
     private struct State {
         var queue: LineQueue
         var droppedCount = 0
@@ -57,7 +57,7 @@ public final class BackgroundWriter: Sendable {
     /// Creates a writer to a sink. `notice` returns the line for a number of dropped lines.
     ///
     /// - Throws: `ThreadNotStarted` if the system cannot start a thread.
-    public init(
+    package init(
         to sink: Sink,
         capacity: Int = 1 << 20,
         notice: @escaping @Sendable (Int) -> [UInt8]
@@ -71,19 +71,19 @@ public final class BackgroundWriter: Sendable {
     deinit { state.update { $0.isClosing = true } }
 
     /// The number of lines dropped so far.
-    public var droppedCount: Int {
+    package var droppedCount: Int {
         state.update(matters: { _ in false }) { $0.droppedCount }
     }
 
     /// Adds a line, with its line break, to the queue. Never waits for the sink.
-    public func write(_ line: [UInt8]) {
+    package func write(_ line: [UInt8]) {
         state.update(matters: { !$0.isWriting }) { state in
             if !state.queue.append(line) { state.droppedCount += 1 }
         }
     }
 
     /// Waits until everything is written, or until the given number of milliseconds has passed.
-    public func finish(within milliseconds: Int64) {
+    package func finish(within milliseconds: Int64) {
         _ = state.wait(upTo: milliseconds) { $0.isIdle ? true : nil }
     }
 
@@ -116,10 +116,10 @@ public final class BackgroundWriter: Sendable {
     }
 
     /// The system did not start a thread, for the reason of this `errno`.
-    public struct ThreadNotStarted: ReportableFailure {
+    package struct ThreadNotStarted: ReportableFailure {
         let code: Int32
 
-        public var message: String { "cannot start a thread: \(SystemError.text(code))" }
-        public var exitCode: ExitCode { .unavailable }
+        package var message: String { "cannot start a thread: \(SystemError.text(code))" }
+        package var exitCode: ExitCode { .unavailable }
     }
 }

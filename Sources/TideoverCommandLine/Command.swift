@@ -1,19 +1,19 @@
 /// An example command line and its purpose.
-public struct Example: Hashable, Sendable {
+package struct Example: Hashable, Sendable {
     let line: String
     let purpose: String
 
     /// Creates an example that begins with the program's name.
-    public init(_ line: String, _ purpose: String) {
+    package init(_ line: String, _ purpose: String) {
         self.line = line
         self.purpose = purpose
     }
 }
 
 /// One command of the program, or a group of commands.
-public struct Command: Sendable {
+package struct Command: Sendable {
     /// Runs a command with its arguments. May throw a `ReportableFailure` or a `UsageError`.
-    public typealias Action = @Sendable (Arguments, Output) async throws -> ExitCode
+    package typealias Action = @Sendable (Arguments, Output) async throws -> ExitCode
 
     indirect enum Body: Sendable {
         case action([any DeclaredParameter], Action)
@@ -22,9 +22,9 @@ public struct Command: Sendable {
     }
 
     /// The name that calls the command.
-    public let name: String
+    package let name: String
     /// The command's purpose, in a phrase without a full stop.
-    public let summary: String
+    package let summary: String
     let examples: [Example]
     let usage: [String]
     let notes: [String]
@@ -34,7 +34,7 @@ public struct Command: Sendable {
     ///
     /// `usage` has one line for each form of the call, without the command's name. If it is empty,
     /// the parameters define it. `notes` are the last paragraphs of the help text.
-    public init(
+    package init(
         _ name: String,
         summary: String,
         examples: [Example],
@@ -52,7 +52,7 @@ public struct Command: Sendable {
     }
 
     /// Creates a group of commands. One of them may be the default if none is named.
-    public init(
+    package init(
         _ name: String,
         summary: String,
         examples: [Example] = [],
@@ -86,16 +86,16 @@ public struct Command: Sendable {
 }
 
 /// The arguments of a command. Each parameter of the command reads its value from them.
-public struct Arguments: Sendable {
+package struct Arguments: Sendable {
     /// The names that called the command, such as `["tideover", "sandbox", "run"]`.
-    public let command: [String]
+    package let command: [String]
     /// The environment variables of the call.
-    public internal(set) var variables: [String: String] = [:]
+    package internal(set) var variables: [String: String] = [:]
     let texts: [String: [String]]
     let declared: Set<String>
 
     /// The value of a parameter that the command declares.
-    public subscript<Value>(_ parameter: Parameter<Value>) -> Value {
+    package subscript<Value>(_ parameter: Parameter<Value>) -> Value {
         let name = parameter.declaration.name
         precondition(declared.contains(name), "\(name) is declared by the command that reads it")
         do {
@@ -106,13 +106,13 @@ public struct Arguments: Sendable {
     }
 
     /// Whether a parameter was given, even with its default value.
-    public func has(_ parameter: some DeclaredParameter) -> Bool {
+    package func has(_ parameter: some DeclaredParameter) -> Bool {
         texts[parameter.declaration.name] != nil
     }
 
     /// Returns a usage error that only the command itself can detect, such as two conflicting
     /// options.
-    public func usageError(_ reason: UsageError.Reason) -> UsageError {
+    package func usageError(_ reason: UsageError.Reason) -> UsageError {
         UsageError(reason, command: command)
     }
 }

@@ -1,11 +1,11 @@
 /// A shell with support for completions.
-public enum Shell: String, CaseIterable, Sendable {
+package enum Shell: String, CaseIterable, Sendable {
     case bash, fish, zsh
 }
 
 extension Program {
     /// Returns a script that completes the program's commands and options in a shell.
-    public func completions(for shell: Shell) -> String {
+    package func completions(for shell: Shell) -> String {
         let places = CompletionPlace.all(of: root)
         return switch shell {
         case .bash: bash(places)

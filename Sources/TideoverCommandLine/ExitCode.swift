@@ -1,7 +1,7 @@
 /// The exit code of a command: 0, 1, 2, or a code of `sysexits.h` above 64.
 ///
 /// 64 (`EX_USAGE`) is not used: wrong usage is 2, as for most commands.
-public enum ExitCode: Int32, Sendable, Hashable, CaseIterable {
+package enum ExitCode: Int32, Sendable, Hashable, CaseIterable {
     /// The command succeeded, and the answer is yes.
     case success = 0
     /// The command ran, and the answer is no: rejected, or a check failed.
@@ -27,7 +27,7 @@ public enum ExitCode: Int32, Sendable, Hashable, CaseIterable {
 }
 
 /// An error that ends a command, with its message for standard error and its exit code.
-public protocol ReportableFailure: Error {
+package protocol ReportableFailure: Error {
     /// The exit code if no code catches this error.
     var exitCode: ExitCode { get }
     /// The message: one sentence without the program's name, then optional lines of advice.
@@ -35,14 +35,14 @@ public protocol ReportableFailure: Error {
 }
 
 /// A failure with a message of the command.
-public struct CommandFailure: ReportableFailure, Hashable {
+package struct CommandFailure: ReportableFailure, Hashable {
     /// The exit code.
-    public let exitCode: ExitCode
+    package let exitCode: ExitCode
     /// The message.
-    public let message: String
+    package let message: String
 
     /// Creates a failure from its exit code and message.
-    public init(_ exitCode: ExitCode, _ message: String) {
+    package init(_ exitCode: ExitCode, _ message: String) {
         self.exitCode = exitCode
         self.message = message
     }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Why an input could not be read.
-public enum FileInputError: ReportableFailure, Hashable {
+package enum FileInputError: ReportableFailure, Hashable {
     /// The file does not exist.
     case notFound(path: String)
     /// The path names a directory.
@@ -13,7 +13,7 @@ public enum FileInputError: ReportableFailure, Hashable {
     /// Reading failed with this `errno`.
     case unreadable(path: String, errno: Int32)
 
-    public var exitCode: ExitCode {
+    package var exitCode: ExitCode {
         switch self {
         case .notFound, .isDirectory: .noInput
         case .noPermission: .noPermission
@@ -22,7 +22,7 @@ public enum FileInputError: ReportableFailure, Hashable {
         }
     }
 
-    public var message: String { "\(Self.name(path)): \(self)" }
+    package var message: String { "\(Self.name(path)): \(self)" }
 
     private var path: String {
         switch self {
@@ -39,7 +39,7 @@ public enum FileInputError: ReportableFailure, Hashable {
 
 extension FileInputError: CustomStringConvertible {
     /// The error without the input's name.
-    public var description: String {
+    package var description: String {
         switch self {
         case .notFound: "there is no such file"
         case .isDirectory: "is a directory, not a file"
@@ -51,12 +51,12 @@ extension FileInputError: CustomStringConvertible {
 }
 
 /// Reads a complete file, or standard input if the path is `-`.
-public enum FileInput {
+package enum FileInput {
     /// The path of standard input; a file of that name is `./-`.
-    public static let standardInput = "-"
+    package static let standardInput = "-"
 
     /// Returns all bytes of an input, at most `limit` of them.
-    public static func read(_ path: String, atMost limit: Int) throws(FileInputError) -> [UInt8] {
+    package static func read(_ path: String, atMost limit: Int) throws(FileInputError) -> [UInt8] {
         guard path != standardInput else {
             return try readAll(STDIN_FILENO, path: path, limit: limit)
         }

@@ -1,6 +1,6 @@
 extension Program {
     /// The names of all man pages, each with the names of its command.
-    public var manPages: [(name: String, path: [String])] {
+    package var manPages: [(name: String, path: [String])] {
         func pages(_ command: Command, _ path: [String]) -> [(String, [String])] {
             let path = path + [command.name]
             return [(path.joined(separator: "-"), path)]
@@ -10,7 +10,7 @@ extension Program {
     }
 
     /// Returns the man page (section 1, roff) of the command with these names.
-    public func manPage(for path: [String]) -> String {
+    package func manPage(for path: [String]) -> String {
         let command = command(at: path)
         let title = path.joined(separator: "-")
         let sections = [

@@ -6,9 +6,9 @@ import TideoverLocks
 /// A reader that closes early (`tideover report | head`) is not an error. Further bytes are
 /// dropped, and the command ends with its own exit code. `Output.settled` reports any other
 /// failure.
-public final class Sink: Sendable {
+package final class Sink: Sendable {
     /// Whether writing still works.
-    public enum Condition: Hashable, Sendable {
+    package enum Condition: Hashable, Sendable {
         /// Writing works.
         case open
         /// The reader closed the stream (`EPIPE`); further bytes are dropped.
@@ -30,32 +30,32 @@ public final class Sink: Sendable {
     private let state = Locked(State())
 
     /// Creates a sink for an open file descriptor, which it does not close.
-    public init(descriptor: Int32) {
+    package init(descriptor: Int32) {
         destination = .descriptor(descriptor)
     }
 
     /// Creates a sink that passes bytes to another thread and never waits for it.
-    public init(_ writer: BackgroundWriter) {
+    package init(_ writer: BackgroundWriter) {
         destination = .queue(writer)
     }
 
     /// Creates a sink that stores the bytes in memory.
-    public init() {
+    package init() {
         destination = .memory
     }
 
     /// Whether writing still works. Long work may stop if it does not.
-    public var condition: Condition {
+    package var condition: Condition {
         state.withLock { $0.condition }
     }
 
     /// The text written so far to a sink in memory.
-    public var captured: String {
+    package var captured: String {
         String(decoding: state.withLock { $0.captured }, as: UTF8.self)
     }
 
     /// Writes all bytes before it returns, unless writing no longer works.
-    public func write(_ bytes: [UInt8]) {
+    package func write(_ bytes: [UInt8]) {
         state.withLock { state in
             guard state.condition == .open else { return }
             switch destination {
@@ -96,21 +96,21 @@ extension Slice<UnsafeRawBufferPointer> {
 }
 
 /// The output of a command: results on standard output, everything else on standard error.
-public final class Output: Sendable {
+package final class Output: Sendable {
     /// The sink for results.
-    public let results: Sink
+    package let results: Sink
     /// The sink for messages.
-    public let messages: Sink
+    package let messages: Sink
     /// The capabilities of the results' stream.
-    public let resultTerminal: Terminal
+    package let resultTerminal: Terminal
     /// The capabilities of the messages' stream.
-    public let messageTerminal: Terminal
+    package let messageTerminal: Terminal
 
     /// Whether the terminal shows a status line that will be redrawn.
     private let hasStatus = Locked(false)
 
     /// Creates an output on two sinks.
-    public init(
+    package init(
         results: Sink,
         messages: Sink,
         resultTerminal: Terminal = .plain,
@@ -123,7 +123,7 @@ public final class Output: Sendable {
     }
 
     /// Creates an output in memory, for tests.
-    public convenience init(capturingAs terminal: Terminal = .plain) {
+    package convenience init(capturingAs terminal: Terminal = .plain) {
         self.init(
             results: Sink(),
             messages: Sink(),
@@ -133,7 +133,7 @@ public final class Output: Sendable {
     }
 
     /// Returns the process's own standard output and standard error.
-    public static func standard() -> Output {
+    package static func standard() -> Output {
         Output(
             results: Sink(descriptor: STDOUT_FILENO),
             messages: Sink(descriptor: STDERR_FILENO),
@@ -143,23 +143,23 @@ public final class Output: Sendable {
     }
 
     /// Writes a result and a line break to standard output.
-    public func print(_ line: String = "") {
+    package func print(_ line: String = "") {
         write(Array(line.utf8) + [UInt8(ascii: "\n")])
     }
 
     /// Writes a table to standard output, limited to the terminal's width if it is interactive.
-    public func print(_ table: Table) {
+    package func print(_ table: Table) {
         print(table.rendered(for: resultTerminal))
     }
 
     /// Writes the bytes of a result to standard output unchanged.
-    public func write(_ bytes: [UInt8]) {
+    package func write(_ bytes: [UInt8]) {
         eraseStatus()
         results.write(bytes)
     }
 
     /// Writes a message and a line break to standard error.
-    public func message(_ line: String = "") {
+    package func message(_ line: String = "") {
         eraseStatus()
         messages.write(Array(line.utf8) + [UInt8(ascii: "\n")])
     }
@@ -187,7 +187,7 @@ public final class Output: Sendable {
 
     /// Returns the exit code of the command. A success becomes a failure if its results could not
     /// be written.
-    public func settled(_ code: ExitCode) -> ExitCode {
+    package func settled(_ code: ExitCode) -> ExitCode {
         guard case .failed(let number) = results.condition, code == .success else { return code }
         message("cannot write to standard output: \(SystemError.text(number))")
         return .io

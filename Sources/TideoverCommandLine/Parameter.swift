@@ -1,9 +1,9 @@
 import TideoverJSON
 
 /// The description of a parameter for the parser and the help text, for any type of value.
-public struct Declaration: Hashable, Sendable {
+package struct Declaration: Hashable, Sendable {
     /// The syntax of a parameter on the command line.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// `--json`: present or absent.
         case flag
         /// `--app ID` or `--app=ID`.
@@ -13,17 +13,17 @@ public struct Declaration: Hashable, Sendable {
     }
 
     /// The parameter's syntax.
-    public let kind: Kind
+    package let kind: Kind
     /// `--app` for flags and options, `FILE` for arguments.
-    public let name: String
+    package let name: String
     /// The purpose, in a phrase without a full stop.
-    public let help: String
+    package let help: String
     /// Whether the command requires it.
-    public let isRequired: Bool
+    package let isRequired: Bool
     /// Whether it may be given more than once.
-    public let isRepeated: Bool
+    package let isRepeated: Bool
     /// The default value as text.
-    public let defaultText: String?
+    package let defaultText: String?
 
     init(
         _ kind: Kind,
@@ -43,7 +43,7 @@ public struct Declaration: Hashable, Sendable {
 }
 
 /// A parameter of any type, as a command lists it.
-public protocol DeclaredParameter: Sendable {
+package protocol DeclaredParameter: Sendable {
     /// The description for the parser and the help text.
     var declaration: Declaration { get }
     /// Throws for the first of its texts that is invalid.
@@ -51,24 +51,24 @@ public protocol DeclaredParameter: Sendable {
 }
 
 /// A text that is invalid for its parameter.
-public struct UnfitValue: Error, Hashable {
+package struct UnfitValue: Error, Hashable {
     /// The text as given.
-    public let text: String
+    package let text: String
     /// The expected values, such as "a whole number".
-    public let expected: String
+    package let expected: String
     /// The closest valid text.
-    public let suggestion: String?
+    package let suggestion: String?
 }
 
 /// Parses values from text, and describes the valid texts for errors.
-public struct ValueForm<Value: Sendable>: Sendable {
+package struct ValueForm<Value: Sendable>: Sendable {
     let expected: String
     let choices: [String]
     let read: @Sendable (String) -> Value?
 
     /// Creates a form. `expected` describes it ("an instant such as 2026-05-06T10:00:00Z"). `read`
     /// returns nil for invalid text. `choices` lists the valid texts if their number is limited.
-    public init(
+    package init(
         _ expected: String,
         choices: [String] = [],
         read: @escaping @Sendable (String) -> Value?
@@ -98,12 +98,12 @@ public struct ValueForm<Value: Sendable>: Sendable {
 
 extension ValueForm<String> {
     /// Any text that is not empty.
-    public static let text = ValueForm("a text") { $0 }
+    package static let text = ValueForm("a text") { $0 }
 }
 
 extension ValueForm<Int> {
     /// A whole number in a range, in decimal digits.
-    public static func integer(in range: ClosedRange<Int>) -> ValueForm {
+    package static func integer(in range: ClosedRange<Int>) -> ValueForm {
         ValueForm("a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
             Int(text).flatMap { range.contains($0) ? $0 : nil }
         }
@@ -112,18 +112,18 @@ extension ValueForm<Int> {
 
 extension ValueForm where Value: CaseIterable & RawRepresentable<String> {
     /// One of the cases of an enumeration, by raw value.
-    public static var choice: ValueForm {
+    package static var choice: ValueForm {
         let choices = Value.allCases.map(\.rawValue)
         return ValueForm(Words.list(choices, "or"), choices: choices) { Value(rawValue: $0) }
     }
 }
 
 /// One flag, option or argument of a command; it reads its value from `Arguments`.
-public struct Parameter<Value: Sendable>: DeclaredParameter {
-    public let declaration: Declaration
+package struct Parameter<Value: Sendable>: DeclaredParameter {
+    package let declaration: Declaration
     let read: @Sendable ([String]) throws(UnfitValue) -> Value
 
-    public func check(_ texts: [String]) throws(UnfitValue) {
+    package func check(_ texts: [String]) throws(UnfitValue) {
         _ = try read(texts)
     }
 }
@@ -131,14 +131,14 @@ public struct Parameter<Value: Sendable>: DeclaredParameter {
 /// Creates parameters, as in `Parameter.flag("--json", "...")`. Each has its own type of value.
 extension Parameter<Never> {
     /// `--json`: true if present.
-    public static func flag(_ name: String, _ help: String) -> Parameter<Bool> {
+    package static func flag(_ name: String, _ help: String) -> Parameter<Bool> {
         Parameter<Bool>(declaration: Declaration(.flag, name, help)) { texts throws(UnfitValue) in
             !texts.isEmpty
         }
     }
 
     /// `--at INSTANT`: nil if absent.
-    public static func option<Given>(
+    package static func option<Given>(
         _ name: String,
         _ valueName: String,
         _ help: String,
@@ -151,7 +151,7 @@ extension Parameter<Never> {
     }
 
     /// `--port N` with a default value, which must be valid for the form.
-    public static func option<Given>(
+    package static func option<Given>(
         _ name: String,
         _ valueName: String,
         _ help: String,
@@ -166,7 +166,7 @@ extension Parameter<Never> {
     }
 
     /// `--app ID`, required.
-    public static func requiredOption<Given>(
+    package static func requiredOption<Given>(
         _ name: String,
         _ valueName: String,
         _ help: String,
@@ -179,7 +179,7 @@ extension Parameter<Never> {
     }
 
     /// `--root DER`, any number of times, in the given order.
-    public static func repeatedOption<Given>(
+    package static func repeatedOption<Given>(
         _ name: String,
         _ valueName: String,
         _ help: String,
@@ -192,7 +192,7 @@ extension Parameter<Never> {
     }
 
     /// `FILE`, required.
-    public static func argument<Given>(
+    package static func argument<Given>(
         _ name: String,
         _ help: String,
         as form: ValueForm<Given> = ValueForm<String>.text
@@ -204,7 +204,7 @@ extension Parameter<Never> {
     }
 
     /// `[FILE]`: nil if absent.
-    public static func optionalArgument<Given>(
+    package static func optionalArgument<Given>(
         _ name: String,
         _ help: String,
         as form: ValueForm<Given> = ValueForm<String>.text
@@ -216,7 +216,7 @@ extension Parameter<Never> {
     }
 
     /// `SCENARIO...`: all remaining arguments; at least one if required.
-    public static func arguments<Given>(
+    package static func arguments<Given>(
         _ name: String,
         _ help: String,
         isRequired: Bool = true,

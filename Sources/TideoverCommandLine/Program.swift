@@ -1,15 +1,15 @@
 import Glibc
 
 /// A program with subcommands: parses a command line, runs its command, and reports errors.
-public struct Program: Sendable {
+package struct Program: Sendable {
     /// The program's name.
-    public let name: String
+    package let name: String
     /// The version, such as "0.1.0".
-    public let version: String
+    package let version: String
     let root: Command
 
     /// Creates a program with its commands in the order of the help text.
-    public init(
+    package init(
         _ name: String,
         version: String,
         summary: String,
@@ -29,7 +29,7 @@ public struct Program: Sendable {
     }
 
     /// Runs the process's own command line and ends the process.
-    public func main() async -> Never {
+    package func main() async -> Never {
         StandardStreams.prepare()
         let code = await run(
             Array(CommandLine.arguments.dropFirst()),
@@ -41,7 +41,7 @@ public struct Program: Sendable {
 
     /// Runs a command line without the program's name, with these environment variables. Errors are
     /// reported on `output`.
-    public func run(
+    package func run(
         _ arguments: [String],
         variables: [String: String] = [:],
         output: Output
@@ -65,7 +65,7 @@ public struct Program: Sendable {
 
     /// Returns the help text of the command with these names, including the program's. If some do
     /// not exist, returns that of the last existing command.
-    public func helpText(for path: [String], on terminal: Terminal = .plain) -> String {
+    package func helpText(for path: [String], on terminal: Terminal = .plain) -> String {
         Help(program: self, terminal: terminal).text(for: path)
     }
 

@@ -3,7 +3,7 @@ extension Program {
     ///
     /// The command must accept every example of its help text. Every option of a usage line must
     /// exist, and names must be unambiguous.
-    public var faults: [String] {
+    package var faults: [String] {
         faults(of: root, [name])
     }
 

@@ -2,14 +2,14 @@ import TideoverLocks
 
 /// Reports the progress of long work on standard error. It redraws one line on a terminal, and
 /// writes a line at intervals elsewhere. Short work reports nothing.
-public final class Progress: Sendable {
+package final class Progress: Sendable {
     private let output: Output
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state: Locked<ProgressState>
 
     /// Creates the progress of the work `label`, such as "verifying". `total` has the units of
     /// `advance`; nil if unknown.
-    public init(
+    package init(
         _ label: String,
         total: Int? = nil,
         on output: Output,
@@ -28,7 +28,7 @@ public final class Progress: Sendable {
     }
 
     /// Adds completed work.
-    public func advance(by count: Int = 1) {
+    package func advance(by count: Int = 1) {
         guard let line = state.withLock({ $0.advanced(by: count, at: now()) }) else { return }
         if output.messageTerminal.isInteractive {
             output.showStatus(line)
@@ -38,7 +38,7 @@ public final class Progress: Sendable {
     }
 
     /// Ends the reports. Removes a redrawn line, or writes a last line after earlier ones.
-    public func finish() {
+    package func finish() {
         let last = state.withLock { $0.finished() }
         if output.messageTerminal.isInteractive {
             output.eraseStatus()

@@ -1,13 +1,13 @@
 /// Rows below titled columns, for people. Programs read `--json`.
-public struct Table: Sendable {
+package struct Table: Sendable {
     /// The side of the column that a text is aligned to.
-    public enum Alignment: Hashable, Sendable {
+    package enum Alignment: Hashable, Sendable {
         case leading
         case trailing
     }
 
     /// How the last column handles text that is too wide.
-    public enum Overflow: Hashable, Sendable {
+    package enum Overflow: Hashable, Sendable {
         /// It wraps within its column.
         case wrap
         /// It is cut, and ends in `...`.
@@ -17,29 +17,29 @@ public struct Table: Sendable {
     }
 
     /// One column.
-    public struct Column: Hashable, Sendable {
+    package struct Column: Hashable, Sendable {
         let title: String
         let alignment: Alignment
 
         /// Creates a column with its title. Numbers are aligned `trailing`.
-        public init(_ title: String, _ alignment: Alignment = .leading) {
+        package init(_ title: String, _ alignment: Alignment = .leading) {
             self.title = title
             self.alignment = alignment
         }
     }
 
     /// One text in a row, with its style.
-    public struct Cell: Hashable, Sendable, ExpressibleByStringInterpolation {
+    package struct Cell: Hashable, Sendable, ExpressibleByStringInterpolation {
         let text: String
         let style: Style?
 
         /// Creates a cell. Control characters in the text are escaped.
-        public init(_ text: String, _ style: Style? = nil) {
+        package init(_ text: String, _ style: Style? = nil) {
             self.text = TextLayout.visible(text)
             self.style = style
         }
 
-        public init(stringLiteral text: String) {
+        package init(stringLiteral text: String) {
             self.init(text)
         }
     }
@@ -53,29 +53,29 @@ public struct Table: Sendable {
     private var rows: [[Cell]] = []
 
     /// Creates a table without rows.
-    public init(_ columns: [Column], overflow: Overflow = .wrap) {
+    package init(_ columns: [Column], overflow: Overflow = .wrap) {
         precondition(!columns.isEmpty, "a table has columns")
         self.columns = columns
         self.overflow = overflow
     }
 
     /// Whether the table has no rows.
-    public var isEmpty: Bool { rows.isEmpty }
+    package var isEmpty: Bool { rows.isEmpty }
 
     /// Adds a row, which must have a cell for every column.
-    public mutating func add(_ cells: [Cell]) {
+    package mutating func add(_ cells: [Cell]) {
         precondition(cells.count == columns.count, "a row has a cell for every column")
         rows.append(cells)
     }
 
     /// Adds a row, which must have a cell for every column.
-    public mutating func add(_ cells: Cell...) {
+    package mutating func add(_ cells: Cell...) {
         add(cells)
     }
 
     /// Returns the table as lines without a last line break. Only an interactive terminal limits
     /// the width, so that files contain the complete text.
-    public func rendered(for terminal: Terminal) -> String {
+    package func rendered(for terminal: Terminal) -> String {
         rendered(width: terminal.isInteractive ? terminal.width : nil, terminal: terminal)
     }
 

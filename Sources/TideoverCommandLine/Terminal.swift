@@ -1,28 +1,28 @@
 import Glibc
 
 /// The capabilities of one output stream: interactivity, width, colour and characters.
-public struct Terminal: Hashable, Sendable {
+package struct Terminal: Hashable, Sendable {
     /// The stream is a terminal that can move its cursor.
-    public var isInteractive: Bool
+    package var isInteractive: Bool
     /// Colours are used: the stream is interactive, and `NO_COLOR` is not set.
-    public var usesColour: Bool
+    package var usesColour: Bool
     /// The width of a line in columns.
-    public var width: Int
+    package var width: Int
     /// The stream shows characters beyond ASCII correctly.
-    public var usesUnicode: Bool
+    package var usesUnicode: Bool
 
     /// The default width if it is unknown.
-    public static let assumedWidth = 80
+    package static let assumedWidth = 80
 
     /// The capabilities of a file or a pipe: text of any width, no colour.
-    public static let plain = Terminal(
+    package static let plain = Terminal(
         isInteractive: false,
         usesColour: false,
         width: assumedWidth
     )
 
     /// Creates a stream's capabilities from given values, for tests.
-    public init(isInteractive: Bool, usesColour: Bool, width: Int, usesUnicode: Bool = false) {
+    package init(isInteractive: Bool, usesColour: Bool, width: Int, usesUnicode: Bool = false) {
         self.isInteractive = isInteractive
         self.usesColour = usesColour
         self.width = width
@@ -35,7 +35,7 @@ public struct Terminal: Hashable, Sendable {
     /// colours and cursor movement. `COLUMNS` gives the width if the system does not. The locale
     /// gives the characters: `LC_ALL` before `LC_CTYPE` before `LANG` (POSIX, Environment
     /// Variables).
-    public init(isTTY: Bool, columns: Int?, environment: (String) -> String?) {
+    package init(isTTY: Bool, columns: Int?, environment: (String) -> String?) {
         let isCapable = isTTY && environment("TERM") != "dumb"
         let stated = environment("COLUMNS").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
         isInteractive = isCapable
@@ -48,7 +48,7 @@ public struct Terminal: Hashable, Sendable {
     }
 
     /// Derives the capabilities of a file descriptor's stream.
-    public init(descriptor: Int32) {
+    package init(descriptor: Int32) {
         let isTTY = isatty(descriptor) == 1
         self.init(
             isTTY: isTTY,
@@ -66,19 +66,19 @@ public struct Terminal: Hashable, Sendable {
     }
 
     /// Returns the value of an environment variable of this process.
-    public static func variable(_ name: String) -> String? {
+    package static func variable(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }
     }
 
     /// Returns a text in a style, or the plain text if colours are not used.
-    public func styled(_ text: String, _ style: Style?) -> String {
+    package func styled(_ text: String, _ style: Style?) -> String {
         guard usesColour, let style, !text.isEmpty else { return text }
         return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
     }
 }
 
 /// The meaning of a text. Terminals show it by weight or colour; files do not show it.
-public enum Style: String, Sendable, Hashable, CaseIterable {
+package enum Style: String, Sendable, Hashable, CaseIterable {
     /// The most important text.
     case strong = "1"
     /// Less important text.

@@ -1,7 +1,7 @@
 /// Lays out text for people: its width on a screen, its line breaks, and its unsafe characters.
-public enum TextLayout {
+package enum TextLayout {
     /// Returns the number of columns of a text on a terminal. Control characters count as zero.
-    public static func width(of text: String) -> Int {
+    package static func width(of text: String) -> Int {
         text.reduce(0) { $0 + width(of: $1) }
     }
 
@@ -31,7 +31,7 @@ public enum TextLayout {
 
     /// Returns a text that is safe on one line of a terminal. Control characters, line breaks and
     /// characters that reorder text are escaped, so that foreign data cannot control the terminal.
-    public static func visible(_ text: String) -> String {
+    package static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isSteering) else { return text }
         var result = ""
         for scalar in text.unicodeScalars {
@@ -57,7 +57,7 @@ public enum TextLayout {
 
     /// Wraps a text to `width` columns. It breaks between words, and inside a word only if the word
     /// alone is wider. Existing line breaks remain.
-    public static func wrapped(_ text: String, to width: Int) -> [String] {
+    package static func wrapped(_ text: String, to width: Int) -> [String] {
         text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
             wrapped(words: line.split(separator: " ").map(String.init), to: width)
         }
@@ -95,7 +95,7 @@ public enum TextLayout {
     }
 
     /// Cuts a text to at most `limit` columns, with `...` in place of the removed part.
-    public static func truncated(_ text: String, to limit: Int) -> String {
+    package static func truncated(_ text: String, to limit: Int) -> String {
         guard width(of: text) > limit else { return text }
         let mark = String(repeating: ".", count: max(0, min(3, limit)))
         var kept = ""

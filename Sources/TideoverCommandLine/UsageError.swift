@@ -1,7 +1,7 @@
 /// An invalid command line.
-public struct UsageError: Error, Hashable {
+package struct UsageError: Error, Hashable {
     /// The kind of error.
-    public enum Reason: Hashable, Sendable {
+    package enum Reason: Hashable, Sendable {
         /// A group was called without one of its commands.
         case missingCommand
         /// No command has this name.
@@ -33,9 +33,9 @@ public struct UsageError: Error, Hashable {
     }
 
     /// The kind of error.
-    public let reason: Reason
+    package let reason: Reason
     /// The names that called the command, as far as they are valid.
-    public let command: [String]
+    package let command: [String]
 
     init(_ reason: Reason, command: [String]) {
         self.reason = reason

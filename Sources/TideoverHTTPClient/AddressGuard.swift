@@ -1,8 +1,8 @@
-public import TideoverHTTP
+package import TideoverHTTP
 
 /// The addresses to which a request may connect. They are checked after the host is resolved and
 /// before anything is sent, so that no spelling of a host bypasses the check.
-public enum AddressGuard: Hashable, Sendable {
+package enum AddressGuard: Hashable, Sendable {
     /// Every address: for a destination configured by the operator.
     case any
     /// Only addresses of the public internet and those in `allow`: for a destination entered by a
@@ -10,7 +10,7 @@ public enum AddressGuard: Hashable, Sendable {
     case publicOnly(allow: [IPNetwork])
 
     /// Returns the reason why a connection to an address is forbidden; nil if it is allowed.
-    public func objection(to address: IPAddress) -> AddressUse? {
+    package func objection(to address: IPAddress) -> AddressUse? {
         switch self {
         case .any: nil
         case .publicOnly(let allow):
@@ -20,7 +20,7 @@ public enum AddressGuard: Hashable, Sendable {
 }
 
 /// The purpose of an address outside the public internet.
-public enum AddressUse: String, Hashable, Sendable, CaseIterable {
+package enum AddressUse: String, Hashable, Sendable, CaseIterable {
     /// "This host", 0.0.0.0/8 and ::, which many systems treat as the local machine.
     case unspecified
     /// The machine itself.
@@ -64,7 +64,7 @@ public enum AddressUse: String, Hashable, Sendable, CaseIterable {
     ///
     /// The tables follow IANA's registries of special-purpose addresses,
     /// https://www.iana.org/assignments/iana-ipv4-special-registry and -ipv6-.
-    public init?(of address: IPAddress) {
+    package init?(of address: IPAddress) {
         let table = address.isIPv6 ? Self.ofIPv6 : Self.ofIPv4
         guard let entry = table.first(where: { $0.network.contains(address) }) else {
             guard address.isIPv6, address.bytes[0] & 0xE0 != 0x20 else { return nil }

@@ -1,16 +1,16 @@
 /// The destination of a request, with its restrictions.
-public struct Destination: Hashable, Sendable {
+package struct Destination: Hashable, Sendable {
     /// The URL, or the base URL of request paths.
-    public var url: HTTPURL
+    package var url: HTTPURL
     /// The addresses that its host may have.
-    public var addresses: AddressGuard
+    package var addresses: AddressGuard
     /// The time and memory limits of an exchange.
-    public var limits: ExchangeLimits
+    package var limits: ExchangeLimits
     /// The Unix socket to connect to, regardless of the URL's host; nil for a TCP connection.
-    public var socket: String?
+    package var socket: String?
 
     /// Creates a destination.
-    public init(
+    package init(
         _ url: HTTPURL,
         addresses: AddressGuard,
         limits: ExchangeLimits = ExchangeLimits(),
@@ -24,23 +24,23 @@ public struct Destination: Hashable, Sendable {
 }
 
 /// The time and memory limits of one exchange.
-public struct ExchangeLimits: Hashable, Sendable {
+package struct ExchangeLimits: Hashable, Sendable {
     /// The time limit for resolving, connecting and the TLS handshake.
-    public var connect: Duration = .seconds(5)
+    package var connect: Duration = .seconds(5)
     /// The time limit for the whole exchange, including the wait to start.
-    public var total: Duration = .seconds(15)
+    package var total: Duration = .seconds(15)
     /// The maximum size of the response body in bytes.
-    public var bodyBytes = 64 * 1024
+    package var bodyBytes = 64 * 1024
     /// The maximum size of the response's status lines and header fields together, in bytes.
-    public var headBytes = 32 * 1024
+    package var headBytes = 32 * 1024
     /// The maximum number of header fields in the response.
-    public var headFields = 128
+    package var headFields = 128
 
     /// Creates the limits for a small response, such as a webhook receiver's.
-    public init() {}
+    package init() {}
 
     /// The limits for the response of a store's API: a body of 4 MiB.
-    public static var storeAnswer: ExchangeLimits {
+    package static var storeAnswer: ExchangeLimits {
         var limits = ExchangeLimits()
         limits.bodyBytes = 4 << 20
         return limits

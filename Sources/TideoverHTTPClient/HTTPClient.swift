@@ -1,5 +1,5 @@
 import Glibc
-public import TideoverHTTP
+package import TideoverHTTP
 
 /// Sends requests over the network: HTTP/1.1 with or without TLS, using libcurl.
 ///
@@ -8,7 +8,7 @@ public import TideoverHTTP
 /// verified. Redirects are returned as ordinary responses. Cookies and `.netrc` are not used, nor
 /// are proxies of the environment unless requested. A request over a reused connection that proves
 /// to be closed is sent again over a new one, so a request may arrive twice.
-public final class HTTPClient: Sendable {
+package final class HTTPClient: Sendable {
     private let requestQueue: RequestQueue
     private let proxy: ProxyUse
 
@@ -21,7 +21,7 @@ public final class HTTPClient: Sendable {
     ///   - proxy: The proxies to use. Addresses cannot be checked behind a proxy, so every
     ///     destination with an address guard is then rejected.
     /// - Throws: `engineFailed` if memory, files or threads are lacking.
-    public init(
+    package init(
         userAgent: String,
         limits: HTTPClientLimits = HTTPClientLimits(),
         roots: TrustedRoots = .system,
@@ -44,7 +44,7 @@ public final class HTTPClient: Sendable {
     ///
     /// The client sets the headers of the connection and the body, such as `Host` and
     /// `Content-Length`, regardless of the request.
-    public func send(
+    package func send(
         _ request: Request,
         to destination: Destination
     ) async throws(HTTPClientError) -> Response {
@@ -65,7 +65,7 @@ public final class HTTPClient: Sendable {
     }
 
     /// Sends a request with only these parts to a destination's own URL.
-    public func send(
+    package func send(
         _ method: String = "GET",
         headers: Headers = [:],
         body: [UInt8] = [],
@@ -77,7 +77,7 @@ public final class HTTPClient: Sendable {
 
     /// Returns a handler that sends requests to paths and queries under a destination's URL; it
     /// throws `HTTPClientError`.
-    public func handler(under destination: Destination) -> Handler {
+    package func handler(under destination: Destination) -> Handler {
         { request in
             var place = destination
             guard
@@ -90,22 +90,22 @@ public final class HTTPClient: Sendable {
 }
 
 /// The limits of a client's concurrent use.
-public struct HTTPClientLimits: Hashable, Sendable {
+package struct HTTPClientLimits: Hashable, Sendable {
     /// The maximum number of exchanges; each uses a connection, and a thread while it resolves its
     /// host.
-    public var exchanges = 64
+    package var exchanges = 64
     /// The maximum number of exchanges with one origin (scheme, host and port), so that a slow one
     /// leaves capacity for others.
-    public var exchangesPerOrigin = 16
+    package var exchangesPerOrigin = 16
     /// The maximum number of waiting requests; further ones fail.
-    public var waiting = 1024
+    package var waiting = 1024
     /// The maximum number of open connections kept for reuse.
-    public var keptConnections = 32
+    package var keptConnections = 32
     /// The maximum idle time after which a connection is still reused.
-    public var keptFor: Duration = .seconds(60)
+    package var keptFor: Duration = .seconds(60)
 
     /// Creates the limits of a server that sends requests to stores and webhook receivers.
-    public init() {}
+    package init() {}
 
     var arePositive: Bool {
         [exchanges, exchangesPerOrigin, keptConnections].allSatisfy { (1...65_536) ~= $0 }
@@ -114,7 +114,7 @@ public struct HTTPClientLimits: Hashable, Sendable {
 }
 
 /// The certificate authorities that a client trusts.
-public enum TrustedRoots: Hashable, Sendable {
+package enum TrustedRoots: Hashable, Sendable {
     /// The machine's trusted authorities.
     case system
     /// Only these certificates, as PEM text.
@@ -122,7 +122,7 @@ public enum TrustedRoots: Hashable, Sendable {
 }
 
 /// The peer of a client's connections.
-public enum ProxyUse: Hashable, Sendable {
+package enum ProxyUse: Hashable, Sendable {
     /// The destination itself, regardless of the environment.
     case none
     /// The proxies that `https_proxy`, `http_proxy` and `no_proxy` name.

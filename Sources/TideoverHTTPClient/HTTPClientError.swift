@@ -1,8 +1,8 @@
 import Glibc
-public import TideoverHTTP
+package import TideoverHTTP
 
 /// The reason why a request has no response. It never contains a path, a query, a header or a body.
-public enum HTTPClientError: Error, Hashable, Sendable {
+package enum HTTPClientError: Error, Hashable, Sendable {
     /// The request is invalid: an error in the calling code.
     case malformedRequest(RequestFault)
     /// The destination's address must be checked, but a proxy would connect to it.
@@ -35,7 +35,7 @@ public enum HTTPClientError: Error, Hashable, Sendable {
 }
 
 /// The invalid part of a request.
-public enum RequestFault: Hashable, Sendable {
+package enum RequestFault: Hashable, Sendable {
     /// The method is not GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.
     case method
     /// The path leads outside the destination, or contains invalid characters.
@@ -45,7 +45,7 @@ public enum RequestFault: Hashable, Sendable {
 }
 
 /// The reason why a connection is not secure.
-public enum TLSFault: Hashable, Sendable {
+package enum TLSFault: Hashable, Sendable {
     /// The certificate is not trusted; `code` is OpenSSL's error number.
     case untrustedCertificate(code: Int)
     /// The certificate belongs to another host.
@@ -55,7 +55,7 @@ public enum TLSFault: Hashable, Sendable {
 }
 
 /// The progress of an exchange.
-public enum ExchangePhase: String, Hashable, Sendable, CaseIterable {
+package enum ExchangePhase: String, Hashable, Sendable, CaseIterable {
     /// The exchange is waiting to start.
     case waiting
     /// The host's addresses are being resolved.
@@ -72,7 +72,7 @@ public enum ExchangePhase: String, Hashable, Sendable, CaseIterable {
 
 extension HTTPClientError: CustomStringConvertible {
     /// A one-line message.
-    public var description: String {
+    package var description: String {
         switch self {
         case .malformedRequest(let fault): "the request cannot be sent: its \(fault) is malformed"
         case .unguardable: "the destination's address cannot be checked behind a proxy"
@@ -98,7 +98,7 @@ extension HTTPClientError: CustomStringConvertible {
 
 extension RequestFault: CustomStringConvertible {
     /// The part's name.
-    public var description: String {
+    package var description: String {
         switch self {
         case .method: "method"
         case .path: "path"
@@ -109,7 +109,7 @@ extension RequestFault: CustomStringConvertible {
 
 extension TLSFault: CustomStringConvertible {
     /// A sentence without its full stop.
-    public var description: String {
+    package var description: String {
         switch self {
         case .untrustedCertificate(let code):
             "no trusted authority issued the certificate (OpenSSL's reason \(code))"
@@ -121,7 +121,7 @@ extension TLSFault: CustomStringConvertible {
 
 extension ExchangePhase: CustomStringConvertible {
     /// The present participle that follows "while".
-    public var description: String {
+    package var description: String {
         switch self {
         case .waiting: "waiting for its turn"
         case .resolving: "resolving the host name"
@@ -135,7 +135,7 @@ extension ExchangePhase: CustomStringConvertible {
 
 extension AddressUse: CustomStringConvertible {
     /// A description of the address.
-    public var description: String {
+    package var description: String {
         switch self {
         case .unspecified: "it means this machine"
         case .loopback: "it is this machine"

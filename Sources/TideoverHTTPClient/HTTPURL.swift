@@ -1,29 +1,29 @@
 import CTideoverCurl
-public import TideoverHTTP
+package import TideoverHTTP
 
 /// An `http` or `https` URL for requests, parsed by the same parser that later connects.
 ///
 /// Printing it shows the origin only: paths and queries of receivers can contain secrets.
-public struct HTTPURL: Hashable, Sendable {
+package struct HTTPURL: Hashable, Sendable {
     /// The scheme of a URL.
-    public enum Scheme: String, Hashable, Sendable {
+    package enum Scheme: String, Hashable, Sendable {
         case http, https
     }
 
     /// The scheme.
-    public let scheme: Scheme
+    package let scheme: Scheme
     /// A name or an address, IPv6 in brackets. Numeric forms of an IPv4 address (`2130706433`,
     /// `0x7f.1`) are normalized.
-    public let host: String
+    package let host: String
     /// The explicit port, or the scheme's default.
-    public let port: Int
+    package let port: Int
     /// The path, percent-encoded; starts with `/`.
-    public let path: String
+    package let path: String
     /// The text after `?`, percent-encoded; nil if there is no `?`.
-    public let query: String?
+    package let query: String?
 
     /// Parses an absolute URL without user, password and fragment.
-    public init(_ text: String) throws(HTTPURLError) {
+    package init(_ text: String) throws(HTTPURLError) {
         guard !text.isEmpty, text.utf8.count <= Self.mostBytes,
             text.utf8.allSatisfy(Self.isAllowed)
         else { throw .malformed }
@@ -56,17 +56,17 @@ public struct HTTPURL: Hashable, Sendable {
     }
 
     /// The whole URL, as passed to libcurl; not for logs.
-    public var text: String { origin + path + (query.map { "?\($0)" } ?? "") }
+    package var text: String { origin + path + (query.map { "?\($0)" } ?? "") }
 
     /// Scheme, host and port, such as `https://example.com:443`.
-    public var origin: String { "\(scheme.rawValue)://\(host):\(port)" }
+    package var origin: String { "\(scheme.rawValue)://\(host):\(port)" }
 
     /// Returns the URL of a request under this one: its path after this path, its query after this
     /// query.
     ///
     /// Returns nil if the path does not start with `/` or contains invalid characters. Also returns
     /// nil for a segment `.` or `..`, which would lead outside this URL.
-    public func appending(path: String, query items: [QueryItem] = []) -> HTTPURL? {
+    package func appending(path: String, query items: [QueryItem] = []) -> HTTPURL? {
         guard let target = RequestTarget(path), target.path == path,
             !path.split(separator: "/").contains(where: Self.isDots)
         else { return nil }
@@ -135,15 +135,15 @@ public struct HTTPURL: Hashable, Sendable {
 
 extension HTTPURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The origin, which is safe for logs.
-    public var description: String { origin }
+    package var description: String { origin }
     /// The origin.
-    public var debugDescription: String { origin }
+    package var debugDescription: String { origin }
     /// Only the origin.
-    public var customMirror: Mirror { Mirror(self, children: ["origin": origin]) }
+    package var customMirror: Mirror { Mirror(self, children: ["origin": origin]) }
 }
 
 /// The reason why a text is not a valid URL for requests.
-public enum HTTPURLError: Error, Hashable, Sendable {
+package enum HTTPURLError: Error, Hashable, Sendable {
     /// It is not an absolute URL, or is longer than 8 KiB.
     case malformed
     /// It is for another protocol.

@@ -2,14 +2,14 @@ import CTideoverCurl
 import Glibc
 
 /// The location of `TrustedRoots.system`, from libcurl's build configuration.
-public struct SystemRoots: Hashable, Sendable {
+package struct SystemRoots: Hashable, Sendable {
     /// The file with all roots as PEM text; nil if there is none.
-    public let file: String?
+    package let file: String?
     /// The folder with one file per root, named by its digest; nil if there is none.
-    public let folder: String?
+    package let folder: String?
 
     /// Reads the locations from this process's libcurl; nil if it has no memory.
-    public init?() {
+    package init?() {
         guard CurlLoopThread.prepared == CURLE_OK, let easy = curl_easy_init() else { return nil }
         defer { curl_easy_cleanup(easy) }
         file = tideover_curl_text(easy, CURLINFO_CAINFO).map { String(cString: $0) }
@@ -17,13 +17,13 @@ public struct SystemRoots: Hashable, Sendable {
     }
 
     /// Creates a value from these locations.
-    public init(file: String?, folder: String?) {
+    package init(file: String?, folder: String?) {
         self.file = file
         self.folder = folder
     }
 
     /// Whether there is a readable file with content, or a readable folder with files.
-    public var arePresent: Bool {
+    package var arePresent: Bool {
         file.map(Self.holdsAnything) == true || folder.map(Self.listsAnything) == true
     }
 

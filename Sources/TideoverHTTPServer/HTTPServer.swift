@@ -1,5 +1,5 @@
 import Glibc
-public import TideoverHTTP
+package import TideoverHTTP
 
 /// Serves a handler on a socket: HTTP/1.1 without TLS, which a reverse proxy provides.
 ///
@@ -8,9 +8,9 @@ public import TideoverHTTP
 /// suspends keeps its connection until it finishes. It is cancelled when its client disconnects or
 /// closes its sending half. HEAD reaches the handler as GET. An error thrown by the handler is
 /// answered as a problem.
-public final class HTTPServer: Sendable {
+package final class HTTPServer: Sendable {
     /// The server's address; never with port 0.
-    public let address: ListenAddress
+    package let address: ListenAddress
 
     private let core: ServerCore
     private let order: StopOrder
@@ -24,7 +24,7 @@ public final class HTTPServer: Sendable {
     ///   - report: Receives every error that became a 500; must not block either.
     ///   - handler: Responds to each request.
     /// - Throws: The reason why the server cannot listen there.
-    public init(
+    package init(
         address: String = "127.0.0.1",
         port: Int,
         limits: HTTPServerLimits = HTTPServerLimits(),
@@ -59,10 +59,10 @@ public final class HTTPServer: Sendable {
     deinit { order.give(deadline: .now) }
 
     /// The port on which the server listens.
-    public var port: Int { address.port }
+    package var port: Int { address.port }
 
     /// The server's counters since its start.
-    public var statistics: HTTPServerStatistics {
+    package var statistics: HTTPServerStatistics {
         core.counters.statistics(connectionsOpen: core.openConnectionCount)
     }
 
@@ -71,13 +71,13 @@ public final class HTTPServer: Sendable {
     /// Handlers that still run after `patience` are cancelled and have `limits.lastWord` to
     /// respond. Returns after all threads of the server have ended; further calls wait for that
     /// too.
-    public func stop(within patience: Duration = .seconds(10)) async {
+    package func stop(within patience: Duration = .seconds(10)) async {
         order.give(deadline: .now + patience)
         await order.fulfilment()
     }
 
     /// Serves until the task is cancelled or the server stopped; returns once it has stopped.
-    public func run(stoppingWithin patience: Duration = .seconds(10)) async {
+    package func run(stoppingWithin patience: Duration = .seconds(10)) async {
         await withTaskCancellationHandler {
             await order.fulfilment()
         } onCancel: {

@@ -1,8 +1,8 @@
 import Glibc
-public import TideoverHTTP
+package import TideoverHTTP
 
 /// The reason why a server could not start.
-public enum HTTPServerError: Error, Hashable, Sendable {
+package enum HTTPServerError: Error, Hashable, Sendable {
     /// The text is neither an IPv4 nor an IPv6 address.
     case notAnAddress(String)
     /// The number is not from 0 to 65,535.
@@ -21,7 +21,7 @@ public enum HTTPServerError: Error, Hashable, Sendable {
 
 extension HTTPServerError: CustomStringConvertible {
     /// A one-line message.
-    public var description: String {
+    package var description: String {
         switch self {
         case .notAnAddress(let text): "\"\(text)\" is not an IPv4 or IPv6 address"
         case .notAPort(let number): "\(number) is not a port from 0 to 65535"

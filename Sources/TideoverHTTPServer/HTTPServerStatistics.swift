@@ -1,27 +1,27 @@
 import Synchronization
 
 /// A server's counters since its start.
-public struct HTTPServerStatistics: Hashable, Sendable {
+package struct HTTPServerStatistics: Hashable, Sendable {
     /// Connections accepted from the listener.
-    public var connectionsTaken = 0
+    package var connectionsTaken = 0
     /// Connections closed at once: their address had too many, or memory was short.
-    public var connectionsRefused = 0
+    package var connectionsRefused = 0
     /// Connections closed to make room for new ones.
-    public var connectionsEvicted = 0
+    package var connectionsEvicted = 0
     /// Connections open now.
-    public var connectionsOpen = 0
+    package var connectionsOpen = 0
     /// Requests that reached the handler.
-    public var requests = 0
+    package var requests = 0
     /// Requests with a handler that finished on the I/O thread, without suspending.
-    public var answeredAtOnce = 0
+    package var answeredAtOnce = 0
     /// Requests with a handler that suspended, and the connection with it.
-    public var suspended = 0
+    package var suspended = 0
     /// Requests answered by the server itself because they exceeded a limit or were malformed.
-    public var requestsRefused = 0
+    package var requestsRefused = 0
     /// Connections closed because the client was too slow or silent for too long.
-    public var timedOut = 0
+    package var timedOut = 0
     /// Handlers cancelled because their client disconnected.
-    public var clientsGone = 0
+    package var clientsGone = 0
 }
 
 /// The counters behind the statistics.

@@ -1,13 +1,13 @@
 import Glibc
-public import TideoverHTTP
+package import TideoverHTTP
 
 /// Serves a handler on a Unix socket, for processes of the same user and of root only.
 ///
 /// The socket's file has mode 0600, and the kernel reports the connecting user. Everything else is
 /// as in `HTTPServer`.
-public final class LocalHTTPServer: Sendable {
+package final class LocalHTTPServer: Sendable {
     /// The path of the socket.
-    public let path: String
+    package let path: String
 
     private let order: StopOrder
 
@@ -15,7 +15,7 @@ public final class LocalHTTPServer: Sendable {
     /// process is replaced.
     ///
     /// - Throws: The reason why the server cannot listen there.
-    public init(
+    package init(
         socket path: String,
         report: @escaping FailureReport = { _, _, _ in },
         handler: @escaping Handler
@@ -40,7 +40,7 @@ public final class LocalHTTPServer: Sendable {
     deinit { order.give(deadline: .now) }
 
     /// Removes the socket, lets running exchanges finish, and closes.
-    public func stop(within patience: Duration = .seconds(10)) async {
+    package func stop(within patience: Duration = .seconds(10)) async {
         unlink(path)
         order.give(deadline: .now + patience)
         await order.fulfilment()

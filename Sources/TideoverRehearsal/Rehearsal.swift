@@ -1,20 +1,20 @@
 import TideoverCore
-public import TideoverHTTP
+package import TideoverHTTP
 import TideoverLocks
 import TideoverSQLite
-public import TideoverSandbox
-public import TideoverServer
+package import TideoverSandbox
+package import TideoverServer
 import TideoverSignatures
 import TideoverStorage
 
 /// Tideover in the same process as the simulated stores of one scenario, with a shared clock.
-public struct Rehearsal: Sendable {
+package struct Rehearsal: Sendable {
     /// The server under rehearsal.
-    public let service: Service
+    package let service: Service
     /// The stores' clock, which the server follows. It stops at the end of the scenario.
-    public let clock = StoryClock()
+    package let clock = StoryClock()
     /// Headers that authorize every route of the server.
-    public let credentials: Headers
+    package let credentials: Headers
 
     private let scenario: Scenario
     private let storage: SQLiteStorage
@@ -32,7 +32,7 @@ public struct Rehearsal: Sendable {
     ///
     /// - Throws: `MintingError` if the store's certificates cannot be created, `StorageError` if
     ///   the database cannot.
-    public init(
+    package init(
         _ scenario: Scenario,
         in folder: String,
         version: String,
@@ -92,7 +92,7 @@ public struct Rehearsal: Sendable {
     ///     - planting: Changes the target before the scenario starts, for example to plant a fault.
     /// - Returns: The report of the events.
     /// - Throws: `SignatureRefusal` if the store's data does not fit into one notification.
-    public func play(
+    package func play(
         keepsUp: Bool = false,
         planting: (inout ScenarioTarget) -> Void = { _ in }
     ) async throws -> ScenarioReport {
@@ -138,7 +138,7 @@ public struct Rehearsal: Sendable {
     }
 
     /// Stops the server. Its data stays in the folder.
-    public func close() async { await storage.close() }
+    package func close() async { await storage.close() }
 }
 
 extension Policy.Prompts {

@@ -1,9 +1,9 @@
-public import TideoverCore
-public import TideoverSandbox
+package import TideoverCore
+package import TideoverSandbox
 
 extension Catalogue {
     /// Creates the catalogue of a scenario's stores, as an operator would configure it.
-    public init(_ scenario: Scenario) {
+    package init(_ scenario: Scenario) {
         let app = scenario.app
         self.init()
         for product in app.store.products {

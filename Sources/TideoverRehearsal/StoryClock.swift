@@ -1,12 +1,12 @@
-public import TideoverCore
+package import TideoverCore
 import TideoverLocks
 
 /// The shared clock of a story: the stores' own, which the server follows.
-public final class StoryClock: Sendable {
+package final class StoryClock: Sendable {
     private let instant = Locked(Instant(millisecondsSince1970: 0))
 
     /// The current instant; it changes only when set.
-    public var now: Instant {
+    package var now: Instant {
         get { instant.withLock { $0 } }
         set { instant.withLock { $0 = newValue } }
     }

@@ -1,13 +1,13 @@
 import CTideoverSQLite
 import Glibc
-public import TideoverStorage
+package import TideoverStorage
 
 /// Copies a database into a new file.
 ///
 /// While a server has the database open, the server copies it (`SQLiteStorage.beginCopy`). Then
 /// `finish` verifies the copy and moves it to its destination. `copy` also works beside a server,
 /// but the server's write-ahead log then grows until the copy is complete.
-public enum SQLiteBackup {
+package enum SQLiteBackup {
     /// The number of pages copied between two progress reports: four megabytes.
     private static let slice: Int32 = 1_024
 
@@ -21,7 +21,7 @@ public enum SQLiteBackup {
     /// - Returns: the size of the copy in bytes.
     /// - Throws: `missing` without a database; `refused` if the target exists; `corrupt` if the
     ///   copy fails verification; `notAStorage`, `missingFolder`, `notPermitted`, `full` or `io`.
-    public static func copy(
+    package static func copy(
         _ path: String,
         to target: String,
         progress: (_ bytes: Int64) -> Void = { _ in }
@@ -50,7 +50,7 @@ public enum SQLiteBackup {
     }
 
     /// Whether a server has the database open.
-    public static func isInUse(_ path: String) throws(StorageError) -> Bool {
+    package static func isInUse(_ path: String) throws(StorageError) -> Bool {
         do {
             let lock = try LockFile(reading: try DatabaseFile.resolve(path))
             withExtendedLifetime(lock) {}
@@ -65,7 +65,7 @@ public enum SQLiteBackup {
     /// needed. The server's file is removed, even if this fails.
     ///
     /// - Throws: as `copy`.
-    public static func finish(_ copied: String, as target: String) throws(StorageError) -> Int64 {
+    package static func finish(_ copied: String, as target: String) throws(StorageError) -> Int64 {
         defer { unlink(copied) }
         guard !DatabaseFile.exists(target) else {
             throw StorageError(.refused, place: target, detail: "there is a file of this name")

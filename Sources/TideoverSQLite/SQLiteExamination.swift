@@ -1,9 +1,9 @@
-public import TideoverCore
-public import TideoverStorage
+package import TideoverCore
+package import TideoverStorage
 
 /// The state of a database file, examined without opening it as a storage. Nothing is created,
 /// changed or left behind.
-public enum SQLiteExamination: Hashable, Sendable {
+package enum SQLiteExamination: Hashable, Sendable {
     /// There is no file; the storage creates it when it is first opened.
     case missing
     /// Another process has it open; its process id, if known.
@@ -24,7 +24,7 @@ public enum SQLiteExamination: Hashable, Sendable {
     ///   - path: the database file.
     ///   - name: the name of the bookmarks to return; none if nil.
     /// - Throws: `missingFolder`, `notPermitted`, `notAStorage`, `newerSchema`, `corrupt` or `io`.
-    public init(path: String, bookmarks name: String? = nil) throws(StorageError) {
+    package init(path: String, bookmarks name: String? = nil) throws(StorageError) {
         let path = try DatabaseFile.resolve(path)
         guard DatabaseFile.exists(path) else {
             self = .missing

@@ -1,24 +1,24 @@
 /// The options of a SQLite storage. The defaults suit a server.
-public struct SQLiteOptions: Sendable {
+package struct SQLiteOptions: Sendable {
     /// The number of threads that can read at once.
-    public var readerCount = 4
+    package var readerCount = 4
     /// The milliseconds a read waits for a free reader or a lock.
-    public var readerPatience: Int32 = 250
+    package var readerPatience: Int32 = 250
     /// The milliseconds the writer waits for a lock that only another program can hold.
-    public var writerPatience: Int32 = 5_000
+    package var writerPatience: Int32 = 5_000
     /// The number of writes that may wait; more fail with `busy`.
-    public var maximumQueueLength = 4_096
+    package var maximumQueueLength = 4_096
     /// The number of writes that may share one transaction.
-    public var maximumGroupCount = 256
+    package var maximumGroupCount = 256
     /// A customer with more lineages to derive from is read and derived outside the writer, so that
     /// others do not wait.
-    public var mostLineagesInside = 128
+    package var mostLineagesInside = 128
     /// The milliseconds the writer waits, under load, for more writes to share a transaction.
-    public var gatherMilliseconds: Int64 = 1
+    package var gatherMilliseconds: Int64 = 1
     /// The maximum size of the database file in bytes, in pages of 4,096; nil for no limit.
-    public var maximumByteCount: Int64?
+    package var maximumByteCount: Int64?
     /// Random bits for the ids of events.
-    public var random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }
+    package var random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }
 
-    public init() {}
+    package init() {}
 }

@@ -1,15 +1,15 @@
 import CTideoverSQLite
-public import TideoverCore
-public import TideoverStorage
+package import TideoverCore
+package import TideoverStorage
 
 /// A storage in one SQLite file, opened by one process at a time.
 ///
 /// One thread owns the only writing connection, and it alone commits and checkpoints. Readers have
 /// read-only connections. SQLite before 3.51.3 can damage a database if a second connection commits
 /// or checkpoints, and most systems ship such a version.
-public final class SQLiteStorage: Storage {
+package final class SQLiteStorage: Storage {
     /// The file, without links.
-    public let path: String
+    package let path: String
     /// Nil if the file was opened read-only.
     private let writer: Writer?
     private let largeCommits: LargeCommits?
@@ -23,7 +23,7 @@ public final class SQLiteStorage: Storage {
     /// - Throws: `locked` while another process has it open, `newerSchema` for a file from a newer
     ///   version, `notAStorage` for a file of another program. For errors of the system, throws
     ///   `missingFolder`, `notPermitted`, `readOnly`, `full`, `corrupt` or `io`.
-    public convenience init(path: String, options: SQLiteOptions = SQLiteOptions())
+    package convenience init(path: String, options: SQLiteOptions = SQLiteOptions())
         throws(StorageError)
     {
         try self.init(path: path, options: options, faults: SQLiteFaults())
@@ -63,7 +63,7 @@ public final class SQLiteStorage: Storage {
     ///
     /// - Throws: the errors of opening for writing, and `olderSchema` for a file that needs a
     ///   migration first.
-    public init(reading path: String) throws(StorageError) {
+    package init(reading path: String) throws(StorageError) {
         let path = try DatabaseFile.resolve(path)
         let options = SQLiteOptions()
         lock = try LockFile(reading: path)
@@ -113,7 +113,7 @@ public final class SQLiteStorage: Storage {
 
     // MARK: Writing
 
-    public func commit(
+    package func commit(
         _ commitRequests: [CommitRequest],
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> [CommitOutcome] {
@@ -138,26 +138,26 @@ public final class SQLiteStorage: Storage {
         return try await largeCommits.commit(rows, derive: derive)
     }
 
-    public func claimDue(_ order: DueOrder) async throws(StorageError) -> [DueClaim] {
+    package func claimDue(_ order: DueOrder) async throws(StorageError) -> [DueClaim] {
         try await openWriter().write { writeSession throws(StorageError) in
             try writeSession.claimDue(order)
         }
     }
 
-    public func add(_ counts: [Tally: Int64], app: String) async throws(StorageError) {
+    package func add(_ counts: [Tally: Int64], app: String) async throws(StorageError) {
         guard !counts.isEmpty else { return }
         try await openWriter().write { writeSession throws(StorageError) in
             try writeSession.add(counts, app: app)
         }
     }
 
-    public func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError) {
+    package func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError) {
         try await openWriter().write { writeSession throws(StorageError) in
             try writeSession.keep(form, as: key)
         }
     }
 
-    public func restore(
+    package func restore(
         _ records: [StoredRecord],
         app: String,
         environment: Environment,
@@ -172,31 +172,31 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    public func prune(_ order: PruneOrder) async throws(StorageError) -> Pruned {
+    package func prune(_ order: PruneOrder) async throws(StorageError) -> Pruned {
         try await openWriter().write { writeSession throws(StorageError) in
             try writeSession.prune(order)
         }
     }
 
-    public func erase(_ erasure: Erasure) async throws(StorageError) -> Erased? {
+    package func erase(_ erasure: Erasure) async throws(StorageError) -> Erased? {
         try await openWriter().write { writeSession throws(StorageError) in
             try writeSession.erase(erasure)
         }
     }
 
-    public func add(_ key: KeyRecord) async throws(StorageError) {
+    package func add(_ key: KeyRecord) async throws(StorageError) {
         try await openWriter().write { writeSession throws(StorageError) in
             try writeSession.add(key)
         }
     }
 
-    public func revokeKey(_ id: String, at now: Instant) async throws(StorageError) -> KeyRecord? {
+    package func revokeKey(_ id: String, at now: Instant) async throws(StorageError) -> KeyRecord? {
         try await openWriter().write { writeSession throws(StorageError) in
             try writeSession.revokeKey(id, at: now)
         }
     }
 
-    public func record(
+    package func record(
         _ version: PolicyVersion,
         app: String,
         environment: Environment
@@ -206,7 +206,7 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    public func close() async {
+    package func close() async {
         guard let writer else { return readSessions.close(patience: 0) }
         await largeCommits?.close()
         await writer.close()
@@ -214,13 +214,13 @@ public final class SQLiteStorage: Storage {
 
     // MARK: Reading
 
-    public func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {
+    package func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {
         try readSessions.read { readSession throws(StorageError) in
             try readSession.row(of: customer)
         }
     }
 
-    public func due(
+    package func due(
         app: String,
         environment: Environment,
         now: Instant,
@@ -231,7 +231,7 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    public func lineages(
+    package func lineages(
         of customer: CustomerKey,
         now: Instant
     ) throws(StorageError) -> CustomerLineages? {
@@ -240,13 +240,13 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    public func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence? {
+    package func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence? {
         try readSessions.read { readSession throws(StorageError) in
             try readSession.evidence(id, app: app)
         }
     }
 
-    public func outbox(
+    package func outbox(
         app: String,
         after: EventID?,
         limit: Int
@@ -256,7 +256,7 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    public func evidence(
+    package func evidence(
         app: String,
         environment: Environment,
         after: EvidenceID?,
@@ -267,7 +267,7 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    public func evidence(
+    package func evidence(
         app: String,
         environment: Environment,
         keyed prefix: String,
@@ -285,7 +285,7 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    public func lineages(
+    package func lineages(
         app: String,
         environment: Environment,
         after: String?,
@@ -296,14 +296,15 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    public func lineageRecord(_ lineage: Lineage, app: String) throws(StorageError) -> LineageRecord
+    package func lineageRecord(_ lineage: Lineage, app: String) throws(StorageError)
+        -> LineageRecord
     {
         try readSessions.read { readSession throws(StorageError) in
             try readSession.lineageRecord(lineage, app: app)
         }
     }
 
-    public func lineageRecords(
+    package func lineageRecords(
         named name: PurchaseName,
         app: String,
         limit: Int
@@ -313,13 +314,13 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    public func drift(of customer: CustomerKey, limit: Int) throws(StorageError) -> [Drift] {
+    package func drift(of customer: CustomerKey, limit: Int) throws(StorageError) -> [Drift] {
         try readSessions.read { readSession throws(StorageError) in
             try readSession.drift(of: customer, limit: limit)
         }
     }
 
-    public func drift(
+    package func drift(
         app: String,
         environment: Environment,
         after: Drift?,
@@ -330,13 +331,13 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    public func identity(of customer: CustomerKey) throws(StorageError) -> CustomerIdentity {
+    package func identity(of customer: CustomerKey) throws(StorageError) -> CustomerIdentity {
         try readSessions.read { readSession throws(StorageError) in
             try readSession.identity(of: customer)
         }
     }
 
-    public func audit(
+    package func audit(
         app: String,
         customer: CustomerKey?,
         after: EventID?,
@@ -347,7 +348,7 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    public func unclaimed(
+    package func unclaimed(
         app: String,
         environment: Environment,
         after: String?,
@@ -363,7 +364,7 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    public func customers(
+    package func customers(
         app: String,
         environment: Environment,
         prefix: String,
@@ -381,7 +382,7 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    public func unclaimedCount(
+    package func unclaimedCount(
         app: String,
         environment: Environment,
         limit: Int
@@ -391,7 +392,7 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    public func records(
+    package func records(
         app: String,
         environment: Environment,
         from place: RecordPlace,
@@ -402,20 +403,20 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    public func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
+    package func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
         try readSessions.read { readSession throws(StorageError) in try readSession.bookmark(key) }
     }
 
-    public func counts(app: String) throws(StorageError) -> [Tally: Int64] {
+    package func counts(app: String) throws(StorageError) -> [Tally: Int64] {
         try readSessions.read { readSession throws(StorageError) in try readSession.counts(app: app)
         }
     }
 
-    public func keys() throws(StorageError) -> [KeyRecord] {
+    package func keys() throws(StorageError) -> [KeyRecord] {
         try readSessions.read { readSession throws(StorageError) in try readSession.keys() }
     }
 
-    public func policyVersions(
+    package func policyVersions(
         app: String,
         environment: Environment
     ) throws(StorageError) -> [PolicyVersion] {
@@ -431,7 +432,7 @@ public final class SQLiteStorage: Storage {
     /// caller then moves the file away with `SQLiteBackup.finish`.
     ///
     /// - Throws: `busy` while another copy runs, `closed`, `readOnly`.
-    public func beginCopy() throws(StorageError) -> CopyReport {
+    package func beginCopy() throws(StorageError) -> CopyReport {
         let file = CopyReport.file(of: path, number: options.random())
         guard let report = try openWriter().beginCopy(to: file) else {
             throw StorageError(.busy, place: path, detail: "another copy is made")
@@ -440,10 +441,10 @@ public final class SQLiteStorage: Storage {
     }
 
     /// The progress of the latest copy; nil if there is none.
-    public var copyReport: CopyReport? { writer?.copy }
+    package var copyReport: CopyReport? { writer?.copy }
 
     /// The interface through which a server copies the database.
-    public var copier: DatabaseCopier {
+    package var copier: DatabaseCopier {
         DatabaseCopier(
             begin: { () throws(StorageError) in try self.beginCopy() },
             latest: { self.copyReport }
@@ -452,7 +453,7 @@ public final class SQLiteStorage: Storage {
 
     /// Rejects every later write, because a check found the file damaged: a write could damage
     /// more. Reads continue.
-    public func prohibitWriting(_ problem: String) {
+    package func prohibitWriting(_ problem: String) {
         writer?.prohibit(
             StorageError(
                 .corrupt,
@@ -464,26 +465,26 @@ public final class SQLiteStorage: Storage {
 
     /// Returns the problems that the engine finds in the file; empty if it is sound. Reads the
     /// whole file.
-    public func problems() throws(StorageError) -> [String] {
+    package func problems() throws(StorageError) -> [String] {
         try readSessions.read { readSession throws(StorageError) in try readSession.problems() }
     }
 
     /// Returns the first problem of the file's structure; empty if there is none. Reads the whole
     /// file, but does not compare indexes with their tables.
-    public func quickProblems() throws(StorageError) -> [String] {
+    package func quickProblems() throws(StorageError) -> [String] {
         try readSessions.read { readSession throws(StorageError) in
             try readSession.problems(SQL.quickCheck)
         }
     }
 
     /// The size of the file and of its write-ahead log, in bytes.
-    public var byteCount: Int64 { DatabaseFile.byteCount(path) + logByteCount }
+    package var byteCount: Int64 { DatabaseFile.byteCount(path) + logByteCount }
 
     /// The size of the write-ahead log, in bytes.
-    public var logByteCount: Int64 { DatabaseFile.byteCount(path + "-wal") }
+    package var logByteCount: Int64 { DatabaseFile.byteCount(path + "-wal") }
 
     /// The version of SQLite in use, such as `3.40.1`.
-    public static var engineVersion: String { String(cString: sqlite3_libversion()) }
+    package static var engineVersion: String { String(cString: sqlite3_libversion()) }
 }
 
 /// Injected failures, for tests: a disk seldom fails on demand.

@@ -1,41 +1,41 @@
-public import TideoverCore
+package import TideoverCore
 import TideoverJSON
 import TideoverSignatures
 import TideoverStorage
 
 /// One app of the server: its rules, and the trust in its stores.
-public struct App: Sendable {
-    public let id: String
-    public let environments: [Environment]
-    public let catalogue: Catalogue
-    public let policy: Policy
+package struct App: Sendable {
+    package let id: String
+    package let environments: [Environment]
+    package let catalogue: Catalogue
+    package let policy: Policy
     /// Changes whenever the catalogue, the policy or the rules of this build change. A stored row
     /// with another fingerprint is derived again before it is returned.
-    public let fingerprint: String
+    package let fingerprint: String
     /// The fingerprints of the same catalogue and policy under the earlier versions of the rules.
     private let formerFingerprints: Set<String>
     /// The versions for past instants, by environment.
     var policyHistories: [Environment: PolicyHistory]
     /// Nil if the app is not sold on the App Store.
-    public let appStore: AppStoreTrust?
+    package let appStore: AppStoreTrust?
     /// Nil if the app is not sold on Google Play.
-    public internal(set) var googlePlay: PlayTrust?
+    package internal(set) var googlePlay: PlayTrust?
     /// The settings for its Google Play purchases.
-    public let playChoices: PlayChoices
+    package let playChoices: PlayChoices
     /// Nil if the app has no RevenueCat project.
-    public let revenueCat: RevenueCatTrust?
+    package let revenueCat: RevenueCatTrust?
     /// The keys and offerings of RevenueCat's SDKs; nil if none is served.
-    public let revenueCatSDK: RevenueCatSDK?
+    package let revenueCatSDK: RevenueCatSDK?
     /// When the App Store is queried for missing notifications.
-    public let backfill: BackfillSchedule
+    package let backfill: BackfillSchedule
     /// The automatic answers to the App Store's requests for consumption information.
-    public let consumption: ConsumptionChoices
+    package let consumption: ConsumptionChoices
     /// How long after a due renewal a missing notification raises an alarm; zero disables it.
-    public let silence: Milliseconds
+    package let silence: Milliseconds
     /// Signs the passes of its customers; nil if none are issued.
-    public let passes: PassIssuer?
+    package let passes: PassIssuer?
 
-    public init(
+    package init(
         id: String,
         environments: [Environment],
         catalogue: Catalogue,
@@ -87,7 +87,7 @@ public struct App: Sendable {
     }
 
     /// Whether it serves only simulated purchases, which need no protection.
-    public var isRehearsal: Bool { environments.allSatisfy { $0 == .simulated } }
+    package var isRehearsal: Bool { environments.allSatisfy { $0 == .simulated } }
 
     /// Incremented when a rule of standing or the form of an answer changes.
     private static let answerRevision = 15

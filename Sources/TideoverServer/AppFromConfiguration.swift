@@ -1,13 +1,13 @@
 import TideoverAppStore
 import TideoverCore
 import TideoverGooglePlay
-public import TideoverSignatures
+package import TideoverSignatures
 
 extension App {
     /// Creates the app from its configuration. Apple's root is built in; the root of receipts and
     /// those of a simulated store come from files. A server provides the clients for Google and
     /// RevenueCat. Without them only stored data of these stores can be read.
-    public init(
+    package init(
         _ configured: Configuration.App,
         googlePlay: PlayTrust? = nil,
         revenueCat: RevenueCatTrust? = nil,

@@ -1,4 +1,4 @@
-public import TideoverCore
+package import TideoverCore
 
 /// Returns the current time of the server.
-public typealias Clock = @Sendable () -> Instant
+package typealias Clock = @Sendable () -> Instant

@@ -1,4 +1,4 @@
-public import TideoverCore
+package import TideoverCore
 import TideoverJSON
 import TideoverSignatures
 
@@ -6,33 +6,33 @@ import TideoverSignatures
 ///
 /// Only the listed fields exist, so that no secret, token, signed payload or customer id can be
 /// logged by accident. A customer appears as a short digest at most.
-public struct LogLine: Sendable {
-    public enum Level: String, Sendable { case info, warning, error }
+package struct LogLine: Sendable {
+    package enum Level: String, Sendable { case info, warning, error }
 
-    public var level: Level
+    package var level: Level
     /// The event in a few fixed words.
-    public var event: String
-    public var app: String?
-    public var environment: Environment?
+    package var event: String
+    package var app: String?
+    package var environment: Environment?
     /// A stable code, such as a rejection's.
-    public var code: String?
-    public var detail: String?
-    public var method: String?
+    package var code: String?
+    package var detail: String?
+    package var method: String?
     /// The route's template, never the path as sent.
-    public var route: String?
-    public var status: Int?
+    package var route: String?
+    package var status: Int?
     /// The request's id, which its response contains as `X-Request-Id`.
-    public var request: String?
+    package var request: String?
     /// The id of the request's key, never the key itself.
-    public var key: String?
+    package var key: String?
     /// The network of the request, not its exact address.
-    public var network: String?
+    package var network: String?
     /// The duration of a request.
-    public var durationMicroseconds: Int64?
+    package var durationMicroseconds: Int64?
     /// The store's id of the notification that the line is about.
-    public var notificationUUID: String?
+    package var notificationUUID: String?
 
-    public init(
+    package init(
         _ level: Level,
         _ event: String,
         app: String? = nil,
@@ -65,7 +65,7 @@ public struct LogLine: Sendable {
     }
 
     /// Returns the line as one JSON object without a line break; unset fields are omitted.
-    public func json(at instant: Instant) -> [UInt8] {
+    package func json(at instant: Instant) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
             writer.field("time", instant.rfc3339)
@@ -89,4 +89,4 @@ public struct LogLine: Sendable {
 }
 
 /// Receives log lines.
-public typealias Log = @Sendable (LogLine) -> Void
+package typealias Log = @Sendable (LogLine) -> Void

@@ -12,4 +12,4 @@ struct Timing: Sendable {
 }
 
 /// Suspends for a duration; throws on cancellation.
-public typealias Sleep = @Sendable (Duration) async throws -> Void
+package typealias Sleep = @Sendable (Duration) async throws -> Void

@@ -1,33 +1,33 @@
-public import TideoverCore
-public import TideoverJSON
+package import TideoverCore
+package import TideoverJSON
 
 /// One line of an app's audit log. It records an ownership change, a refused claim, or access that
 /// was granted or revoked by hand. Lines are only ever added.
-public struct AuditEntry: Hashable, Sendable {
-    public var kind: Kind
+package struct AuditEntry: Hashable, Sendable {
+    package var kind: Kind
     /// The customer; nil for a purchase without an owner and for a change of many purchases.
-    public var customer: CustomerID?
+    package var customer: CustomerID?
     /// The other customer: the previous owner of a transferred purchase, or the id that was joined.
-    public var other: CustomerID?
+    package var other: CustomerID?
     /// The key of the lineage; nil if the entry concerns none.
-    public var lineage: String?
-    public var actor: Actor
+    package var lineage: String?
+    package var actor: Actor
     /// The name of the operator's key; nil for any other actor.
-    public var by: String?
+    package var by: String?
     /// The reason, as the operator or the server states it.
-    public var why: String
+    package var why: String
     /// The time, by the server's clock.
-    public var at: Instant
+    package var at: Instant
     /// The unique name of an entry that is written once; nil for an entry that may repeat.
-    public var name: String?
+    package var name: String?
     /// The number of occurrences. Refused claims of one purchase beyond `mostRefusals` share one entry.
-    public var count: Int
+    package var count: Int
     /// The change that was requested from a store; nil for everything else.
-    public var change: StoreChange?
+    package var change: StoreChange?
     /// The number of refused claims of one purchase that have an entry each.
-    public static let mostRefusals = 8
+    package static let mostRefusals = 8
 
-    public init(
+    package init(
         _ kind: Kind,
         customer: CustomerID?,
         other: CustomerID? = nil,
@@ -54,7 +54,7 @@ public struct AuditEntry: Hashable, Sendable {
     }
 
     /// The kind of event.
-    public enum Kind: String, Hashable, Sendable, CaseIterable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// The customer claimed a purchase that had no owner.
         case claimed
         /// A purchase moved from another customer to this one.
@@ -72,7 +72,7 @@ public struct AuditEntry: Hashable, Sendable {
     }
 
     /// The originator of the event.
-    public enum Actor: String, Hashable, Sendable, CaseIterable {
+    package enum Actor: String, Hashable, Sendable, CaseIterable {
         /// The app that presented a purchase under the customer's id.
         case customer
         /// The store, by a signed message.
@@ -84,23 +84,23 @@ public struct AuditEntry: Hashable, Sendable {
     }
 
     /// A change of a purchase that was requested from its store.
-    public struct StoreChange: Hashable, Sendable {
+    package struct StoreChange: Hashable, Sendable {
         /// The action, such as `extend`.
-        public let action: String
+        package let action: String
         /// The requested change, in one line.
-        public let detail: String
-        public let outcome: Outcome
+        package let detail: String
+        package let outcome: Outcome
         /// The reason of a failure; nil without one.
-        public let code: String?
+        package let code: String?
 
-        public init(action: String, detail: String, outcome: Outcome, code: String? = nil) {
+        package init(action: String, detail: String, outcome: Outcome, code: String? = nil) {
             self.action = action
             self.detail = detail
             self.outcome = outcome
             self.code = code
         }
 
-        public enum Outcome: String, Hashable, Sendable, CaseIterable {
+        package enum Outcome: String, Hashable, Sendable, CaseIterable {
             /// The change was only drafted; nothing was sent.
             case dryRun
             /// The change is about to be sent.
@@ -120,13 +120,13 @@ public struct AuditEntry: Hashable, Sendable {
 }
 
 /// An audit entry as it is stored.
-public struct AuditRecord: Hashable, Sendable {
+package struct AuditRecord: Hashable, Sendable {
     /// Increases with time.
-    public let id: EventID
-    public let environment: Environment
-    public let entry: AuditEntry
+    package let id: EventID
+    package let environment: Environment
+    package let entry: AuditEntry
 
-    public init(id: EventID, environment: Environment, entry: AuditEntry) {
+    package init(id: EventID, environment: Environment, entry: AuditEntry) {
         self.id = id
         self.environment = environment
         self.entry = entry
@@ -231,7 +231,7 @@ extension AuditEntry {
 
 extension AuditEntry {
     /// Writes the members of the entry's JSON object. An absent value is written as null.
-    public func writeFields(to writer: inout JSONWriter) {
+    package func writeFields(to writer: inout JSONWriter) {
         writer.field("kind", kind.rawValue)
         writer.field("at", at.rfc3339)
         writer.field("customer", customer?.text)

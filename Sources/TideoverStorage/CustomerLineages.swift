@@ -1,34 +1,34 @@
-public import TideoverCore
+package import TideoverCore
 
 /// Everything stored about one customer: the input of the customer's derivation.
-public struct CustomerLineages: Hashable, Sendable {
-    public let key: CustomerKey
+package struct CustomerLineages: Hashable, Sendable {
+    package let key: CustomerKey
     /// All ids of the customer.
-    public let identity: CustomerIdentity
+    package let identity: CustomerIdentity
     /// The latest derived answer; nil for a customer never derived.
-    public let answer: CustomerRow?
+    package let answer: CustomerRow?
     /// The lineages the customer owns or ever owned, by any id, in the order of their keys.
     /// Lineages that were left out are not included.
-    public private(set) var lineageRecords: [LineageRecord]
+    package private(set) var lineageRecords: [LineageRecord]
     /// The settled lineages that are not among `lineageRecords`; nil if there are none.
-    public let leftOut: LeftOut?
+    package let leftOut: LeftOut?
     /// The names of the customer's events so far, in the order of their commits.
-    public let deliveredEvents: [String]
+    package let deliveredEvents: [String]
     /// The open differences from the state a device saw, oldest first.
-    public let openDrift: [Drift]
+    package let openDrift: [Drift]
     /// The prompts shown to the customer recently, by any id, latest first.
-    public let prompts: [PromptExposure]
+    package let prompts: [PromptExposure]
     /// The instant of the derivation.
-    public let now: Instant
+    package let now: Instant
     /// When a device first presented all its purchases; nil if no device did.
-    public let reconciledAt: Instant?
+    package let reconciledAt: Instant?
     /// When a device of a store first presented all the customer's purchases in that store.
-    public let presented: [Store: Instant]
+    package let presented: [Store: Instant]
     /// The lowest version of the answer: a joined id may have been answered under greater versions.
     private let leastVersion: Int64
 
     /// A customer who was reconciled before stays so, from the instant in the answer.
-    public init(
+    package init(
         key: CustomerKey,
         aliases: [CustomerAlias] = [],
         answer: CustomerRow?,
@@ -66,16 +66,16 @@ public struct CustomerLineages: Hashable, Sendable {
     }
 
     /// The version of the latest answer, 0 before the first.
-    public var version: Int64 { max(answer?.version ?? 0, leastVersion) }
+    package var version: Int64 { max(answer?.version ?? 0, leastVersion) }
 
     /// Returns the version of an answer with these bytes. It rises by one exactly when the bytes
     /// differ from those before.
-    public func version(of bytes: [UInt8]) -> Int64 {
+    package func version(of bytes: [UInt8]) -> Int64 {
         answer?.answer == bytes ? version : version + 1
     }
 
     /// Returns the row that stores a derivation.
-    public func row(for derivation: Derivation) -> CustomerRow {
+    package func row(for derivation: Derivation) -> CustomerRow {
         CustomerRow(
             key: key,
             version: version(of: derivation.answer),
@@ -92,12 +92,12 @@ public struct CustomerLineages: Hashable, Sendable {
 
 /// Settled lineages that a derivation does not receive. It receives the first settled lineage by
 /// key, which represents the others.
-public struct LeftOut: Hashable, Sendable {
-    public let count: Int
+package struct LeftOut: Hashable, Sendable {
+    package let count: Int
     /// The instant from which all of them are settled.
-    public let since: Instant
+    package let since: Instant
 
-    public init(count: Int, since: Instant) {
+    package init(count: Int, since: Instant) {
         self.count = count
         self.since = since
     }
@@ -105,25 +105,25 @@ public struct LeftOut: Hashable, Sendable {
 
 /// A lineage that changes no answer and no event from an instant on, until a new fact about it is
 /// learned.
-public struct SettledLineage: Hashable, Sendable {
-    public let lineage: Lineage
-    public let since: Instant
+package struct SettledLineage: Hashable, Sendable {
+    package let lineage: Lineage
+    package let since: Instant
 
-    public init(_ lineage: Lineage, since: Instant) {
+    package init(_ lineage: Lineage, since: Instant) {
         self.lineage = lineage
         self.since = since
     }
 }
 
 /// One lineage with all its facts and all its owners, past and present.
-public struct LineageRecord: Hashable, Sendable {
-    public let lineage: Lineage
+package struct LineageRecord: Hashable, Sendable {
+    package let lineage: Lineage
     /// The facts, in the order of their assertion.
-    public let facts: [Fact]
+    package let facts: [Fact]
     /// The owners, in the order they were written.
-    public let owners: [OwnershipEntry]
+    package let owners: [OwnershipEntry]
 
-    public init(lineage: Lineage, facts: [Fact], owners: [OwnershipEntry]) {
+    package init(lineage: Lineage, facts: [Fact], owners: [OwnershipEntry]) {
         self.lineage = lineage
         self.facts = facts
         self.owners = owners
@@ -131,28 +131,28 @@ public struct LineageRecord: Hashable, Sendable {
 }
 
 /// The result of deriving a customer from its lineages.
-public struct Derivation: Hashable, Sendable {
+package struct Derivation: Hashable, Sendable {
     /// The answer as JSON text; a storage does not parse it.
-    public let answer: [UInt8]
+    package let answer: [UInt8]
     /// When the customer must be derived again even without new facts, because the answer changes
     /// or an event falls due; nil for never.
-    public let validUntil: Instant?
+    package let validUntil: Instant?
     /// Identifies the policy and catalogue of the derivation.
-    public let fingerprint: String
+    package let fingerprint: String
     /// The events to deliver, in order.
-    public let events: [Event]
+    package let events: [Event]
     /// The pass issued with the answer; nil if there is none.
-    public let pass: IssuedPass?
+    package let pass: IssuedPass?
     /// Differences from the state a device saw: first those that ended or changed, then those that
     /// begin. An ended difference never changes again. At most one per entitlement is open.
-    public let drift: [Drift]
+    package let drift: [Drift]
     /// The lineages that later derivations under the same fingerprint may leave out.
-    public let settled: [SettledLineage]
+    package let settled: [SettledLineage]
     /// Whether the derivation needs the lineages that were left out. If so, it is discarded and the
     /// customer is derived again from all lineages.
-    public let needsAll: Bool
+    package let needsAll: Bool
 
-    public init(
+    package init(
         answer: [UInt8],
         validUntil: Instant?,
         fingerprint: String,
@@ -174,18 +174,18 @@ public struct Derivation: Hashable, Sendable {
 }
 
 /// Something that happened to a customer, to be delivered to subscribers.
-public struct Event: Hashable, Sendable {
+package struct Event: Hashable, Sendable {
     /// The unique name: a customer's second event with this name is dropped. Nil for an event that
     /// may repeat.
-    public let name: String?
+    package let name: String?
     /// Never empty; a storage rejects an empty kind.
-    public let kind: String
+    package let kind: String
     /// When it happened, possibly long before it was learned.
-    public let at: Instant
+    package let at: Instant
     /// JSON text; a storage does not parse it.
-    public let body: [UInt8]
+    package let body: [UInt8]
 
-    public init(name: String? = nil, kind: String, at: Instant, body: [UInt8]) {
+    package init(name: String? = nil, kind: String, at: Instant, body: [UInt8]) {
         self.name = name
         self.kind = kind
         self.at = at
@@ -194,25 +194,25 @@ public struct Event: Hashable, Sendable {
 }
 
 /// A customer's latest derived answer.
-public struct CustomerRow: Hashable, Sendable {
-    public let key: CustomerKey
+package struct CustomerRow: Hashable, Sendable {
+    package let key: CustomerKey
     /// From 1; rises by one exactly when the bytes of `answer` change.
-    public let version: Int64
+    package let version: Int64
     /// The answer as JSON text.
-    public let answer: [UInt8]
+    package let answer: [UInt8]
     /// When the answer must be derived again even without new facts; nil for never.
-    public let validUntil: Instant?
+    package let validUntil: Instant?
     /// Identifies the policy and catalogue of the derivation.
-    public let fingerprint: String
-    public let derivedAt: Instant
+    package let fingerprint: String
+    package let derivedAt: Instant
     /// The pass issued with the answer; nil if there is none.
-    public let pass: IssuedPass?
+    package let pass: IssuedPass?
     /// When a device first presented all its purchases; nil if no device did.
-    public let reconciledAt: Instant?
+    package let reconciledAt: Instant?
     /// When a device of a store first presented all the customer's purchases in that store.
-    public let presented: [Store: Instant]
+    package let presented: [Store: Instant]
 
-    public init(
+    package init(
         key: CustomerKey,
         version: Int64,
         answer: [UInt8],
@@ -237,16 +237,16 @@ public struct CustomerRow: Hashable, Sendable {
 
 /// A signed pass, as it is stored beside the answer it was issued with. A new pass changes neither
 /// the answer nor its version.
-public struct IssuedPass: Hashable, Sendable {
+package struct IssuedPass: Hashable, Sendable {
     /// The signed document; empty if it would have been too long for clients to read.
-    public let compact: [UInt8]
+    package let compact: [UInt8]
     /// Identifies the signing key; a storage does not interpret it.
-    public let signer: String
-    public let issuedAt: Instant
+    package let signer: String
+    package let issuedAt: Instant
     /// The middle of its lifetime; nil if a new pass would last no longer.
-    public let renewAt: Instant?
+    package let renewAt: Instant?
 
-    public init(compact: [UInt8], signer: String, issuedAt: Instant, renewAt: Instant?) {
+    package init(compact: [UInt8], signer: String, issuedAt: Instant, renewAt: Instant?) {
         self.compact = compact
         self.signer = signer
         self.issuedAt = issuedAt
@@ -255,14 +255,14 @@ public struct IssuedPass: Hashable, Sendable {
 }
 
 /// An event waiting for delivery.
-public struct OutboxEvent: Hashable, Sendable {
-    public let id: EventID
-    public let customer: CustomerKey
+package struct OutboxEvent: Hashable, Sendable {
+    package let id: EventID
+    package let customer: CustomerKey
     /// The version of the customer's answer at the time of the event.
-    public let version: Int64
-    public let event: Event
+    package let version: Int64
+    package let event: Event
 
-    public init(id: EventID, customer: CustomerKey, version: Int64, event: Event) {
+    package init(id: EventID, customer: CustomerKey, version: Int64, event: Event) {
         self.id = id
         self.customer = customer
         self.version = version

@@ -1,15 +1,15 @@
-public import TideoverCore
+package import TideoverCore
 
 /// The id of an event: a UUID of version 7 (RFC 9562), made by the server and not by the database.
 ///
 /// Ids of one app rise in the order of the commits, as numbers and as text.
-public struct EventID: Hashable, Sendable, Comparable {
+package struct EventID: Hashable, Sendable, Comparable {
     private let high: UInt64
     private let low: UInt64
 
     /// Returns the id after the app's latest one, however the clock moved since. It includes 62
     /// bits of `random`, so that ids cannot be guessed.
-    public static func next(after latest: EventID?, at now: Instant, random: UInt64) -> EventID {
+    package static func next(after latest: EventID?, at now: Instant, random: UInt64) -> EventID {
         let range = 0...Int64(maximumMilliseconds)
         let clock = UInt64(min(max(now.millisecondsSince1970, range.lowerBound), range.upperBound))
         guard let latest, latest.milliseconds >= clock else {
@@ -66,12 +66,12 @@ public struct EventID: Hashable, Sendable, Comparable {
     private var milliseconds: UInt64 { high >> 16 }
     private var counter: UInt64 { high & Self.maximumCounter }
 
-    public static func < (a: EventID, b: EventID) -> Bool { (a.high, a.low) < (b.high, b.low) }
+    package static func < (a: EventID, b: EventID) -> Bool { (a.high, a.low) < (b.high, b.low) }
 }
 
 extension EventID: CustomStringConvertible {
     /// Parses a UUID in lower case; nil for any other text.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let groups = text.split(separator: "-", omittingEmptySubsequences: false)
         guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12] else { return nil }
         let digits = groups.joined()
@@ -83,7 +83,7 @@ extension EventID: CustomStringConvertible {
         self.low = low
     }
 
-    public var description: String {
+    package var description: String {
         let digits = [high, low].flatMap { half in
             stride(from: 60, through: 0, by: -4).map { Self.digits[Int(half >> $0 & 0xF)] }
         }

@@ -1,14 +1,14 @@
-public import TideoverCore
+package import TideoverCore
 
 /// An id in a list of customers.
-public struct ListedCustomer: Hashable, Sendable {
-    public let id: CustomerID
+package struct ListedCustomer: Hashable, Sendable {
+    package let id: CustomerID
     /// The customer that the id belongs to: another id for an alias.
-    public let customer: CustomerID
+    package let customer: CustomerID
     /// When the customer's answer was last derived; nil for an alias.
-    public let derivedAt: Instant?
+    package let derivedAt: Instant?
 
-    public init(id: CustomerID, customer: CustomerID, derivedAt: Instant?) {
+    package init(id: CustomerID, customer: CustomerID, derivedAt: Instant?) {
         self.id = id
         self.customer = customer
         self.derivedAt = derivedAt

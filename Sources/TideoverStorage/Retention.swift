@@ -1,9 +1,9 @@
-public import TideoverCore
+package import TideoverCore
 
 /// Requests the removal of one batch of rows of a kind that are older than an instant.
-public struct PruneOrder: Sendable {
+package struct PruneOrder: Sendable {
     /// Data that is not an input of any answer, so that it can be removed by its age.
-    public enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, Sendable, CaseIterable {
         /// Evidence that contained no new fact. Evidence that proves a fact is stored as long as the
         /// fact.
         case evidence
@@ -21,17 +21,17 @@ public struct PruneOrder: Sendable {
         case webhookAttempts
     }
 
-    public let kind: Kind
-    public let app: String
-    public let environment: Environment
+    package let kind: Kind
+    package let app: String
+    package let environment: Environment
     /// Rows of this instant or later remain.
-    public let before: Instant
+    package let before: Instant
     /// `Pruned.next` of the previous batch; empty for the first.
-    public let place: String
+    package let place: String
     /// The maximum number of rows to examine.
-    public let limit: Int
+    package let limit: Int
 
-    public init(
+    package init(
         _ kind: Kind,
         app: String,
         environment: Environment,
@@ -49,32 +49,32 @@ public struct PruneOrder: Sendable {
 }
 
 /// The result of one batch.
-public struct Pruned: Hashable, Sendable {
+package struct Pruned: Hashable, Sendable {
     /// The number of removed rows.
-    public let count: Int
+    package let count: Int
     /// The place of the next batch; nil after the last.
-    public let next: String?
+    package let next: String?
 
-    public init(count: Int, next: String?) {
+    package init(count: Int, next: String?) {
         self.count = count
         self.next = next
     }
 }
 
 /// The data of a customer to erase, as read before the erasure.
-public struct Erasure: Sendable {
+package struct Erasure: Sendable {
     /// Any id of the customer.
-    public let customer: CustomerKey
+    package let customer: CustomerKey
     /// The evidence of the facts of the customer's own purchases, at the time of reading.
-    public let known: Set<EvidenceID>
+    package let known: Set<EvidenceID>
     /// Of that evidence, the pieces that concern no other purchase.
-    public let exclusive: Set<EvidenceID>
+    package let exclusive: Set<EvidenceID>
     /// The customer's events.
-    public let events: [EventID]
+    package let events: [EventID]
     /// A random id that replaces the customer's where a row must remain.
-    public let pseudonym: CustomerID
+    package let pseudonym: CustomerID
 
-    public init(
+    package init(
         _ customer: CustomerKey,
         known: Set<EvidenceID>,
         exclusive: Set<EvidenceID>,
@@ -90,23 +90,23 @@ public struct Erasure: Sendable {
 }
 
 /// The numbers of rows that an erasure removed.
-public struct Erased: Hashable, Sendable {
+package struct Erased: Hashable, Sendable {
     /// Purchases that no other customer ever owned.
-    public var purchases = 0
+    package var purchases = 0
     /// Purchases that another customer owned too, which remain.
-    public var shared = 0
-    public var facts = 0
-    public var evidence = 0
-    public var events = 0
-    public var drift = 0
+    package var shared = 0
+    package var facts = 0
+    package var evidence = 0
+    package var events = 0
+    package var drift = 0
     /// Prompts that were shown.
-    public var prompts = 0
+    package var prompts = 0
     /// Audit entries.
-    public var audit = 0
+    package var audit = 0
 
-    public init() {}
+    package init() {}
 
-    public static func += (sum: inout Erased, more: Erased) {
+    package static func += (sum: inout Erased, more: Erased) {
         sum.purchases += more.purchases
         sum.shared += more.shared
         sum.facts += more.facts

@@ -1,4 +1,4 @@
-public import TideoverCore
+package import TideoverCore
 
 /// The durable store of all truth.
 ///
@@ -8,7 +8,7 @@ public import TideoverCore
 ///
 /// Reads are synchronous, so that a request can be answered on the thread it arrived on. They see
 /// every commit that has returned, never a part of one. They wait only briefly for a free reader.
-public protocol Storage: WebhookStorage {
+package protocol Storage: WebhookStorage {
     /// Commits evidence, facts, ownership, derived rows, drift, events and counts of several
     /// commit requests as one transaction, in order. The outcomes are in the same order.
     ///
@@ -256,7 +256,7 @@ public protocol Storage: WebhookStorage {
 
 extension Storage {
     /// Commits one commit request as a separate transaction.
-    public func commit(
+    package func commit(
         _ commitRequest: CommitRequest,
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> CommitOutcome {

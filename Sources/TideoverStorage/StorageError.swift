@@ -1,7 +1,7 @@
 /// A storage operation failed and had no effect. The caller may try it again later.
-public struct StorageError: Error, Hashable, Sendable {
+package struct StorageError: Error, Hashable, Sendable {
     /// The reason; each case allows a different reaction.
-    public enum Reason: Hashable, Sendable {
+    package enum Reason: Hashable, Sendable {
         /// Too many operations were waiting, or another program locked the file for too long.
         case busy
         /// The disk, or the allowed size, is used up.
@@ -37,13 +37,13 @@ public struct StorageError: Error, Hashable, Sendable {
         case engine(code: Int32)
     }
 
-    public let reason: Reason
+    package let reason: Reason
     /// The file or server concerned.
-    public let place: String
+    package let place: String
     /// The message of the engine or the operating system; never a stored value.
-    public let detail: String
+    package let detail: String
 
-    public init(_ reason: Reason, place: String, detail: String = "") {
+    package init(_ reason: Reason, place: String, detail: String = "") {
         self.reason = reason
         self.place = place
         self.detail = detail
@@ -52,7 +52,7 @@ public struct StorageError: Error, Hashable, Sendable {
 
 extension StorageError: CustomStringConvertible {
     /// The error and its remedy, in two sentences.
-    public var description: String {
+    package var description: String {
         "\(what)\(detail.isEmpty ? "" : " (\(detail))"). \(advice)"
     }
 
@@ -81,7 +81,7 @@ extension StorageError: CustomStringConvertible {
     }
 
     /// The remedy.
-    public var advice: String {
+    package var advice: String {
         switch reason {
         case .busy: "Try again in a moment; if it lasts, look for a program that holds it open."
         case .full: "Free some space or allow a greater size; reading goes on, nothing is lost."

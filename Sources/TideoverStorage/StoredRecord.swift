@@ -1,10 +1,10 @@
-public import TideoverCore
+package import TideoverCore
 
 /// One stored record of an app in an environment: the unit of an export.
 ///
 /// Keys and passes are excluded because they are secrets or made with secrets. Counts and bookmarks
 /// belong to one server. Shown prompts matter only for days. Indexes are rebuilt by the storage.
-public enum StoredRecord: Hashable, Sendable {
+package enum StoredRecord: Hashable, Sendable {
     case evidence(Evidence)
     case fact(Fact)
     /// An owner of a lineage, and its position in the list of owners, from 0.
@@ -21,17 +21,17 @@ public enum StoredRecord: Hashable, Sendable {
 
     /// The kinds, in the order in which they are read: the input of a derivation comes before the
     /// answer.
-    public enum Kind: String, Hashable, Sendable, CaseIterable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
         case evidence, fact, owner, alias, drift, event, told, audit, policy, customer
 
         /// The next kind.
-        public var next: Kind? {
+        package var next: Kind? {
             let all = Kind.allCases
             return all.firstIndex(of: self).flatMap { $0 + 1 < all.count ? all[$0 + 1] : nil }
         }
     }
 
-    public var kind: Kind {
+    package var kind: Kind {
         switch self {
         case .evidence: .evidence
         case .fact: .fact
@@ -48,12 +48,12 @@ public enum StoredRecord: Hashable, Sendable {
 }
 
 /// The unique name of a customer's event, and the event that used it.
-public struct ToldName: Hashable, Sendable {
-    public let customer: CustomerID
-    public let name: String
-    public let event: EventID
+package struct ToldName: Hashable, Sendable {
+    package let customer: CustomerID
+    package let name: String
+    package let event: EventID
 
-    public init(customer: CustomerID, name: String, event: EventID) {
+    package init(customer: CustomerID, name: String, event: EventID) {
         self.customer = customer
         self.name = name
         self.event = event
@@ -62,34 +62,34 @@ public struct ToldName: Hashable, Sendable {
 
 /// A position among the records of an app in an environment: after a record of a kind, or before
 /// the first.
-public struct RecordPlace: Hashable, Sendable {
-    public let kind: StoredRecord.Kind
+package struct RecordPlace: Hashable, Sendable {
+    package let kind: StoredRecord.Kind
     /// The key of the record, in the storage's own form; empty before the first of the kind.
-    public let key: [String]
+    package let key: [String]
 
-    public init(_ kind: StoredRecord.Kind, key: [String] = []) {
+    package init(_ kind: StoredRecord.Kind, key: [String] = []) {
         self.kind = kind
         self.key = key
     }
 
     /// The position before all records.
-    public static let start = RecordPlace(.evidence)
+    package static let start = RecordPlace(.evidence)
 }
 
 /// Consecutive records, all of one kind.
-public struct RecordPage: Hashable, Sendable {
-    public let records: [StoredRecord]
+package struct RecordPage: Hashable, Sendable {
+    package let records: [StoredRecord]
     /// The position of the next page; nil if there is none.
-    public let next: RecordPlace?
+    package let next: RecordPlace?
 
-    public init(records: [StoredRecord], next: RecordPlace?) {
+    package init(records: [StoredRecord], next: RecordPlace?) {
         self.records = records
         self.next = next
     }
 }
 
 /// The outcome of importing a record.
-public enum Restored: String, Hashable, Sendable, CaseIterable {
+package enum Restored: String, Hashable, Sendable, CaseIterable {
     case added
     /// The record existed already.
     case known

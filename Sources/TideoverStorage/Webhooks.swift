@@ -1,10 +1,10 @@
-public import TideoverCore
+package import TideoverCore
 
 /// The webhooks of a storage: receivers of events, with their positions in the outbox.
 ///
 /// An event after the position of a webhook is new to it. An event at or before the position was
 /// delivered, or did not match, or waits as a `WebhookDelivery` for its next attempt.
-public protocol WebhookStorage: Sendable {
+package protocol WebhookStorage: Sendable {
     /// Returns the webhooks of an app in the order of their ids.
     func webhooks(app: String) throws(StorageError) -> [WebhookRecord]
 
@@ -59,31 +59,31 @@ public protocol WebhookStorage: Sendable {
 }
 
 /// Names a webhook.
-public struct WebhookKey: Hashable, Sendable {
-    public let app: String
+package struct WebhookKey: Hashable, Sendable {
+    package let app: String
     /// The webhook's id, unique in its app.
-    public let id: String
+    package let id: String
 
-    public init(app: String, id: String) {
+    package init(app: String, id: String) {
         self.app = app
         self.id = id
     }
 }
 
 /// A webhook as it is stored.
-public struct WebhookRecord: Hashable, Sendable {
-    public let key: WebhookKey
+package struct WebhookRecord: Hashable, Sendable {
+    package let key: WebhookKey
     /// The settings as JSON text; a storage does not parse it.
-    public let form: [UInt8]
+    package let form: [UInt8]
     /// The last event that was examined for this webhook.
-    public let position: EventID
+    package let position: EventID
     /// When the first of the failures since the last success happened; nil after a success.
-    public let failingSince: Instant?
+    package let failingSince: Instant?
     /// Why nothing is delivered; nil while it is enabled.
-    public let disabled: String?
-    public let disabledAt: Instant?
+    package let disabled: String?
+    package let disabledAt: Instant?
 
-    public init(
+    package init(
         _ key: WebhookKey,
         form: [UInt8],
         position: EventID,
@@ -101,13 +101,13 @@ public struct WebhookRecord: Hashable, Sendable {
 }
 
 /// A delivery that waits for its next attempt.
-public struct WebhookDelivery: Hashable, Sendable {
-    public let event: EventID
+package struct WebhookDelivery: Hashable, Sendable {
+    package let event: EventID
     /// The number of failed attempts.
-    public let attempts: Int
-    public let nextAt: Instant
+    package let attempts: Int
+    package let nextAt: Instant
 
-    public init(event: EventID, attempts: Int, nextAt: Instant) {
+    package init(event: EventID, attempts: Int, nextAt: Instant) {
         self.event = event
         self.attempts = attempts
         self.nextAt = nextAt
@@ -115,32 +115,32 @@ public struct WebhookDelivery: Hashable, Sendable {
 }
 
 /// The waiting deliveries of a webhook at an instant.
-public struct WebhookQueue: Hashable, Sendable {
-    public let due: [WebhookDelivery]
+package struct WebhookQueue: Hashable, Sendable {
+    package let due: [WebhookDelivery]
     /// The number of waiting deliveries, due or not.
-    public let count: Int
+    package let count: Int
 
-    public init(due: [WebhookDelivery], count: Int) {
+    package init(due: [WebhookDelivery], count: Int) {
         self.due = due
         self.count = count
     }
 }
 
 /// One attempt to deliver an event.
-public struct WebhookAttempt: Hashable, Sendable {
+package struct WebhookAttempt: Hashable, Sendable {
     /// Rises with each attempt; 0 until it is stored.
-    public let number: Int64
-    public let event: EventID
-    public let at: Instant
+    package let number: Int64
+    package let event: EventID
+    package let at: Instant
     /// Which attempt of the event it was, from 1.
-    public let ordinal: Int
-    public let outcome: String
+    package let ordinal: Int
+    package let outcome: String
     /// The status of the response; nil without a response.
-    public let status: Int?
+    package let status: Int?
     /// Why there was no response.
-    public let detail: String?
+    package let detail: String?
 
-    public init(
+    package init(
         number: Int64 = 0,
         event: EventID,
         at: Instant,
@@ -160,22 +160,22 @@ public struct WebhookAttempt: Hashable, Sendable {
 }
 
 /// The results of the deliveries of one claim.
-public struct WebhookSettlement: Sendable {
-    public let key: WebhookKey
-    public let fence: Int64
+package struct WebhookSettlement: Sendable {
+    package let key: WebhookKey
+    package let fence: Int64
     /// The new position; an earlier one than the stored one is ignored.
-    public let position: EventID
-    public let attempts: [WebhookAttempt]
+    package let position: EventID
+    package let attempts: [WebhookAttempt]
     /// Deliveries that wait for another attempt.
-    public let waiting: [WebhookDelivery]
+    package let waiting: [WebhookDelivery]
     /// Events that need no further attempt.
-    public let finished: [EventID]
-    public let failingSince: Instant?
+    package let finished: [EventID]
+    package let failingSince: Instant?
     /// The reason to disable the webhook from `now` on; nil leaves its state.
-    public let disabled: String?
-    public let now: Instant
+    package let disabled: String?
+    package let now: Instant
 
-    public init(
+    package init(
         _ key: WebhookKey,
         fence: Int64,
         position: EventID,

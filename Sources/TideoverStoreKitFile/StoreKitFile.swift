@@ -5,46 +5,46 @@ import TideoverJSON
 /// Xcode's format is not documented. This type reads the format of Xcode 12 to 26 (versions 1 to
 /// 5). It validates every member that it reads, and ignores the others.
 /// https://developer.apple.com/documentation/xcode/setting-up-storekit-testing-in-xcode
-public struct StoreKitFile: Hashable, Sendable {
+package struct StoreKitFile: Hashable, Sendable {
     /// The version of the format.
-    public let version: Int
+    package let version: Int
     /// Whether subscriptions have a billing grace period; the file does not contain its length. Nil
     /// if the file has no such setting.
-    public let hasBillingGrace: Bool?
+    package let hasBillingGrace: Bool?
     /// The storefront of the prices, by ISO 3166-1 alpha-3; nil if the file has none.
-    public let storefront: String?
-    public let groups: [Group]
+    package let storefront: String?
+    package let groups: [Group]
     /// The products other than auto-renewable subscriptions, in the order of the file.
-    public let purchases: [Product]
+    package let purchases: [Product]
 
     /// The currency of all prices; nil if the storefront is absent or unknown.
-    public var currency: String? { storefront.flatMap { Currencies.ofStorefronts[$0] } }
+    package var currency: String? { storefront.flatMap { Currencies.ofStorefronts[$0] } }
 
     /// All products; those of the groups come first.
-    public var products: [Product] {
+    package var products: [Product] {
         groups.flatMap { $0.subscriptions.map(\.product) } + purchases
     }
 
     /// A subscription group; a customer has at most one of its subscriptions.
-    public struct Group: Hashable, Sendable {
+    package struct Group: Hashable, Sendable {
         /// The group's ID in this file; transactions made in Xcode contain it.
-        public let id: String
-        public let name: String
-        public let subscriptions: [Subscription]
+        package let id: String
+        package let name: String
+        package let subscriptions: [Subscription]
     }
 
     /// Something on sale.
-    public struct Product: Hashable, Sendable {
-        public let id: String
-        public let kind: Kind
-        public let referenceName: String?
+    package struct Product: Hashable, Sendable {
+        package let id: String
+        package let kind: Kind
+        package let referenceName: String?
         /// Thousandths of the currency's main unit; nil if the file has no price.
-        public let milliunits: Int64?
-        public let isFamilyShareable: Bool
-        public let localizations: [Localization]
+        package let milliunits: Int64?
+        package let isFamilyShareable: Bool
+        package let localizations: [Localization]
     }
 
-    public enum Kind: String, Hashable, Sendable, CaseIterable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
         case consumable = "Consumable"
         case nonConsumable = "NonConsumable"
         case nonRenewing = "NonRenewingSubscription"
@@ -52,43 +52,43 @@ public struct StoreKitFile: Hashable, Sendable {
     }
 
     /// A product's texts in one language.
-    public struct Localization: Hashable, Sendable {
+    package struct Localization: Hashable, Sendable {
         /// Such as `en_US`.
-        public let locale: String
-        public let name: String
-        public let description: String
+        package let locale: String
+        package let name: String
+        package let description: String
     }
 
     /// An auto-renewable subscription.
-    public struct Subscription: Hashable, Sendable {
-        public let product: Product
+    package struct Subscription: Hashable, Sendable {
+        package let product: Product
         /// The rank in the group: 1 is the highest.
-        public let level: Int
+        package let level: Int
         /// The duration of one paid period.
-        public let period: ISOPeriod
-        public let introductory: Offer?
-        public let promotional: [Offer]
-        public let winBack: [Offer]
+        package let period: ISOPeriod
+        package let introductory: Offer?
+        package let promotional: [Offer]
+        package let winBack: [Offer]
         /// The offers of offer codes.
-        public let codes: [Offer]
+        package let codes: [Offer]
     }
 
     /// A discount.
-    public struct Offer: Hashable, Sendable {
+    package struct Offer: Hashable, Sendable {
         /// Nil for an introductory offer, which has no ID.
-        public let id: String?
-        public let mode: Mode
+        package let id: String?
+        package let mode: Mode
         /// The price per period, in thousandths of the currency's main unit; nil if it is free.
-        public let milliunits: Int64?
-        public let period: ISOPeriod
+        package let milliunits: Int64?
+        package let period: ISOPeriod
         /// The number of periods.
-        public let count: Int
+        package let count: Int
 
         /// The total duration.
-        public var length: ISOPeriod { ISOPeriod(count: period.count * count, unit: period.unit) }
+        package var length: ISOPeriod { ISOPeriod(count: period.count * count, unit: period.unit) }
     }
 
-    public enum Mode: String, Hashable, Sendable, CaseIterable {
+    package enum Mode: String, Hashable, Sendable, CaseIterable {
         case free, payAsYouGo, payUpFront
     }
 }
@@ -97,7 +97,7 @@ extension StoreKitFile {
     /// Reads a file.
     ///
     /// - Throws: The first error in the file, with its position.
-    public init(_ bytes: [UInt8]) throws(StoreKitFileError) {
+    package init(_ bytes: [UInt8]) throws(StoreKitFileError) {
         let document: JSONDocument
         do {
             document = try JSONDocument(
@@ -117,24 +117,24 @@ extension StoreKitFile {
 }
 
 /// A duration as the file writes it: a number of days, weeks, months or years.
-public struct ISOPeriod: Hashable, Sendable {
-    public let count: Int
-    public let unit: Unit
+package struct ISOPeriod: Hashable, Sendable {
+    package let count: Int
+    package let unit: Unit
 
-    public enum Unit: Character, Hashable, Sendable, CaseIterable {
+    package enum Unit: Character, Hashable, Sendable, CaseIterable {
         case day = "D"
         case week = "W"
         case month = "M"
         case year = "Y"
     }
 
-    public init(count: Int, unit: Unit) {
+    package init(count: Int, unit: Unit) {
         self.count = count
         self.unit = unit
     }
 
     /// Parses a period such as `P1M`; nil for any other text, and for a zero length.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.first == "P", let unit = text.last.flatMap(Unit.init(rawValue:)) else {
             return nil
         }
@@ -147,5 +147,5 @@ public struct ISOPeriod: Hashable, Sendable {
     }
 
     /// ISO 8601, such as `P1M`.
-    public var text: String { "P\(count)\(unit.rawValue)" }
+    package var text: String { "P\(count)\(unit.rawValue)" }
 }

@@ -71,6 +71,20 @@ import Testing
     }
 
     @Test(arguments: [
+        "public struct Page {}", "    @discardableResult public func claim() {}",
+        "public import TideoverJSON", "    nonisolated public var id: Int",
+    ])
+    func `a public declaration outside the library products is found`(code: String) {
+        #expect(HouseRules.publicOutsideProducts(file(code, in: "TideoverServer")).count == 1)
+        #expect(HouseRules.publicOutsideProducts(file(code, in: "TideoverCore")) == [])
+    }
+
+    @Test func `the kind of a key is no declaration`() {
+        let code = "case `public`\nif kind == .public {}\npackage let publicURL: String"
+        #expect(HouseRules.publicOutsideProducts(file(code, in: "TideoverServer")) == [])
+    }
+
+    @Test(arguments: [
         "import Synchronization", "Task.immediate { }", "var a: InlineArray<4, UInt8>",
         "func f(_ bytes: Span<UInt8>)", "let wide: Int128 = 1", "UInt128.max",
     ])

@@ -58,6 +58,12 @@ enum HouseRules {
         "TideoverKit",
     ]
 
+    /// The modules of the library products. What these declare as public is a promise.
+    static let promised: Set<String> = [
+        "TideoverCore", "TideoverKit", "TideoverSandbox", "TideoverASN1", "TideoverHTTP",
+        "TideoverJSON", "TideoverSignatures",
+    ]
+
     // MARK: - Imports
 
     /// The modules a file imports, with the line of each.
@@ -130,6 +136,20 @@ enum HouseRules {
             "Int128", "UInt128",
         ]
         return found(words, in: file) { "`\($0)` needs a system newer than the kit's oldest" }
+    }
+
+    static func publicOutsideProducts(_ file: SourceFile) -> [String] {
+        guard let module = file.module, !promised.contains(module) else { return [] }
+        return file.code.all.indices.filter { startsPublic(file.code.all[$0]) }.map {
+            file.violation($0, "no product has \(module): `package` instead of `public`")
+        }
+    }
+
+    private static func startsPublic(_ line: String) -> Bool {
+        let modifiers: Set<Substring> = ["final", "static", "nonisolated", "indirect", "mutating"]
+        return line.split(separator: " ").first { word in
+            !word.hasPrefix("@") && !modifiers.contains(word)
+        } == "public"
     }
 
     static func crashesWithoutAReason(_ file: SourceFile) -> [String] {

@@ -27,6 +27,10 @@ import Testing
         #expect(SourceTree.sources.flatMap(HouseRules.tooNewForTheKit) == [])
     }
 
+    @Test func `only library products have public declarations`() {
+        #expect(SourceTree.sources.flatMap(HouseRules.publicOutsideProducts) == [])
+    }
+
     @Test func `no unfinished work is left`() {
         #expect(SourceTree.files.flatMap(HouseRules.unfinishedWork) == [])
     }

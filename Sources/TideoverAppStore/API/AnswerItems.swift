@@ -3,14 +3,14 @@ import TideoverJSON
 
 /// One signed item of an App Store Server API response. Each item is verified separately: an
 /// invalid item does not affect the others.
-public struct AppStoreAnswerItem: Sendable {
+package struct AppStoreAnswerItem: Sendable {
     /// The bytes to store as evidence: the JWS, or the object that contains it. ``AppStoreReader``
     /// can read them again.
-    public let evidence: [UInt8]
+    package let evidence: [UInt8]
     /// The verified content, or the ``AppStoreRefusal`` or signature-check error that rejected it.
-    public let reading: Result<AppStoreReading, any Error>
+    package let reading: Result<AppStoreReading, any Error>
     /// The store's delivery attempts, for a notification.
-    public let sendAttempts: [SentNotification.Attempt]
+    package let sendAttempts: [SentNotification.Attempt]
 
     init(
         _ evidence: some Sequence<UInt8>,
@@ -26,7 +26,7 @@ public struct AppStoreAnswerItem: Sendable {
 
 extension AppStoreReader {
     /// Reads the subscriptions of a response, each separately.
-    public func read(
+    package func read(
         _ answer: SubscriptionStatusesAnswer,
         check: SignatureCheck
     ) -> [AppStoreAnswerItem] {
@@ -39,7 +39,7 @@ extension AppStoreReader {
     }
 
     /// Reads the transactions of a page, each separately.
-    public func read(
+    package func read(
         _ page: TransactionHistoryPage,
         check: SignatureCheck
     ) -> [AppStoreAnswerItem] {
@@ -48,17 +48,17 @@ extension AppStoreReader {
     }
 
     /// Reads the transactions of a page, each separately.
-    public func read(_ page: RefundHistoryPage, check: SignatureCheck) -> [AppStoreAnswerItem] {
+    package func read(_ page: RefundHistoryPage, check: SignatureCheck) -> [AppStoreAnswerItem] {
         page.signedTransactions.map { read(transaction: $0, in: nil, check) }
     }
 
     /// Reads the transactions of an order, each separately.
-    public func read(_ order: OrderLookup, check: SignatureCheck) -> [AppStoreAnswerItem] {
+    package func read(_ order: OrderLookup, check: SignatureCheck) -> [AppStoreAnswerItem] {
         order.signedTransactions.map { read(transaction: $0, in: nil, check) }
     }
 
     /// Reads a transaction or an app transaction.
-    public func read(_ answer: SignedAnswer, check: SignatureCheck) -> AppStoreAnswerItem {
+    package func read(_ answer: SignedAnswer, check: SignatureCheck) -> AppStoreAnswerItem {
         AppStoreAnswerItem(answer.jws) { _ in
             try open(answer.jws, as: answer.part.kind, check)
         }
@@ -66,7 +66,7 @@ extension AppStoreReader {
 
     /// Reads the notifications of a page, each separately. Each equals the notification that the
     /// store posts, so one that already arrived has the same ``AppStoreReading/dedupeKey``.
-    public func read(
+    package func read(
         _ page: NotificationHistoryPage,
         check: SignatureCheck
     ) -> [AppStoreAnswerItem] {
@@ -74,7 +74,7 @@ extension AppStoreReader {
     }
 
     /// Reads one notification. Returns nil while the store has not published its content.
-    public func read(_ sent: SentNotification, check: SignatureCheck) -> AppStoreAnswerItem? {
+    package func read(_ sent: SentNotification, check: SignatureCheck) -> AppStoreAnswerItem? {
         guard let jws = sent.signedPayload else { return nil }
         let text = String(decoding: jws, as: UTF8.self)
         let body = JSONValue.object(["signedPayload": .string(text)]).encoded()

@@ -1,22 +1,22 @@
-public import TideoverCore
-public import TideoverHTTP
+package import TideoverCore
+package import TideoverHTTP
 import TideoverJSON
 
 /// A client of the App Store Server API for one app in one environment. It sends requests through a
 /// handler, which adds the store's URL. ``AppStoreReader`` reads and verifies the responses; this
 /// type makes no decisions.
 /// https://developer.apple.com/documentation/appstoreserverapi
-public struct AppStoreAPI: Sendable {
+package struct AppStoreAPI: Sendable {
     /// The app to request purchases of. Its environments are not used here.
-    public let app: AppStoreIdentity
+    package let app: AppStoreIdentity
     /// The environment of the store behind the handler.
-    public let environment: Environment
+    package let environment: Environment
     private let handler: Handler
     private let tokens: AppStoreTokens
     private let clock: @Sendable () -> Instant
     private var isDraft = false
 
-    public init(
+    package init(
         app: AppStoreIdentity,
         environment: Environment,
         tokens: AppStoreTokens,
@@ -31,7 +31,7 @@ public struct AppStoreAPI: Sendable {
     }
 
     /// Returns the URL of Apple's own store for an environment; nil if there is none.
-    public static func url(of environment: Environment) -> String? {
+    package static func url(of environment: Environment) -> String? {
         switch environment {
         case .production: "https://api.storekit.apple.com"
         case .sandbox: "https://api.storekit-sandbox.apple.com"
@@ -40,7 +40,7 @@ public struct AppStoreAPI: Sendable {
     }
 
     /// Returns a reader that accepts only content from this client's environment.
-    public var reader: AppStoreReader {
+    package var reader: AppStoreReader {
         AppStoreReader(
             app: AppStoreIdentity(
                 bundleId: app.bundleId,
@@ -57,7 +57,7 @@ extension AppStoreAPI {
     /// Returns the request that an operation would send, without authorization. Sends nothing.
     ///
     /// - Throws: ``AppStoreAPIFailure`` if the operation would not be sent.
-    public func draft<Answer>(
+    package func draft<Answer>(
         of operation: (AppStoreAPI) async throws -> Answer
     ) async throws -> Request? {
         var api = self

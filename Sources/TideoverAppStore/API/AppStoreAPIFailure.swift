@@ -1,16 +1,16 @@
-public import TideoverCore
-public import TideoverJSON
+package import TideoverCore
+package import TideoverJSON
 
 /// Describes why a request to the App Store Server API failed, and how to proceed.
-public struct AppStoreAPIFailure: Error, Sendable {
-    public let reason: Reason
+package struct AppStoreAPIFailure: Error, Sendable {
+    package let reason: Reason
     /// When and how the request was sent.
-    public let exchange: StoreExchange
+    package let exchange: StoreExchange
     /// The earliest instant, by our clock, at which the store accepts a retry. Nil if the store
     /// does not state one.
-    public let retryAt: Instant?
+    package let retryAt: Instant?
 
-    public enum Reason: Sendable {
+    package enum Reason: Sendable {
         /// Nothing was sent: the store is known to reject this request.
         case unaskable(AppStoreQuestionFault)
         /// Nothing was sent: signing a token failed.
@@ -34,7 +34,7 @@ public struct AppStoreAPIFailure: Error, Sendable {
     }
 
     /// Whether a later retry of the same request may succeed.
-    public var isRetryable: Bool {
+    package var isRetryable: Bool {
         switch reason {
         case .unaskable, .unsigned: false
         case .unreachable, .throttled, .malformedJSON: true
@@ -47,7 +47,7 @@ public struct AppStoreAPIFailure: Error, Sendable {
     }
 
     /// The result of the inquiry about the purchase. Nil if no request was sent.
-    public var outcome: Inquiry.Outcome? {
+    package var outcome: Inquiry.Outcome? {
         switch reason {
         case .unaskable, .unsigned: nil
         case .unreachable, .malformedJSON, .malformed, .endless: .unreachable
@@ -79,7 +79,7 @@ public struct AppStoreAPIFailure: Error, Sendable {
 }
 
 /// Describes why a request is not sent.
-public enum AppStoreQuestionFault: Error, Hashable, Sendable {
+package enum AppStoreQuestionFault: Error, Hashable, Sendable {
     /// An invalid store id: empty, over 128 characters, or with a character other than letters,
     /// digits, `-`, `_` and `.`.
     case identifier(String)
@@ -93,9 +93,9 @@ public enum AppStoreQuestionFault: Error, Hashable, Sendable {
 }
 
 /// The difference between the store's clock and ours, computed from the date of its response.
-public struct AppStoreSkew: Hashable, Sendable {
+package struct AppStoreSkew: Hashable, Sendable {
     /// The store's clock minus ours: positive when ours is behind. Nil if the response has no date.
-    public let ahead: Milliseconds?
+    package let ahead: Milliseconds?
     /// The times of the rejected token, by our clock.
     let issuedAt: Instant
     let expiresAt: Instant
@@ -110,7 +110,7 @@ public struct AppStoreSkew: Hashable, Sendable {
 
     /// Whether the token was issued in the future or had almost expired, by the store's clock. If
     /// not, the store rejects the key, its ids or its permissions.
-    public var explainsRefusal: Bool {
+    package var explainsRefusal: Bool {
         guard let ahead else { return false }
         let storesNow = answeredAt + ahead
         return storesNow < issuedAt - Self.tolerance || expiresAt <= storesNow

@@ -1,28 +1,28 @@
-public import TideoverCore
+package import TideoverCore
 
 /// The statuses of all subscriptions of a customer. The signed parts are not verified yet. The rest
 /// is not signed: only the connection authenticates it.
 /// https://developer.apple.com/documentation/appstoreserverapi/statusresponse
-public struct SubscriptionStatusesAnswer: Hashable, Sendable {
-    public let environment: OpenEnum<StoreEnvironment>?
-    public let bundleId: String?
-    public let appAppleId: Int64?
-    public let data: [Group]
+package struct SubscriptionStatusesAnswer: Hashable, Sendable {
+    package let environment: OpenEnum<StoreEnvironment>?
+    package let bundleId: String?
+    package let appAppleId: Int64?
+    package let data: [Group]
 
     /// The subscriptions of one subscription group.
-    public struct Group: Hashable, Sendable {
-        public let subscriptionGroupIdentifier: String?
-        public let lastTransactions: [Status]
+    package struct Group: Hashable, Sendable {
+        package let subscriptionGroupIdentifier: String?
+        package let lastTransactions: [Status]
     }
 
     /// The status of one subscription.
-    public struct Status: Hashable, Sendable {
-        public let status: OpenEnum<SubscriptionStatus>?
-        public let originalTransactionId: String?
+    package struct Status: Hashable, Sendable {
+        package let status: OpenEnum<SubscriptionStatus>?
+        package let originalTransactionId: String?
         /// The latest transaction as a JWS.
-        public let signedTransactionInfo: ArraySlice<UInt8>?
+        package let signedTransactionInfo: ArraySlice<UInt8>?
         /// The renewal info as a JWS.
-        public let signedRenewalInfo: ArraySlice<UInt8>?
+        package let signedRenewalInfo: ArraySlice<UInt8>?
         /// The item as the store wrote it, to be stored as evidence.
         let source: ArraySlice<UInt8>
     }
@@ -30,53 +30,53 @@ public struct SubscriptionStatusesAnswer: Hashable, Sendable {
 
 /// Up to 20 transactions of a customer, not verified yet.
 /// https://developer.apple.com/documentation/appstoreserverapi/historyresponse
-public struct TransactionHistoryPage: Hashable, Sendable {
-    public let environment: OpenEnum<StoreEnvironment>?
-    public let bundleId: String?
-    public let appAppleId: Int64?
+package struct TransactionHistoryPage: Hashable, Sendable {
+    package let environment: OpenEnum<StoreEnvironment>?
+    package let bundleId: String?
+    package let appAppleId: Int64?
     /// The cursor of the next page.
-    public let revision: String?
-    public let hasMore: Bool
+    package let revision: String?
+    package let hasMore: Bool
     /// Each a JWS.
-    public let signedTransactions: [ArraySlice<UInt8>]
+    package let signedTransactions: [ArraySlice<UInt8>]
 }
 
 /// Up to 20 refunded transactions of a customer, not verified yet.
 /// https://developer.apple.com/documentation/appstoreserverapi/refundhistoryresponse
-public struct RefundHistoryPage: Hashable, Sendable {
+package struct RefundHistoryPage: Hashable, Sendable {
     /// The cursor of the next page; the last page also has one.
-    public let revision: String?
-    public let hasMore: Bool
+    package let revision: String?
+    package let hasMore: Bool
     /// Each a JWS.
-    public let signedTransactions: [ArraySlice<UInt8>]
+    package let signedTransactions: [ArraySlice<UInt8>]
 }
 
 /// Up to 20 notifications that the store has sent or tried to send, not verified yet.
 /// https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryresponse
-public struct NotificationHistoryPage: Hashable, Sendable {
+package struct NotificationHistoryPage: Hashable, Sendable {
     /// The cursor of the next page.
-    public let paginationToken: String?
-    public let hasMore: Bool
-    public let notificationHistory: [SentNotification]
+    package let paginationToken: String?
+    package let hasMore: Bool
+    package let notificationHistory: [SentNotification]
 }
 
 /// A notification and its delivery attempts.
 /// https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryresponseitem
-public struct SentNotification: Hashable, Sendable {
+package struct SentNotification: Hashable, Sendable {
     /// The notification as a JWS; absent from a test without a known result.
-    public let signedPayload: ArraySlice<UInt8>?
+    package let signedPayload: ArraySlice<UInt8>?
     /// At most six, in the order of the store.
-    public let sendAttempts: [Attempt]
+    package let sendAttempts: [Attempt]
 
     /// One delivery attempt.
-    public struct Attempt: Hashable, Sendable {
-        public let attemptDate: Instant?
-        public let sendAttemptResult: OpenEnum<Result>?
+    package struct Attempt: Hashable, Sendable {
+        package let attemptDate: Instant?
+        package let sendAttemptResult: OpenEnum<Result>?
     }
 
     /// The result of a delivery attempt.
     /// https://developer.apple.com/documentation/appstoreserverapi/sendattemptresult
-    public enum Result: String, Hashable, Sendable, CaseIterable {
+    package enum Result: String, Hashable, Sendable, CaseIterable {
         case success = "SUCCESS"
         case timedOut = "TIMED_OUT"
         case tlsIssue = "TLS_ISSUE"
@@ -93,29 +93,29 @@ public struct SentNotification: Hashable, Sendable {
 
 /// The token to query the delivery of a test notification with.
 /// https://developer.apple.com/documentation/appstoreserverapi/sendtestnotificationresponse
-public struct TestNotificationRequested: Hashable, Sendable {
-    public let testNotificationToken: String
+package struct TestNotificationRequested: Hashable, Sendable {
+    package let testNotificationToken: String
 }
 
 /// One signed object, not verified yet.
 /// https://developer.apple.com/documentation/appstoreserverapi/transactioninforesponse
 /// https://developer.apple.com/documentation/appstoreserverapi/apptransactioninforesponse
-public struct SignedAnswer: Hashable, Sendable {
+package struct SignedAnswer: Hashable, Sendable {
     /// The kind of object that the response contains.
-    public let part: SignedPart
+    package let part: SignedPart
     /// The JWS.
-    public let jws: ArraySlice<UInt8>
+    package let jws: ArraySlice<UInt8>
 }
 
 /// The transactions of one order, not verified yet.
 /// https://developer.apple.com/documentation/appstoreserverapi/orderlookupresponse
-public struct OrderLookup: Hashable, Sendable {
-    public let status: OpenEnum<Status>?
+package struct OrderLookup: Hashable, Sendable {
+    package let status: OpenEnum<Status>?
     /// Each a JWS.
-    public let signedTransactions: [ArraySlice<UInt8>]
+    package let signedTransactions: [ArraySlice<UInt8>]
 
     /// Whether the app has an order with this ID.
-    public enum Status: Int64, Hashable, Sendable, CaseIterable {
+    package enum Status: Int64, Hashable, Sendable, CaseIterable {
         case valid = 0
         case invalid = 1
     }
@@ -123,31 +123,31 @@ public struct OrderLookup: Hashable, Sendable {
 
 /// The result of a renewal date extension.
 /// https://developer.apple.com/documentation/appstoreserverapi/extendrenewaldateresponse
-public struct RenewalExtended: Hashable, Sendable {
-    public let originalTransactionId: String?
-    public let webOrderLineItemId: String?
-    public let success: Bool?
+package struct RenewalExtended: Hashable, Sendable {
+    package let originalTransactionId: String?
+    package let webOrderLineItemId: String?
+    package let success: Bool?
     /// The new renewal date of the subscription.
-    public let effectiveDate: Instant?
+    package let effectiveDate: Instant?
 }
 
 /// The identifier to query an extension for all subscribers with.
 /// https://developer.apple.com/documentation/appstoreserverapi/massextendrenewaldateresponse
-public struct MassExtensionOrdered: Hashable, Sendable {
-    public let requestIdentifier: String?
+package struct MassExtensionOrdered: Hashable, Sendable {
+    package let requestIdentifier: String?
 }
 
 /// The progress of an extension for all subscribers of a product.
 /// https://developer.apple.com/documentation/appstoreserverapi/massextendrenewaldatestatusresponse
-public struct MassExtensionStatus: Hashable, Sendable {
-    public let requestIdentifier: String?
+package struct MassExtensionStatus: Hashable, Sendable {
+    package let requestIdentifier: String?
     /// Whether the extension is done; only then are the other fields present.
-    public let complete: Bool?
-    public let completeDate: Instant?
+    package let complete: Bool?
+    package let completeDate: Instant?
     /// The number of extended subscriptions.
-    public let succeededCount: Int64?
+    package let succeededCount: Int64?
     /// The number of subscriptions that could not be extended.
-    public let failedCount: Int64?
+    package let failedCount: Int64?
 }
 
 // MARK: - Reading

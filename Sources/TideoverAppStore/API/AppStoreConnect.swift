@@ -1,32 +1,32 @@
-public import TideoverCore
+package import TideoverCore
 
 /// The billing grace period configured in App Store Connect: how long subscribers keep access after
 /// a failed payment.
 /// https://developer.apple.com/documentation/appstoreconnectapi/subscriptiongraceperiod
-public struct BillingGraceSetting: Hashable, Sendable {
+package struct BillingGraceSetting: Hashable, Sendable {
     /// Whether a grace period applies in production.
-    public let optIn: Bool?
+    package let optIn: Bool?
     /// Whether a grace period applies in the sandbox.
-    public let sandboxOptIn: Bool?
-    public let duration: OpenEnum<Duration>?
-    public let renewalType: OpenEnum<RenewalType>?
+    package let sandboxOptIn: Bool?
+    package let duration: OpenEnum<Duration>?
+    package let renewalType: OpenEnum<RenewalType>?
 
     /// https://developer.apple.com/documentation/appstoreconnectapi/subscriptiongraceperiodduration
-    public enum Duration: String, Hashable, Sendable, CaseIterable {
+    package enum Duration: String, Hashable, Sendable, CaseIterable {
         case threeDays = "THREE_DAYS"
         case sixteenDays = "SIXTEEN_DAYS"
         case twentyEightDays = "TWENTY_EIGHT_DAYS"
     }
 
     /// The renewals that the grace period covers.
-    public enum RenewalType: String, Hashable, Sendable, CaseIterable {
+    package enum RenewalType: String, Hashable, Sendable, CaseIterable {
         case allRenewals = "ALL_RENEWALS"
         /// All renewals except the first payment after a free trial.
         case paidToPaidOnly = "PAID_TO_PAID_ONLY"
     }
 
     /// The grace period in days; nil for a duration that this version does not know.
-    public var days: Int64? {
+    package var days: Int64? {
         switch duration?.known {
         case .threeDays: 3
         case .sixteenDays: 16
@@ -36,7 +36,7 @@ public struct BillingGraceSetting: Hashable, Sendable {
     }
 
     /// Whether a failed payment at the end of a trial ends access without a grace period.
-    public var isForPaidOnly: Bool { renewalType?.known == .paidToPaidOnly }
+    package var isForPaidOnly: Bool { renewalType?.known == .paidToPaidOnly }
 }
 
 extension BillingGraceSetting {
@@ -52,12 +52,12 @@ extension BillingGraceSetting {
 
 extension AppStoreAPI {
     /// The URL of App Store Connect.
-    public static let connectURL = "https://api.appstoreconnect.apple.com"
+    package static let connectURL = "https://api.appstoreconnect.apple.com"
 
     /// Requests the billing grace period of an app from App Store Connect. The handler must send to
     /// ``connectURL``.
     /// https://developer.apple.com/documentation/appstoreconnectapi/get-v1-apps-_id_-subscriptiongraceperiod
-    public func billingGraceSetting(
+    package func billingGraceSetting(
         of appAppleId: Int64
     ) async throws -> AppStoreAnswer<BillingGraceSetting> {
         let question = AppStoreQuestion(

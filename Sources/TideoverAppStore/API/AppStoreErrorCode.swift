@@ -1,6 +1,6 @@
 /// The error codes of the App Store Server API: the HTTP status followed by digits for the reason.
 /// https://developer.apple.com/documentation/appstoreserverapi/error-codes
-public enum AppStoreErrorCode: Int64, Hashable, Sendable, CaseIterable {
+package enum AppStoreErrorCode: Int64, Hashable, Sendable, CaseIterable {
     // MARK: The request as a whole
     case generalBadRequest = 4_000_000
     case invalidAppIdentifier = 4_000_002
@@ -73,7 +73,7 @@ public enum AppStoreErrorCode: Int64, Hashable, Sendable, CaseIterable {
     case generalInternalRetryable = 5_000_001
 
     /// Whether the store's documentation allows a later retry of the same request.
-    public var isRetryable: Bool {
+    package var isRetryable: Bool {
         let retryable: Set<Self> = [
             .accountNotFoundRetryable, .appNotFoundRetryable,
             .originalTransactionIdNotFoundRetryable, .rateLimitExceeded,

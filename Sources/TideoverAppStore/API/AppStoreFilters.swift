@@ -1,32 +1,32 @@
-public import TideoverCore
+package import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
 /// Selects transactions of a customer; an empty field does not restrict the list.
 /// https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history
-public struct TransactionHistoryFilter: Hashable, Sendable {
+package struct TransactionHistoryFilter: Hashable, Sendable {
     /// Purchased at this instant or later.
-    public var startDate: Instant?
+    package var startDate: Instant?
     /// Purchased before this instant.
-    public var endDate: Instant?
-    public var productIds: [String] = []
-    public var productTypes: [ProductType] = []
-    public var sort: Sort?
-    public var subscriptionGroupIdentifiers: [String] = []
-    public var inAppOwnershipType: AppStoreTransaction.OwnershipType?
+    package var endDate: Instant?
+    package var productIds: [String] = []
+    package var productTypes: [ProductType] = []
+    package var sort: Sort?
+    package var subscriptionGroupIdentifiers: [String] = []
+    package var inAppOwnershipType: AppStoreTransaction.OwnershipType?
     /// Restricts the list to revoked transactions, or to those that are not revoked.
-    public var revoked: Bool?
+    package var revoked: Bool?
 
-    public init() {}
+    package init() {}
 
     /// The order, by date of change.
-    public enum Sort: String, Hashable, Sendable, CaseIterable {
+    package enum Sort: String, Hashable, Sendable, CaseIterable {
         case ascending = "ASCENDING"
         case descending = "DESCENDING"
     }
 
     /// The product types in requests; responses use other names.
-    public enum ProductType: String, Hashable, Sendable, CaseIterable {
+    package enum ProductType: String, Hashable, Sendable, CaseIterable {
         case autoRenewable = "AUTO_RENEWABLE"
         case nonRenewable = "NON_RENEWABLE"
         case consumable = "CONSUMABLE"
@@ -60,24 +60,24 @@ public struct TransactionHistoryFilter: Hashable, Sendable {
 
 /// Selects notifications. All pages of one list need the same filter.
 /// https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryrequest
-public struct NotificationHistoryFilter: Hashable, Sendable {
+package struct NotificationHistoryFilter: Hashable, Sendable {
     /// Returns how long the store keeps notifications. A simulated store keeps them as long as
     /// production.
-    public static func reach(in environment: Environment) -> Milliseconds {
+    package static func reach(in environment: Environment) -> Milliseconds {
         switch environment {
         case .sandbox: .days(30)
         case .production, .xcode, .simulated: .days(180)
         }
     }
 
-    public var startDate: Instant
-    public var endDate: Instant
-    public var only: Subject?
+    package var startDate: Instant
+    package var endDate: Instant
+    package var only: Subject?
     /// Whether to list only notifications that have not reached the server yet.
-    public var onlyFailures: Bool
+    package var onlyFailures: Bool
 
     /// A restriction of the list; the store accepts at most one.
-    public enum Subject: Hashable, Sendable {
+    package enum Subject: Hashable, Sendable {
         case type(OpenEnum<AppStoreNotification.NotificationType>)
         case subtype(
             OpenEnum<AppStoreNotification.NotificationType>,
@@ -87,7 +87,7 @@ public struct NotificationHistoryFilter: Hashable, Sendable {
         case transaction(String)
     }
 
-    public init(
+    package init(
         from startDate: Instant,
         to endDate: Instant,
         only: Subject? = nil,
@@ -101,7 +101,7 @@ public struct NotificationHistoryFilter: Hashable, Sendable {
 
     /// Returns the earliest start that the store accepts, with ten minutes of margin for clock
     /// differences.
-    public static func earliestStart(
+    package static func earliestStart(
         at now: Instant,
         in environment: Environment = .production
     ) -> Instant {

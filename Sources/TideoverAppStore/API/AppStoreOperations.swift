@@ -8,7 +8,7 @@ import TideoverJSON
 extension AppStoreAPI {
     /// Requests all subscriptions of a customer, owned and shared, by any of the customer's
     /// transactions. A non-empty `statuses` restricts the result to these statuses.
-    public func subscriptionStatuses(
+    package func subscriptionStatuses(
         of transactionId: String,
         only statuses: [SubscriptionStatus] = []
     ) async throws -> AppStoreAnswer<SubscriptionStatusesAnswer> {
@@ -21,7 +21,7 @@ extension AppStoreAPI {
 
     /// Requests one page of a customer's transactions, at most 20. Pass the revision of a page,
     /// with the same filter, to get the next page.
-    public func transactionHistory(
+    package func transactionHistory(
         of transactionId: String,
         _ filter: TransactionHistoryFilter = TransactionHistoryFilter(),
         revision: String? = nil
@@ -35,7 +35,7 @@ extension AppStoreAPI {
 
     /// Requests one page of a customer's refunded transactions, at most 20, the oldest revocation
     /// first. Store the last revision: a later request with it returns only newer refunds.
-    public func refundHistory(
+    package func refundHistory(
         of transactionId: String,
         revision: String? = nil
     ) async throws -> AppStoreAnswer<RefundHistoryPage> {
@@ -51,7 +51,7 @@ extension AppStoreAPI {
 
 extension AppStoreAPI {
     /// Requests the current state of one transaction.
-    public func transactionInfo(
+    package func transactionInfo(
         of transactionId: String
     ) async throws -> AppStoreAnswer<SignedAnswer> {
         let question = AppStoreQuestion(path: try path("/inApps/v1/transactions", transactionId))
@@ -61,7 +61,7 @@ extension AppStoreAPI {
     }
 
     /// Requests the app transaction of a customer, by any of the customer's transactions.
-    public func appTransactionInfo(
+    package func appTransactionInfo(
         of transactionId: String
     ) async throws -> AppStoreAnswer<SignedAnswer> {
         let root = "/inApps/v1/transactions/appTransactions"
@@ -72,13 +72,13 @@ extension AppStoreAPI {
     }
 
     /// Requests the transactions of an order by the order ID on a receipt. Production only.
-    public func lookUp(orderId: String) async throws -> AppStoreAnswer<OrderLookup> {
+    package func lookUp(orderId: String) async throws -> AppStoreAnswer<OrderLookup> {
         let question = AppStoreQuestion(path: try path("/inApps/v1/lookup", orderId))
         return try await ask(question, OrderLookup.init)
     }
 
     /// Sets or replaces the app account token of an existing purchase. The token is a UUID.
-    public func setAppAccountToken(
+    package func setAppAccountToken(
         of originalTransactionId: String,
         to token: String
     ) async throws -> AppStoreAnswer<Void> {
@@ -93,13 +93,13 @@ extension AppStoreAPI {
     }
 
     /// Finishes a transaction, as the app does after delivery of the purchase.
-    public func finish(_ transactionId: String) async throws -> AppStoreAnswer<Void> {
+    package func finish(_ transactionId: String) async throws -> AppStoreAnswer<Void> {
         let path = try path("/inApps/v1/transactions", transactionId, "/finish")
         return try await tell(AppStoreQuestion(method: "POST", path: path))
     }
 
     /// Extends the renewal date of one subscription, free of charge.
-    public func extendRenewalDate(
+    package func extendRenewalDate(
         of originalTransactionId: String,
         _ order: RenewalExtension
     ) async throws -> AppStoreAnswer<RenewalExtended> {
@@ -112,7 +112,7 @@ extension AppStoreAPI {
     /// Extends the renewal dates of all subscribers of a product. The store accepts the request
     /// immediately, processes it later and sends a notification when it is done. Query
     /// `massExtensionStatus` for the progress.
-    public func extendRenewalDates(
+    package func extendRenewalDates(
         ofAllSubscribersTo productId: String,
         _ order: RenewalExtension,
         in storefrontCountryCodes: [String] = []
@@ -133,7 +133,7 @@ extension AppStoreAPI {
     }
 
     /// Requests the progress of an extension for all subscribers of a product.
-    public func massExtensionStatus(
+    package func massExtensionStatus(
         of productId: String,
         requestIdentifier: String
     ) async throws -> AppStoreAnswer<MassExtensionStatus> {
@@ -145,7 +145,7 @@ extension AppStoreAPI {
 
     /// Sends consumption information: within 12 hours of the request, and with the customer's
     /// consent.
-    public func sendConsumption(
+    package func sendConsumption(
         of transactionId: String,
         _ information: ConsumptionInformation
     ) async throws -> AppStoreAnswer<Void> {
@@ -160,7 +160,7 @@ extension AppStoreAPI {
 extension AppStoreAPI {
     /// Requests one page of the notifications that the store has sent or tried to send, at most 20.
     /// Pass the token of a page, with the same filter, to get the next page.
-    public func notificationHistory(
+    package func notificationHistory(
         _ filter: NotificationHistoryFilter,
         paginationToken: String? = nil
     ) async throws -> AppStoreAnswer<NotificationHistoryPage> {
@@ -175,14 +175,14 @@ extension AppStoreAPI {
     }
 
     /// Requests a test notification to the app's URL. The token identifies it for about six months.
-    public func requestTestNotification() async throws -> AppStoreAnswer<TestNotificationRequested>
+    package func requestTestNotification() async throws -> AppStoreAnswer<TestNotificationRequested>
     {
         let question = AppStoreQuestion(method: "POST", path: "/inApps/v1/notifications/test")
         return try await ask(question, TestNotificationRequested.init)
     }
 
     /// Requests the delivery result of a test notification.
-    public func testNotificationStatus(
+    package func testNotificationStatus(
         _ token: String
     ) async throws -> AppStoreAnswer<SentNotification> {
         let question = AppStoreQuestion(path: try path("/inApps/v1/notifications/test", token))

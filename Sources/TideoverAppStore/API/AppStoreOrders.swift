@@ -2,16 +2,16 @@ import TideoverJSON
 
 /// The duration and reason of a renewal date extension.
 /// https://developer.apple.com/documentation/appstoreserverapi/extendrenewaldaterequest
-public struct RenewalExtension: Hashable, Sendable {
+package struct RenewalExtension: Hashable, Sendable {
     /// The days of one extension. The store allows two extensions a year.
-    public static let possibleDays: ClosedRange<Int64> = 1...90
+    package static let possibleDays: ClosedRange<Int64> = 1...90
 
-    public var days: Int64
-    public var reason: Reason
+    package var days: Int64
+    package var reason: Reason
     /// A UUID of our choice, at most 128 characters.
-    public var requestIdentifier: String
+    package var requestIdentifier: String
 
-    public init(days: Int64, reason: Reason, requestIdentifier: String) {
+    package init(days: Int64, reason: Reason, requestIdentifier: String) {
         self.days = days
         self.reason = reason
         self.requestIdentifier = requestIdentifier
@@ -19,7 +19,7 @@ public struct RenewalExtension: Hashable, Sendable {
 
     /// The reason for a renewal date extension.
     /// https://developer.apple.com/documentation/appstoreserverapi/extendreasoncode
-    public enum Reason: Int64, Hashable, Sendable, CaseIterable {
+    package enum Reason: Int64, Hashable, Sendable, CaseIterable {
         case undeclared = 0
         case customerSatisfaction = 1
         case other = 2
@@ -44,21 +44,21 @@ public struct RenewalExtension: Hashable, Sendable {
 
 /// The consumption data that the store requests before it decides on a refund.
 /// https://developer.apple.com/documentation/appstoreserverapi/consumptionrequest
-public struct ConsumptionInformation: Hashable, Sendable {
+package struct ConsumptionInformation: Hashable, Sendable {
     /// All of it.
-    public static let wholePercentage: Int64 = 100_000
+    package static let wholePercentage: Int64 = 100_000
 
     /// Whether the customer consented to sharing this data; without consent nothing may be sent.
-    public var customerConsented: Bool
+    package var customerConsented: Bool
     /// Whether the customer could try or preview the content before the purchase.
-    public var sampleContentProvided: Bool
-    public var deliveryStatus: DeliveryStatus
+    package var sampleContentProvided: Bool
+    package var deliveryStatus: DeliveryStatus
     /// The consumed part, in thousandths of a percent.
-    public var consumptionPercentage: Int64?
+    package var consumptionPercentage: Int64?
     /// The preferred refund decision.
-    public var refundPreference: RefundPreference?
+    package var refundPreference: RefundPreference?
 
-    public init(
+    package init(
         customerConsented: Bool,
         sampleContentProvided: Bool,
         deliveryStatus: DeliveryStatus,
@@ -73,7 +73,7 @@ public struct ConsumptionInformation: Hashable, Sendable {
     }
 
     /// Whether it arrived.
-    public enum DeliveryStatus: String, Hashable, Sendable, CaseIterable {
+    package enum DeliveryStatus: String, Hashable, Sendable, CaseIterable {
         case delivered = "DELIVERED"
         case undeliveredQualityIssue = "UNDELIVERED_QUALITY_ISSUE"
         case undeliveredWrongItem = "UNDELIVERED_WRONG_ITEM"
@@ -82,7 +82,7 @@ public struct ConsumptionInformation: Hashable, Sendable {
     }
 
     /// The preferred refund decision; the store makes the final decision.
-    public enum RefundPreference: String, Hashable, Sendable, CaseIterable {
+    package enum RefundPreference: String, Hashable, Sendable, CaseIterable {
         case decline = "DECLINE"
         case grantFull = "GRANT_FULL"
         case grantProrated = "GRANT_PRORATED"

@@ -1,8 +1,8 @@
-public import TideoverCore
+package import TideoverCore
 
 /// Groups of requests that share one of the store's rate limits.
 /// https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
-public enum AppStoreRate: Hashable, Sendable, CaseIterable {
+package enum AppStoreRate: Hashable, Sendable, CaseIterable {
     /// Statuses, histories, one transaction, consumption.
     case purchases
     /// Extensions of one renewal date.
@@ -17,7 +17,7 @@ public enum AppStoreRate: Hashable, Sendable, CaseIterable {
     /// Returns how many requests an app may send in an hour. Apple states the limit per second and
     /// enforces it per hour. The sandbox limit is a tenth; a simulated store has the production
     /// limit.
-    public func questionsPerHour(in environment: Environment) -> Int {
+    package func questionsPerHour(in environment: Environment) -> Int {
         let perSecond =
             switch self {
             case .purchases: 50

@@ -1,14 +1,14 @@
-public import TideoverCore
+package import TideoverCore
 import TideoverJSON
 
 /// The credentials for the App Store Server API: a key of App Store Connect, and the app.
 /// https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests
-public struct AppStoreAPIKey: Hashable, Sendable {
-    public let issuerId: String
-    public let keyId: String
-    public let bundleId: String
+package struct AppStoreAPIKey: Hashable, Sendable {
+    package let issuerId: String
+    package let keyId: String
+    package let bundleId: String
 
-    public init(issuerId: String, keyId: String, bundleId: String) {
+    package init(issuerId: String, keyId: String, bundleId: String) {
         self.issuerId = issuerId
         self.keyId = keyId
         self.bundleId = bundleId
@@ -17,24 +17,24 @@ public struct AppStoreAPIKey: Hashable, Sendable {
 
 /// Signs with ES256: returns the 64 bytes r and s over the SHA-256 of `signingInput`. Its errors
 /// reach the caller of the request inside ``AppStoreAPIFailure``.
-public typealias TokenSigner = @Sendable (_ signingInput: [UInt8]) throws -> [UInt8]
+package typealias TokenSigner = @Sendable (_ signingInput: [UInt8]) throws -> [UInt8]
 
 /// A bearer token and its period of use.
-public struct AppStoreToken: Hashable, Sendable {
+package struct AppStoreToken: Hashable, Sendable {
     /// The longest lifetime that the store accepts.
-    public static let maximumLife = Milliseconds.minutes(60)
+    package static let maximumLife = Milliseconds.minutes(60)
     /// The lifetime of the tokens created here.
-    public static let life = Milliseconds.minutes(20)
+    package static let life = Milliseconds.minutes(20)
     /// How long before its expiry a token is no longer used: a request takes time.
-    public static let margin = Milliseconds.minutes(1)
+    package static let margin = Milliseconds.minutes(1)
 
     /// The compact form.
-    public let text: String
-    public let issuedAt: Instant
-    public let expiresAt: Instant
+    package let text: String
+    package let issuedAt: Instant
+    package let expiresAt: Instant
 
     /// Creates a token that is valid from `now`, truncated to whole seconds.
-    public init(for key: AppStoreAPIKey, at now: Instant, signer: TokenSigner) throws {
+    package init(for key: AppStoreAPIKey, at now: Instant, signer: TokenSigner) throws {
         let seconds = now.millisecondsSince1970 / 1000
         issuedAt = Instant(millisecondsSince1970: seconds * 1000)
         expiresAt = issuedAt + Self.life
@@ -55,24 +55,24 @@ public struct AppStoreToken: Hashable, Sendable {
 
     /// Returns whether the token is usable at an instant. A token from the future is not: the clock
     /// was set back.
-    public func isFresh(at now: Instant) -> Bool {
+    package func isFresh(at now: Instant) -> Bool {
         issuedAt <= now && now < expiresAt - Self.margin
     }
 }
 
 /// Creates tokens, and reuses each until shortly before it expires.
-public actor AppStoreTokens {
+package actor AppStoreTokens {
     private let key: AppStoreAPIKey
     private let signer: TokenSigner
     private var current: AppStoreToken?
 
-    public init(key: AppStoreAPIKey, signer: @escaping TokenSigner) {
+    package init(key: AppStoreAPIKey, signer: @escaping TokenSigner) {
         self.key = key
         self.signer = signer
     }
 
     /// Returns the token for an instant. Throws the errors of the signer.
-    public func token(at now: Instant) throws -> AppStoreToken {
+    package func token(at now: Instant) throws -> AppStoreToken {
         if let current, current.isFresh(at: now) { return current }
         let token = try AppStoreToken(for: key, at: now, signer: signer)
         current = token

@@ -3,7 +3,7 @@ import TideoverJSON
 
 extension AppStoreAPIFailure: CustomStringConvertible {
     /// A stable code for the reason; it depends only on the case.
-    public var code: String {
+    package var code: String {
         switch reason {
         case .unaskable: "unaskable"
         case .unsigned: "no-token"
@@ -19,7 +19,7 @@ extension AppStoreAPIFailure: CustomStringConvertible {
     }
 
     /// A description of the reason for logs, without ids or text from the store.
-    public var sentence: String {
+    package var sentence: String {
         switch reason {
         case .unaskable(let fault): fault.sentence
         case .unsigned: "No token could be signed with the key of the App Store Server API."
@@ -37,7 +37,7 @@ extension AppStoreAPIFailure: CustomStringConvertible {
         }
     }
 
-    public var description: String { sentence }
+    package var description: String { sentence }
 
     private var throttledSentence: String {
         let sentence = "The App Store asks us to come back later"
@@ -52,7 +52,7 @@ extension AppStoreAPIFailure: CustomStringConvertible {
 
 extension AppStoreSkew: CustomStringConvertible {
     /// Describes the cause of a 401, as far as the clocks show it.
-    public var sentence: String {
+    package var sentence: String {
         let refusal = "The App Store does not accept our token. "
         guard let ahead else {
             return refusal + "Its answer has no date, so that the clocks cannot be compared."
@@ -69,12 +69,12 @@ extension AppStoreSkew: CustomStringConvertible {
             + " Correct the clock."
     }
 
-    public var description: String { sentence }
+    package var description: String { sentence }
 }
 
 extension AppStoreQuestionFault: CustomStringConvertible {
     /// A one-sentence description of the reason.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .identifier: "This is not a valid App Store id. No request was sent."
         case .startAfterEnd: "The start must be before the end."
@@ -86,5 +86,5 @@ extension AppStoreQuestionFault: CustomStringConvertible {
         }
     }
 
-    public var description: String { sentence }
+    package var description: String { sentence }
 }

@@ -1,32 +1,32 @@
 /// One page of a list of the store.
-public protocol AppStorePage: Sendable {
+package protocol AppStorePage: Sendable {
     /// The cursor of the next page.
     var place: String? { get }
     var hasMore: Bool { get }
 }
 
 extension TransactionHistoryPage: AppStorePage {
-    public var place: String? { revision }
+    package var place: String? { revision }
 }
 
 extension RefundHistoryPage: AppStorePage {
-    public var place: String? { revision }
+    package var place: String? { revision }
 }
 
 extension NotificationHistoryPage: AppStorePage {
-    public var place: String? { paginationToken }
+    package var place: String? { paginationToken }
 }
 
 /// The end of a paged fetch.
-public struct AppStorePagesEnd: Hashable, Sendable {
+package struct AppStorePagesEnd: Hashable, Sendable {
     /// The cursor after the last page; continue from here.
-    public let place: String?
+    package let place: String?
     /// Whether the list is complete. If not, `bound` was reached or `each` stopped.
-    public let isComplete: Bool
+    package let isComplete: Bool
     /// The number of pages fetched.
-    public let pages: Int
+    package let pages: Int
 
-    public init(place: String?, isComplete: Bool, pages: Int) {
+    package init(place: String?, isComplete: Bool, pages: Int) {
         self.place = place
         self.isComplete = isComplete
         self.pages = pages
@@ -39,7 +39,7 @@ public struct AppStorePagesEnd: Hashable, Sendable {
 ///
 /// Throws the errors of both closures, `CancellationError`, or ``AppStoreAPIFailure`` for a page
 /// that promises more without a new cursor.
-public func walkPages<Page: AppStorePage>(
+package func walkPages<Page: AppStorePage>(
     from place: String? = nil,
     atMost bound: Int,
     _ fetch: (_ place: String?) async throws -> AppStoreAnswer<Page>,

@@ -1,13 +1,13 @@
-public import TideoverCore
+package import TideoverCore
 
 /// The app that messages must be for, and the environments that it accepts.
-public struct AppStoreIdentity: Hashable, Sendable {
-    public let bundleId: String
+package struct AppStoreIdentity: Hashable, Sendable {
+    package let bundleId: String
     /// The app's App Store ID; compared in production only, as Apple's libraries do.
-    public let appAppleId: Int64?
-    public let environments: Set<Environment>
+    package let appAppleId: Int64?
+    package let environments: Set<Environment>
 
-    public init(bundleId: String, appAppleId: Int64? = nil, environments: Set<Environment>) {
+    package init(bundleId: String, appAppleId: Int64? = nil, environments: Set<Environment>) {
         self.bundleId = bundleId
         self.appAppleId = appAppleId
         self.environments = environments

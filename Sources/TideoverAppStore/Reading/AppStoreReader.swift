@@ -3,17 +3,17 @@ import TideoverJSON
 
 /// Reads content signed by the App Store, for one app. It rejects content with an invalid
 /// signature, for another app, or with parts that contradict each other.
-public struct AppStoreReader: Sendable {
-    public let app: AppStoreIdentity
+package struct AppStoreReader: Sendable {
+    package let app: AppStoreIdentity
 
-    public init(app: AppStoreIdentity) {
+    package init(app: AppStoreIdentity) {
         self.app = app
     }
 
     /// Reads a notification as the App Store posts it: `{"signedPayload": "..."}`.
     ///
     /// - Throws: ``AppStoreRefusal``, or the errors of the check.
-    public func readNotification(
+    package func readNotification(
         body: [UInt8],
         check: SignatureCheck
     ) throws -> AppStoreReading {
@@ -27,7 +27,7 @@ public struct AppStoreReader: Sendable {
     /// response, as ``AppStoreAnswerItem`` stores it.
     ///
     /// - Throws: ``AppStoreRefusal``, or the errors of the check.
-    public func read(_ input: [UInt8], check: SignatureCheck) throws -> AppStoreReading {
+    package func read(_ input: [UInt8], check: SignatureCheck) throws -> AppStoreReading {
         let text = input.trimmed
         guard text.first == UInt8(ascii: "{") else { return try open(text, check) }
         let root = try Self.document(input).root

@@ -1,33 +1,33 @@
-public import TideoverCore
+package import TideoverCore
 
 /// One verified App Store message: all signatures are valid, it is for the app, and its parts
 /// agree.
-public struct AppStoreReading: Sendable {
-    public let kind: Kind
+package struct AppStoreReading: Sendable {
+    package let kind: Kind
     /// The environment, as the signing authority determines it.
-    public let environment: Environment
+    package let environment: Environment
     /// The environment that the payload states, as the store spells it.
-    public let claimedEnvironment: String?
+    package let claimedEnvironment: String?
     /// The key that all deliveries of the same message share; unique within app and environment.
-    public let dedupeKey: String
+    package let dedupeKey: String
     /// The date of the outermost signature.
-    public let signedAt: Instant
+    package let signedAt: Instant
     /// The latest date of any signature in it.
-    public let latestSignedAt: Instant
-    public let notification: AppStoreNotification?
-    public let transaction: AppStoreTransaction?
-    public let renewalInfo: AppStoreRenewalInfo?
-    public let appTransaction: AppStoreAppTransaction?
-    public let receipt: AppStoreReceipt?
-    public let receiptAnswer: AppStoreReceiptAnswer?
+    package let latestSignedAt: Instant
+    package let notification: AppStoreNotification?
+    package let transaction: AppStoreTransaction?
+    package let renewalInfo: AppStoreRenewalInfo?
+    package let appTransaction: AppStoreAppTransaction?
+    package let receipt: AppStoreReceipt?
+    package let receiptAnswer: AppStoreReceiptAnswer?
     /// The store's values that this version does not know, without duplicates.
-    public let unrecognised: [Unrecognised]
+    package let unrecognised: [Unrecognised]
     /// Notes for operators who inspect the message.
-    public let notes: [AppStoreNote]
+    package let notes: [AppStoreNote]
     private let statements: [Statement]
 
     /// The kind of message.
-    public enum Kind: String, Hashable, Sendable, CaseIterable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
         case notification, transaction, renewalInfo, appTransaction
         /// One subscription from an App Store Server API response.
         case subscriptionStatus
@@ -62,19 +62,19 @@ public struct AppStoreReading: Sendable {
     }
 
     /// The notification type, as the store spells it.
-    public var notificationType: String? { notification?.notificationType?.raw }
+    package var notificationType: String? { notification?.notificationType?.raw }
 
     /// The notification subtype, as the store spells it.
-    public var subtype: String? { notification?.subtype?.raw }
+    package var subtype: String? { notification?.subtype?.raw }
 
-    public var notificationUUID: String? { notification?.notificationUUID }
+    package var notificationUUID: String? { notification?.notificationUUID }
 
     /// Whether it is a test notification.
-    public var isTest: Bool { notification?.notificationType?.known == .test }
+    package var isTest: Bool { notification?.notificationType?.known == .test }
 
     /// The rarely used store feature that the message belongs to; nil for ordinary purchases. Data
     /// specific to these features is stored as received and creates no facts.
-    public var rarity: Rarity? {
+    package var rarity: Rarity? {
         switch notification?.notificationType?.known {
         case .externalPurchaseToken: return .externalPurchase
         case .rescindConsent: return .consent
@@ -89,7 +89,7 @@ public struct AppStoreReading: Sendable {
     }
 
     /// A store feature that few apps use.
-    public enum Rarity: String, Hashable, Sendable, CaseIterable {
+    package enum Rarity: String, Hashable, Sendable, CaseIterable {
         /// Products that the app's own server describes, with the Advanced Commerce API.
         case advancedCommerce
         /// Tokens for purchases outside the store.
@@ -99,11 +99,11 @@ public struct AppStoreReading: Sendable {
     }
 
     /// The lineages of its facts.
-    public var lineages: Set<Lineage> { Set(statements.map(\.lineage)) }
+    package var lineages: Set<Lineage> { Set(statements.map(\.lineage)) }
 
     /// Returns the facts that the message states, with the time and source of arrival and the
     /// stored evidence.
-    public func facts(learnedAt: Instant, source: Source, evidence: EvidenceID) -> [Fact] {
+    package func facts(learnedAt: Instant, source: Source, evidence: EvidenceID) -> [Fact] {
         statements.map { statement in
             statement.fact(
                 envelopeSignedAt: kind == .notification ? signedAt : nil,

@@ -1,9 +1,9 @@
-public import TideoverASN1
-public import TideoverCore
-public import TideoverJSON
+package import TideoverASN1
+package import TideoverCore
+package import TideoverJSON
 
 /// Describes why an App Store message is rejected, even if its signature is valid.
-public enum AppStoreRefusal: Error, Hashable, Sendable {
+package enum AppStoreRefusal: Error, Hashable, Sendable {
     /// The body is not JSON.
     case malformedJSON(JSONError)
     /// A required member is absent.
@@ -37,14 +37,14 @@ public enum AppStoreRefusal: Error, Hashable, Sendable {
 }
 
 /// The separately signed members of a notification.
-public enum SignedPart: String, Hashable, Sendable, CaseIterable {
+package enum SignedPart: String, Hashable, Sendable, CaseIterable {
     case transaction = "signedTransactionInfo"
     case renewalInfo = "signedRenewalInfo"
     case appTransaction = "signedAppTransactionInfo"
 }
 
 /// A note about a message for operators who inspect it.
-public enum AppStoreNote: Hashable, Sendable {
+package enum AppStoreNote: Hashable, Sendable {
     /// The message is a test and has no purchase.
     case test
     /// This version does not know the type, so the message changes nothing.

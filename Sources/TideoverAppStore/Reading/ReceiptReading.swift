@@ -2,12 +2,12 @@ import TideoverCore
 import TideoverJSON
 
 /// The result of a receipt check that passed completely.
-public struct VerifiedReceipt: Sendable {
+package struct VerifiedReceipt: Sendable {
     /// The signed content.
-    public let content: [UInt8]
-    public let authority: Authority
+    package let content: [UInt8]
+    package let authority: Authority
 
-    public init(content: [UInt8], authority: Authority) {
+    package init(content: [UInt8], authority: Authority) {
         self.content = content
         self.authority = authority
     }
@@ -15,13 +15,13 @@ public struct VerifiedReceipt: Sendable {
 
 /// Verifies the container of a receipt (PKCS #7, in BER or DER). It throws if the signature or the
 /// certificates are invalid. Its errors are passed unchanged to the caller of the reader.
-public typealias ReceiptCheck = (_ container: [UInt8]) throws -> VerifiedReceipt
+package typealias ReceiptCheck = (_ container: [UInt8]) throws -> VerifiedReceipt
 
 extension AppStoreReader {
     /// Reads an app receipt as StoreKit 1 returns it: the container itself, or in base64.
     ///
     /// - Throws: ``AppStoreRefusal``, or the errors of the check.
-    public func readReceipt(_ input: [UInt8], check: ReceiptCheck) throws -> AppStoreReading {
+    package func readReceipt(_ input: [UInt8], check: ReceiptCheck) throws -> AppStoreReading {
         try readReceipt(Self.container(input), isInAnswer: false, check)
     }
 
@@ -29,7 +29,8 @@ extension AppStoreReader {
     /// only the signed receipt in it is trusted.
     ///
     /// - Throws: ``AppStoreRefusal``, or the errors of the check.
-    public func readReceiptAnswer(_ input: [UInt8], check: ReceiptCheck) throws -> AppStoreReading {
+    package func readReceiptAnswer(_ input: [UInt8], check: ReceiptCheck) throws -> AppStoreReading
+    {
         let answer = try Self.receiptAnswer(input)
         guard let receipt = answer.latestReceipt else { throw AppStoreRefusal.unsignedAnswer }
         return try readReceipt(Self.container(Array(receipt.utf8)), isInAnswer: true, check)
@@ -39,7 +40,7 @@ extension AppStoreReader {
     /// sent it. The response contains more than a receipt: whether subscriptions renew.
     ///
     /// - Throws: ``AppStoreRefusal``.
-    public func readReceiptAnswer(
+    package func readReceiptAnswer(
         _ body: [UInt8],
         askedOf authority: Authority
     ) throws(AppStoreRefusal) -> AppStoreReading {
@@ -61,7 +62,7 @@ extension AppStoreReader {
     /// with a receipt, or any input of `read(_:check:)`.
     ///
     /// - Throws: ``AppStoreRefusal``, or the errors of the checks.
-    public func read(
+    package func read(
         _ input: [UInt8],
         check: SignatureCheck,
         receipts: ReceiptCheck
@@ -123,7 +124,7 @@ extension AppStoreReader {
 }
 
 /// The detected format of unverified bytes.
-public enum AppStoreInput: Hashable, Sendable {
+package enum AppStoreInput: Hashable, Sendable {
     /// A receipt: a container of PKCS #7, or its base64.
     case receipt
     /// A JSON object with the members of a verifyReceipt response.
@@ -134,7 +135,7 @@ public enum AppStoreInput: Hashable, Sendable {
     case object
     case other
 
-    public init(_ input: [UInt8]) {
+    package init(_ input: [UInt8]) {
         let text = input.drop(while: \.isSpace)
         if input.first == 0x30 || text.starts(with: "MI".utf8) {
             self = .receipt

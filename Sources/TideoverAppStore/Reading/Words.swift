@@ -4,7 +4,7 @@ import TideoverJSON
 
 extension AppStoreRefusal: CustomStringConvertible {
     /// A stable code for the reason; it depends only on the case.
-    public var code: String {
+    package var code: String {
         switch self {
         case .malformedJSON(let error): error.code
         case .missingMember: "missing-member"
@@ -26,7 +26,7 @@ extension AppStoreRefusal: CustomStringConvertible {
 
     /// A one-sentence description of the reason for logs. It shows only bundle IDs, environments
     /// and field names from the content.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .malformedJSON(let error) where error.code == "duplicate-key":
             "The body has a key twice in one object, at line \(error.line), "
@@ -57,7 +57,7 @@ extension AppStoreRefusal: CustomStringConvertible {
         }
     }
 
-    public var description: String { sentence }
+    package var description: String { sentence }
 
     /// https://developer.apple.com/documentation/appstorereceipts/status
     private static func answered(_ status: Int64) -> String {
@@ -100,7 +100,7 @@ extension [Environment] {
 
 extension AppStoreNote: CustomStringConvertible {
     /// A one-sentence description of the note.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .test: "A test notification, without a purchase."
         case .unknownType(let type):
@@ -131,7 +131,7 @@ extension AppStoreNote: CustomStringConvertible {
         }
     }
 
-    public var description: String { sentence }
+    package var description: String { sentence }
 
     private func count(_ number: Int64?) -> String {
         number.map(String.init) ?? "an unstated number"

@@ -1,29 +1,29 @@
-public import TideoverCore
+package import TideoverCore
 package import TideoverJSON
 
 /// A signed app transaction: one Apple Account's copy of an app. Only the account and the signing
 /// date are used here.
 /// https://developer.apple.com/documentation/storekit/apptransaction
-public struct AppStoreAppTransaction: Hashable, Sendable {
+package struct AppStoreAppTransaction: Hashable, Sendable {
     /// The environment.
-    public let receiptType: OpenEnum<StoreEnvironment>?
-    public let appAppleId: Int64?
-    public let bundleId: String?
+    package let receiptType: OpenEnum<StoreEnvironment>?
+    package let appAppleId: Int64?
+    package let bundleId: String?
     /// The signing date.
-    public let receiptCreationDate: Instant?
+    package let receiptCreationDate: Instant?
     /// The id of one Apple Account's copy of the app.
-    public let appTransactionId: String?
-    public let applicationVersion: String?
+    package let appTransactionId: String?
+    package let applicationVersion: String?
     /// Apple's own ID of that version.
-    public let versionExternalIdentifier: Int64?
-    public let originalPurchaseDate: Instant?
-    public let originalApplicationVersion: String?
+    package let versionExternalIdentifier: Int64?
+    package let originalPurchaseDate: Instant?
+    package let originalApplicationVersion: String?
     /// Ties the app transaction to one device, together with the nonce; base64.
-    public let deviceVerification: String?
-    public let deviceVerificationNonce: String?
-    public let preorderDate: Instant?
+    package let deviceVerification: String?
+    package let deviceVerificationNonce: String?
+    package let preorderDate: Instant?
     /// The platform of the original purchase, such as `iOS`.
-    public let originalPlatform: String?
+    package let originalPlatform: String?
 }
 
 extension AppStoreAppTransaction {

@@ -1,23 +1,23 @@
-public import TideoverCore
+package import TideoverCore
 package import TideoverJSON
 
 /// The payload of an App Store server notification, version 2. The JWS inside it are not verified
 /// yet.
 /// https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2decodedpayload
-public struct AppStoreNotification: Hashable, Sendable {
-    public let notificationType: OpenEnum<NotificationType>?
-    public let subtype: OpenEnum<Subtype>?
+package struct AppStoreNotification: Hashable, Sendable {
+    package let notificationType: OpenEnum<NotificationType>?
+    package let subtype: OpenEnum<Subtype>?
     /// The id that all deliveries of one notification share.
-    public let notificationUUID: String?
+    package let notificationUUID: String?
     /// The version of the format, `2.0`.
-    public let version: String?
-    public let signedDate: Instant?
+    package let version: String?
+    package let signedDate: Instant?
     /// The one object that the notification is about; nil if this version knows none of its
     /// objects.
-    public let content: Content?
+    package let content: Content?
 
     /// The subject of a notification.
-    public enum Content: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
         case data(Data)
         case summary(Summary)
         case externalPurchaseToken(ExternalPurchaseToken)
@@ -25,61 +25,61 @@ public struct AppStoreNotification: Hashable, Sendable {
     }
 
     /// A purchase, or only the app in a test.
-    public struct Data: Hashable, Sendable {
+    package struct Data: Hashable, Sendable {
         /// The app's App Store ID. Apple documents it in production only; the sandbox states it
         /// too.
-        public let appAppleId: Int64?
-        public let bundleId: String?
-        public let bundleVersion: String?
-        public let environment: OpenEnum<StoreEnvironment>?
+        package let appAppleId: Int64?
+        package let bundleId: String?
+        package let bundleVersion: String?
+        package let environment: OpenEnum<StoreEnvironment>?
         /// A transaction as a JWS.
-        public let signedTransactionInfo: ArraySlice<UInt8>?
+        package let signedTransactionInfo: ArraySlice<UInt8>?
         /// A renewal info as a JWS; only for auto-renewable subscriptions.
-        public let signedRenewalInfo: ArraySlice<UInt8>?
+        package let signedRenewalInfo: ArraySlice<UInt8>?
         /// The state of the subscription when the notification was signed.
-        public let status: OpenEnum<SubscriptionStatus>?
+        package let status: OpenEnum<SubscriptionStatus>?
         /// The customer's reason for a refund request.
-        public let consumptionRequestReason: OpenEnum<ConsumptionRequestReason>?
+        package let consumptionRequestReason: OpenEnum<ConsumptionRequestReason>?
     }
 
     /// The result of extending the renewal date of all subscribers of a product.
-    public struct Summary: Hashable, Sendable {
-        public let requestIdentifier: String?
-        public let environment: OpenEnum<StoreEnvironment>?
-        public let appAppleId: Int64?
-        public let bundleId: String?
-        public let productId: String?
+    package struct Summary: Hashable, Sendable {
+        package let requestIdentifier: String?
+        package let environment: OpenEnum<StoreEnvironment>?
+        package let appAppleId: Int64?
+        package let bundleId: String?
+        package let productId: String?
         /// ISO 3166-1 alpha-3.
-        public let storefrontCountryCodes: [String]?
-        public let succeededCount: Int64?
-        public let failedCount: Int64?
+        package let storefrontCountryCodes: [String]?
+        package let succeededCount: Int64?
+        package let failedCount: Int64?
     }
 
     /// A token for purchases made outside the store.
-    public struct ExternalPurchaseToken: Hashable, Sendable {
+    package struct ExternalPurchaseToken: Hashable, Sendable {
         /// The token's id; it starts with `SANDBOX` in the sandbox.
-        public let externalPurchaseId: String?
-        public let tokenCreationDate: Instant?
-        public let appAppleId: Int64?
-        public let bundleId: String?
-        public let tokenType: String?
-        public let tokenExpirationDate: Instant?
+        package let externalPurchaseId: String?
+        package let tokenCreationDate: Instant?
+        package let appAppleId: Int64?
+        package let bundleId: String?
+        package let tokenType: String?
+        package let tokenExpirationDate: Instant?
     }
 
     /// The app of one customer.
-    public struct AppData: Hashable, Sendable {
-        public let appAppleId: Int64?
-        public let bundleId: String?
-        public let environment: OpenEnum<StoreEnvironment>?
+    package struct AppData: Hashable, Sendable {
+        package let appAppleId: Int64?
+        package let bundleId: String?
+        package let environment: OpenEnum<StoreEnvironment>?
         /// An app transaction as a JWS.
-        public let signedAppTransactionInfo: ArraySlice<UInt8>?
+        package let signedAppTransactionInfo: ArraySlice<UInt8>?
     }
 }
 
 extension AppStoreNotification {
     /// The type of a notification.
     /// https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
-    public enum NotificationType: String, Hashable, Sendable, CaseIterable {
+    package enum NotificationType: String, Hashable, Sendable, CaseIterable {
         case subscribed = "SUBSCRIBED"
         case didRenew = "DID_RENEW"
         case didChangeRenewalPref = "DID_CHANGE_RENEWAL_PREF"
@@ -107,7 +107,7 @@ extension AppStoreNotification {
 
     /// The subtype, which refines a notification's type.
     /// https://developer.apple.com/documentation/appstoreservernotifications/subtype
-    public enum Subtype: String, Hashable, Sendable, CaseIterable {
+    package enum Subtype: String, Hashable, Sendable, CaseIterable {
         case initialBuy = "INITIAL_BUY"
         case resubscribe = "RESUBSCRIBE"
         case billingRecovery = "BILLING_RECOVERY"
@@ -130,7 +130,7 @@ extension AppStoreNotification {
     }
 
     /// The customer's reason for a refund request.
-    public enum ConsumptionRequestReason: String, Hashable, Sendable, CaseIterable {
+    package enum ConsumptionRequestReason: String, Hashable, Sendable, CaseIterable {
         case unintendedPurchase = "UNINTENDED_PURCHASE"
         case fulfillmentIssue = "FULFILLMENT_ISSUE"
         case unsatisfiedWithPurchase = "UNSATISFIED_WITH_PURCHASE"

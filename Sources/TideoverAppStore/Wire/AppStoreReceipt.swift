@@ -1,26 +1,26 @@
-public import TideoverCore
+package import TideoverCore
 
 /// The content of an app receipt: the proof of purchases for one device's copy of the app.
 /// https://developer.apple.com/library/archive/releasenotes/General/ValidateAppStoreReceipt/Chapters/ReceiptFields.html
-public struct AppStoreReceipt: Hashable, Sendable {
+package struct AppStoreReceipt: Hashable, Sendable {
     /// The environment. Apple does not document the attribute, but every receipt has it.
-    public let type: OpenEnum<ReceiptType>?
-    public let bundleId: String?
-    public let applicationVersion: String?
+    package let type: OpenEnum<ReceiptType>?
+    package let bundleId: String?
+    package let applicationVersion: String?
     /// Ties the receipt to a device, together with the digest and the device's own identifier.
-    public let opaqueValue: [UInt8]?
+    package let opaqueValue: [UInt8]?
     /// SHA-1 over the device's identifier, the opaque value and the bundle id.
-    public let digest: [UInt8]?
+    package let digest: [UInt8]?
     /// When the receipt was created and signed.
-    public let creationDate: Instant?
+    package let creationDate: Instant?
     /// The version of the app at its purchase.
-    public let originalApplicationVersion: String?
+    package let originalApplicationVersion: String?
     /// The end of a licence from an organisation; in-app purchases do not depend on it.
-    public let expirationDate: Instant?
-    public let purchases: [AppStoreReceiptPurchase]
+    package let expirationDate: Instant?
+    package let purchases: [AppStoreReceiptPurchase]
 
     /// The environment that a receipt states.
-    public enum ReceiptType: String, Hashable, Sendable, CaseIterable {
+    package enum ReceiptType: String, Hashable, Sendable, CaseIterable {
         case production = "Production"
         case productionVolume = "ProductionVPP"
         case sandbox = "ProductionSandbox"
@@ -39,35 +39,35 @@ public struct AppStoreReceipt: Hashable, Sendable {
 
 /// One purchase or one period of a subscription, from a receipt or a verifyReceipt response.
 /// https://developer.apple.com/documentation/appstorereceipts/responsebody/latest_receipt_info
-public struct AppStoreReceiptPurchase: Hashable, Sendable {
-    public let quantity: Int64?
-    public let productId: String?
-    public let transactionId: String?
+package struct AppStoreReceiptPurchase: Hashable, Sendable {
+    package let quantity: Int64?
+    package let productId: String?
+    package let transactionId: String?
     /// The id that all transactions of one subscription share.
-    public let originalTransactionId: String?
+    package let originalTransactionId: String?
     /// The id of the billing period.
-    public let webOrderLineItemId: String?
+    package let webOrderLineItemId: String?
     /// Present only in receipts; Apple does not document it.
-    public let productType: OpenEnum<ProductType>?
-    public let purchaseDate: Instant?
-    public let originalPurchaseDate: Instant?
-    public let expiresDate: Instant?
+    package let productType: OpenEnum<ProductType>?
+    package let purchaseDate: Instant?
+    package let originalPurchaseDate: Instant?
+    package let expiresDate: Instant?
     /// When the store refunded the purchase, or when an upgrade replaced it.
-    public let cancellationDate: Instant?
-    public let isTrialPeriod: Bool?
-    public let isInIntroOfferPeriod: Bool?
-    public let promotionalOfferId: String?
+    package let cancellationDate: Instant?
+    package let isTrialPeriod: Bool?
+    package let isInIntroOfferPeriod: Bool?
+    package let promotionalOfferId: String?
     // Present only in verifyReceipt responses.
-    public let cancellationReason: OpenEnum<AppStoreTransaction.RevocationReason>?
-    public let isUpgraded: Bool?
-    public let offerCodeRefName: String?
-    public let subscriptionGroupIdentifier: String?
-    public let inAppOwnershipType: OpenEnum<AppStoreTransaction.OwnershipType>?
+    package let cancellationReason: OpenEnum<AppStoreTransaction.RevocationReason>?
+    package let isUpgraded: Bool?
+    package let offerCodeRefName: String?
+    package let subscriptionGroupIdentifier: String?
+    package let inAppOwnershipType: OpenEnum<AppStoreTransaction.OwnershipType>?
     /// The UUID from the app at the purchase.
-    public let appAccountToken: String?
+    package let appAccountToken: String?
 
     /// The product type of the purchase.
-    public enum ProductType: Int64, Hashable, Sendable, CaseIterable {
+    package enum ProductType: Int64, Hashable, Sendable, CaseIterable {
         case nonConsumable = 0
         case consumable = 1
         case nonRenewingSubscription = 2

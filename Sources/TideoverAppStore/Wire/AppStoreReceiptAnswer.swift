@@ -1,39 +1,39 @@
-public import TideoverCore
+package import TideoverCore
 package import TideoverJSON
 
 /// A verifyReceipt response. It is not signed; only the receipt in it is.
 /// https://developer.apple.com/documentation/appstorereceipts/responsebody
-public struct AppStoreReceiptAnswer: Hashable, Sendable {
+package struct AppStoreReceiptAnswer: Hashable, Sendable {
     /// 0 for success; any other value is an error code.
-    public let status: Int64
-    public let environment: OpenEnum<StoreEnvironment>?
-    public let bundleId: String?
+    package let status: Int64
+    package let environment: OpenEnum<StoreEnvironment>?
+    package let bundleId: String?
     /// When the store answered.
-    public let requestDate: Instant?
+    package let requestDate: Instant?
     /// All purchases in the response, without duplicates, from the newest list that has them.
-    public let purchases: [AppStoreReceiptPurchase]
-    public let pendingRenewals: [AppStorePendingRenewal]
+    package let purchases: [AppStoreReceiptPurchase]
+    package let pendingRenewals: [AppStorePendingRenewal]
     /// The newest receipt, signed, in base64.
-    public let latestReceipt: String?
+    package let latestReceipt: String?
 }
 
 /// The renewal outlook at the end of a subscription's period, as verifyReceipt reports it.
 /// https://developer.apple.com/documentation/appstorereceipts/responsebody/pending_renewal_info
-public struct AppStorePendingRenewal: Hashable, Sendable {
-    public let originalTransactionId: String?
-    public let productId: String?
+package struct AppStorePendingRenewal: Hashable, Sendable {
+    package let originalTransactionId: String?
+    package let productId: String?
     /// The product of the next period.
-    public let autoRenewProductId: String?
-    public let autoRenewStatus: OpenEnum<AppStoreRenewalInfo.AutoRenewStatus>?
+    package let autoRenewProductId: String?
+    package let autoRenewStatus: OpenEnum<AppStoreRenewalInfo.AutoRenewStatus>?
     /// Why the subscription ended or its payment failed.
-    public let expirationIntent: OpenEnum<AppStoreRenewalInfo.ExpirationIntent>?
-    public let isInBillingRetryPeriod: Bool?
+    package let expirationIntent: OpenEnum<AppStoreRenewalInfo.ExpirationIntent>?
+    package let isInBillingRetryPeriod: Bool?
     /// The end of access after a failed payment.
-    public let gracePeriodExpiresDate: Instant?
-    public let priceIncreaseStatus: OpenEnum<AppStoreRenewalInfo.PriceIncreaseStatus>?
+    package let gracePeriodExpiresDate: Instant?
+    package let priceIncreaseStatus: OpenEnum<AppStoreRenewalInfo.PriceIncreaseStatus>?
     /// The offer of the next period.
-    public let promotionalOfferId: String?
-    public let offerCodeRefName: String?
+    package let promotionalOfferId: String?
+    package let offerCodeRefName: String?
 }
 
 // MARK: - Reading

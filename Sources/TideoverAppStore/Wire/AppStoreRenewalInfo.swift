@@ -1,66 +1,66 @@
-public import TideoverCore
-public import TideoverJSON
+package import TideoverCore
+package import TideoverJSON
 
 /// A signed renewal info's payload: the renewal outlook at the end of a subscription's period. It
 /// names no app. Every member is optional, because Apple's own examples omit most of them.
 /// https://developer.apple.com/documentation/appstoreserverapi/jwsrenewalinfodecodedpayload
-public struct AppStoreRenewalInfo: Hashable, Sendable {
-    public let originalTransactionId: String?
-    public let productId: String?
+package struct AppStoreRenewalInfo: Hashable, Sendable {
+    package let originalTransactionId: String?
+    package let productId: String?
     /// The product of the next period.
-    public let autoRenewProductId: String?
-    public let autoRenewStatus: OpenEnum<AutoRenewStatus>?
+    package let autoRenewProductId: String?
+    package let autoRenewStatus: OpenEnum<AutoRenewStatus>?
     /// Why the subscription ended or its payment failed.
-    public let expirationIntent: OpenEnum<ExpirationIntent>?
-    public let isInBillingRetryPeriod: Bool?
+    package let expirationIntent: OpenEnum<ExpirationIntent>?
+    package let isInBillingRetryPeriod: Bool?
     /// The end of access after a failed payment.
-    public let gracePeriodExpiresDate: Instant?
-    public let priceIncreaseStatus: OpenEnum<PriceIncreaseStatus>?
+    package let gracePeriodExpiresDate: Instant?
+    package let priceIncreaseStatus: OpenEnum<PriceIncreaseStatus>?
     /// The end of the current period; in the past after the subscription has ended.
-    public let renewalDate: Instant?
+    package let renewalDate: Instant?
     /// Thousandths of the currency's unit.
-    public let renewalPrice: Int64?
+    package let renewalPrice: Int64?
     /// ISO 4217.
-    public let currency: String?
+    package let currency: String?
     /// The start of the latest subscription period without a gap of more than 60 days (10 minutes
     /// in the sandbox).
-    public let recentSubscriptionStartDate: Instant?
+    package let recentSubscriptionStartDate: Instant?
     /// The offer of the next period; the three members after it belong to it.
-    public let offerType: OpenEnum<OfferType>?
-    public let offerIdentifier: String?
-    public let offerDiscountType: OpenEnum<OfferDiscountType>?
+    package let offerType: OpenEnum<OfferType>?
+    package let offerIdentifier: String?
+    package let offerDiscountType: OpenEnum<OfferDiscountType>?
     /// ISO 8601.
-    public let offerPeriod: String?
-    public let eligibleWinBackOfferIds: [String]?
-    public let signedDate: Instant?
-    public let environment: OpenEnum<StoreEnvironment>?
+    package let offerPeriod: String?
+    package let eligibleWinBackOfferIds: [String]?
+    package let signedDate: Instant?
+    package let environment: OpenEnum<StoreEnvironment>?
     /// The UUID from the app at the purchase.
-    public let appAccountToken: String?
+    package let appAccountToken: String?
     /// The id of one Apple Account's copy of the app.
-    public let appTransactionId: String?
+    package let appTransactionId: String?
     /// The data that the Advanced Commerce API adds, unchanged.
-    public let advancedCommerceInfo: JSONObject?
-    public let renewalBillingPlanType: OpenEnum<BillingPlanType>?
-    public let commitmentInfo: Commitment?
+    package let advancedCommerceInfo: JSONObject?
+    package let renewalBillingPlanType: OpenEnum<BillingPlanType>?
+    package let commitmentInfo: Commitment?
 
     /// The renewal of a commitment with monthly payments.
-    public struct Commitment: Hashable, Sendable {
-        public let commitmentAutoRenewProductId: String?
-        public let commitmentAutoRenewStatus: OpenEnum<AutoRenewStatus>?
-        public let commitmentRenewalBillingPlanType: OpenEnum<BillingPlanType>?
-        public let commitmentRenewalDate: Instant?
+    package struct Commitment: Hashable, Sendable {
+        package let commitmentAutoRenewProductId: String?
+        package let commitmentAutoRenewStatus: OpenEnum<AutoRenewStatus>?
+        package let commitmentRenewalBillingPlanType: OpenEnum<BillingPlanType>?
+        package let commitmentRenewalDate: Instant?
         /// Thousandths of the currency's unit.
-        public let commitmentRenewalPrice: Int64?
+        package let commitmentRenewalPrice: Int64?
     }
 
     /// Whether the subscription renews.
-    public enum AutoRenewStatus: Int64, Hashable, Sendable, CaseIterable {
+    package enum AutoRenewStatus: Int64, Hashable, Sendable, CaseIterable {
         case off = 0
         case on = 1
     }
 
     /// Why a subscription ended or its payment failed.
-    public enum ExpirationIntent: Int64, Hashable, Sendable, CaseIterable {
+    package enum ExpirationIntent: Int64, Hashable, Sendable, CaseIterable {
         case cancelled = 1
         case billingError = 2
         case noConsentToPriceIncrease = 3
@@ -69,7 +69,7 @@ public struct AppStoreRenewalInfo: Hashable, Sendable {
     }
 
     /// The status of a price increase.
-    public enum PriceIncreaseStatus: Int64, Hashable, Sendable, CaseIterable {
+    package enum PriceIncreaseStatus: Int64, Hashable, Sendable, CaseIterable {
         /// The customer has not consented yet.
         case pendingConsent = 0
         /// The customer has consented, or was informed if no consent is required.

@@ -1,70 +1,70 @@
-public import TideoverCore
-public import TideoverJSON
+package import TideoverCore
+package import TideoverJSON
 
 /// A signed transaction's payload: one purchase or one period of a subscription. Every member is
 /// optional, because Apple's own examples omit most of them.
 /// https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
-public struct AppStoreTransaction: Hashable, Sendable {
-    public let transactionId: String?
+package struct AppStoreTransaction: Hashable, Sendable {
+    package let transactionId: String?
     /// The id that all transactions of one subscription share.
-    public let originalTransactionId: String?
+    package let originalTransactionId: String?
     /// The original transaction that this one continues after a transfer between subscriptions.
-    public let previousOriginalTransactionId: String?
+    package let previousOriginalTransactionId: String?
     /// The id of the billing period; `0` from Xcode.
-    public let webOrderLineItemId: String?
+    package let webOrderLineItemId: String?
     /// The id of one Apple Account's copy of the app.
-    public let appTransactionId: String?
-    public let bundleId: String?
-    public let productId: String?
-    public let subscriptionGroupIdentifier: String?
-    public let purchaseDate: Instant?
-    public let originalPurchaseDate: Instant?
-    public let expiresDate: Instant?
-    public let signedDate: Instant?
+    package let appTransactionId: String?
+    package let bundleId: String?
+    package let productId: String?
+    package let subscriptionGroupIdentifier: String?
+    package let purchaseDate: Instant?
+    package let originalPurchaseDate: Instant?
+    package let expiresDate: Instant?
+    package let signedDate: Instant?
     /// When the store revoked the purchase, or when an upgrade replaced it.
-    public let revocationDate: Instant?
-    public let quantity: Int64?
-    public let type: OpenEnum<ProductType>?
+    package let revocationDate: Instant?
+    package let quantity: Int64?
+    package let type: OpenEnum<ProductType>?
     /// The UUID from the app at the purchase.
-    public let appAccountToken: String?
-    public let inAppOwnershipType: OpenEnum<OwnershipType>?
+    package let appAccountToken: String?
+    package let inAppOwnershipType: OpenEnum<OwnershipType>?
     /// Whether an upgrade replaced it; usually absent if not.
-    public let isUpgraded: Bool?
-    public let offerType: OpenEnum<OfferType>?
-    public let offerIdentifier: String?
-    public let offerDiscountType: OpenEnum<OfferDiscountType>?
+    package let isUpgraded: Bool?
+    package let offerType: OpenEnum<OfferType>?
+    package let offerIdentifier: String?
+    package let offerDiscountType: OpenEnum<OfferDiscountType>?
     /// ISO 8601.
-    public let offerPeriod: String?
-    public let revocationReason: OpenEnum<RevocationReason>?
-    public let revocationType: OpenEnum<RevocationType>?
+    package let offerPeriod: String?
+    package let revocationReason: OpenEnum<RevocationReason>?
+    package let revocationType: OpenEnum<RevocationType>?
     /// The refunded part of the price, in thousandths of a percent.
-    public let revocationPercentage: Int64?
-    public let transactionReason: OpenEnum<TransactionReason>?
+    package let revocationPercentage: Int64?
+    package let transactionReason: OpenEnum<TransactionReason>?
     /// Thousandths of the currency's unit.
-    public let price: Int64?
+    package let price: Int64?
     /// ISO 4217.
-    public let currency: String?
+    package let currency: String?
     /// ISO 3166-1 alpha-3.
-    public let storefront: String?
-    public let storefrontId: String?
-    public let environment: OpenEnum<StoreEnvironment>?
-    public let billingPlanType: OpenEnum<BillingPlanType>?
-    public let commitmentInfo: Commitment?
+    package let storefront: String?
+    package let storefrontId: String?
+    package let environment: OpenEnum<StoreEnvironment>?
+    package let billingPlanType: OpenEnum<BillingPlanType>?
+    package let commitmentInfo: Commitment?
     /// The data that the Advanced Commerce API adds, unchanged.
-    public let advancedCommerceInfo: JSONObject?
+    package let advancedCommerceInfo: JSONObject?
 
     /// The position of a monthly payment in a longer commitment.
-    public struct Commitment: Hashable, Sendable {
+    package struct Commitment: Hashable, Sendable {
         /// From 1.
-        public let billingPeriodNumber: Int64?
-        public let totalBillingPeriods: Int64?
-        public let commitmentExpiresDate: Instant?
+        package let billingPeriodNumber: Int64?
+        package let totalBillingPeriods: Int64?
+        package let commitmentExpiresDate: Instant?
         /// Thousandths of the currency's unit.
-        public let commitmentPrice: Int64?
+        package let commitmentPrice: Int64?
     }
 
     /// The product type of a purchase.
-    public enum ProductType: String, Hashable, Sendable, CaseIterable {
+    package enum ProductType: String, Hashable, Sendable, CaseIterable {
         case autoRenewableSubscription = "Auto-Renewable Subscription"
         case nonConsumable = "Non-Consumable"
         case consumable = "Consumable"
@@ -72,13 +72,13 @@ public struct AppStoreTransaction: Hashable, Sendable {
     }
 
     /// How the customer obtained the purchase.
-    public enum OwnershipType: String, Hashable, Sendable, CaseIterable {
+    package enum OwnershipType: String, Hashable, Sendable, CaseIterable {
         case purchased = "PURCHASED"
         case familyShared = "FAMILY_SHARED"
     }
 
     /// The reason for a refund.
-    public enum RevocationReason: Int64, Hashable, Sendable, CaseIterable {
+    package enum RevocationReason: Int64, Hashable, Sendable, CaseIterable {
         /// Other reasons, including the loss of family sharing.
         case other = 0
         /// An actual or perceived issue within the app.
@@ -86,7 +86,7 @@ public struct AppStoreTransaction: Hashable, Sendable {
     }
 
     /// The type of a revocation.
-    public enum RevocationType: String, Hashable, Sendable, CaseIterable {
+    package enum RevocationType: String, Hashable, Sendable, CaseIterable {
         case fullRefund = "REFUND_FULL"
         case proratedRefund = "REFUND_PRORATED"
         case familyRevoke = "FAMILY_REVOKE"
@@ -94,7 +94,7 @@ public struct AppStoreTransaction: Hashable, Sendable {
     }
 
     /// Whether the customer bought it or the store renewed it.
-    public enum TransactionReason: String, Hashable, Sendable, CaseIterable {
+    package enum TransactionReason: String, Hashable, Sendable, CaseIterable {
         case purchase = "PURCHASE"
         case renewal = "RENEWAL"
     }

@@ -1,7 +1,7 @@
 import TideoverCore
 
 /// The environment, as the App Store states it.
-public enum StoreEnvironment: String, Hashable, Sendable, CaseIterable {
+package enum StoreEnvironment: String, Hashable, Sendable, CaseIterable {
     case production = "Production"
     case sandbox = "Sandbox"
     case xcode = "Xcode"
@@ -18,7 +18,7 @@ public enum StoreEnvironment: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The App Store's state of a subscription at the signing date of a notification.
-public enum SubscriptionStatus: Int64, Hashable, Sendable, CaseIterable {
+package enum SubscriptionStatus: Int64, Hashable, Sendable, CaseIterable {
     case active = 1
     case expired = 2
     case billingRetry = 3
@@ -27,7 +27,7 @@ public enum SubscriptionStatus: Int64, Hashable, Sendable, CaseIterable {
 }
 
 /// The types of offer for a purchase or the next renewal.
-public enum OfferType: Int64, Hashable, Sendable, CaseIterable {
+package enum OfferType: Int64, Hashable, Sendable, CaseIterable {
     case introductory = 1
     case promotional = 2
     case offerCode = 3
@@ -35,7 +35,7 @@ public enum OfferType: Int64, Hashable, Sendable, CaseIterable {
 }
 
 /// How a discount is charged.
-public enum OfferDiscountType: String, Hashable, Sendable, CaseIterable {
+package enum OfferDiscountType: String, Hashable, Sendable, CaseIterable {
     case freeTrial = "FREE_TRIAL"
     case payAsYouGo = "PAY_AS_YOU_GO"
     case payUpFront = "PAY_UP_FRONT"
@@ -43,7 +43,7 @@ public enum OfferDiscountType: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The billing plan of a subscription period.
-public enum BillingPlanType: String, Hashable, Sendable, CaseIterable {
+package enum BillingPlanType: String, Hashable, Sendable, CaseIterable {
     case billedUpfront = "BILLED_UPFRONT"
     case monthly = "MONTHLY"
 }

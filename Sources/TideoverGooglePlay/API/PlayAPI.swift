@@ -1,12 +1,12 @@
-public import TideoverCore
-public import TideoverHTTP
+package import TideoverCore
+package import TideoverHTTP
 import TideoverJSON
 
 /// A client of the Play Developer API for one app. It sends requests through a handler, which adds
 /// the store's URL, and makes no decisions.
 /// https://developers.google.com/android-publisher/api-ref/rest
-public struct PlayAPI: Sendable {
-    public let packageName: String
+package struct PlayAPI: Sendable {
+    package let packageName: String
     private let handler: Handler
     private let access: PlayAccess
     private let clock: @Sendable () -> Instant
@@ -14,12 +14,12 @@ public struct PlayAPI: Sendable {
     private var isDraft = false
 
     /// The service account that authenticates the requests.
-    public var account: ServiceAccount { access.account }
+    package var account: ServiceAccount { access.account }
 
     /// The URL of Google's own store.
-    public static let url = "https://androidpublisher.googleapis.com"
+    package static let url = "https://androidpublisher.googleapis.com"
 
-    public init(
+    package init(
         packageName: String,
         access: PlayAccess,
         clock: @escaping @Sendable () -> Instant,
@@ -33,7 +33,7 @@ public struct PlayAPI: Sendable {
 
     /// Returns the same API with `answered` called for every response of the store, including
     /// errors.
-    public func reporting(
+    package func reporting(
         to answered: @escaping @Sendable (StoreExchange) -> Void
     ) -> PlayAPI {
         var api = self
@@ -48,7 +48,7 @@ extension PlayAPI {
     /// Returns the request that an operation would send, without authorization. Sends nothing.
     ///
     /// - Throws: ``PlayAPIFailure`` if the operation would not be sent.
-    public func draft<Answer>(
+    package func draft<Answer>(
         of operation: (PlayAPI) async throws -> Answer
     ) async throws -> Request? {
         var api = self

@@ -1,17 +1,17 @@
-public import TideoverCore
+package import TideoverCore
 import TideoverHTTP
-public import TideoverJSON
+package import TideoverJSON
 
 /// Describes why a request to the Play Developer API failed, and how to proceed.
-public struct PlayAPIFailure: Error, Sendable {
-    public let reason: Reason
+package struct PlayAPIFailure: Error, Sendable {
+    package let reason: Reason
     /// When and how the request was sent.
-    public let exchange: StoreExchange
+    package let exchange: StoreExchange
     /// The earliest instant, by our clock, at which the store accepts a retry. Nil if the store
     /// does not state one.
-    public let retryAt: Instant?
+    package let retryAt: Instant?
 
-    public enum Reason: Sendable {
+    package enum Reason: Sendable {
         /// Nothing was sent: the store is known to reject this request.
         case unaskable(PlayQuestionFault)
         /// Nothing was sent: Google issued no token.
@@ -43,7 +43,7 @@ public struct PlayAPIFailure: Error, Sendable {
     }
 
     /// Whether a later retry of the same request may succeed.
-    public var isRetryable: Bool {
+    package var isRetryable: Bool {
         switch reason {
         case .unaskable, .forbidden, .notFound, .gone, .conflict, .malformed, .endless: false
         case .noAccess(let failure): failure.isRetryable
@@ -55,7 +55,7 @@ public struct PlayAPIFailure: Error, Sendable {
     }
 
     /// The result of the inquiry about the purchase. Nil if no request was sent.
-    public var outcome: Inquiry.Outcome? {
+    package var outcome: Inquiry.Outcome? {
         switch reason {
         case .unaskable: nil
         case .noAccess(let failure): failure.isRetryable ? .unreachable : .refused
@@ -75,8 +75,8 @@ public struct PlayAPIFailure: Error, Sendable {
 }
 
 /// Google's error status, such as `INVALID_ARGUMENT`.
-public struct PlayErrorWord: Hashable, Sendable {
-    public let text: String
+package struct PlayErrorWord: Hashable, Sendable {
+    package let text: String
 
     /// Accepts only text in the format of an error status: it is written to logs.
     init?(_ text: String?) {
@@ -93,7 +93,7 @@ public struct PlayErrorWord: Hashable, Sendable {
 }
 
 /// Describes why a request is not sent.
-public enum PlayQuestionFault: Error, Hashable, Sendable {
+package enum PlayQuestionFault: Error, Hashable, Sendable {
     /// An invalid token or ID: empty, too long, or with white space.
     case identifier
     /// The start is not before the end.

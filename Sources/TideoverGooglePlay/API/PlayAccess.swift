@@ -1,13 +1,13 @@
-public import TideoverCore
-public import TideoverHTTP
+package import TideoverCore
+package import TideoverHTTP
 import TideoverJSON
 
 /// A bearer token of Google's and its period of use.
-public struct PlayAccessToken: Hashable, Sendable {
+package struct PlayAccessToken: Hashable, Sendable {
     /// A secret.
-    public let text: String
-    public let askedAt: Instant
-    public let expiresAt: Instant
+    package let text: String
+    package let askedAt: Instant
+    package let expiresAt: Instant
 
     /// How long before its expiry a token is no longer used: a request takes time, and clocks
     /// differ.
@@ -23,8 +23,8 @@ public struct PlayAccessToken: Hashable, Sendable {
 /// Requests access tokens from Google for a service account, and reuses each until shortly before
 /// it expires.
 /// https://developers.google.com/identity/protocols/oauth2/service-account
-public actor PlayAccess {
-    public nonisolated let account: ServiceAccount
+package actor PlayAccess {
+    package nonisolated let account: ServiceAccount
     private let scope: String
     private let signer: PlayTokenSigner
     private let handler: Handler
@@ -38,7 +38,7 @@ public actor PlayAccess {
 
     /// Creates a token source. `scope` is the OAuth scope of the tokens. `handler` adds
     /// ``ServiceAccount/tokenOrigin`` to each request.
-    public init(
+    package init(
         account: ServiceAccount,
         scope: String = ServiceAccount.scope,
         signer: @escaping PlayTokenSigner,
@@ -53,7 +53,7 @@ public actor PlayAccess {
     }
 
     /// Returns the current token. Throws ``PlayAccessFailure``.
-    public func token() async throws -> PlayAccessToken {
+    package func token() async throws -> PlayAccessToken {
         if let current, current.isFresh(at: clock()) { return current }
         let question = underWay ?? Task { await self.ask() }
         underWay = question
@@ -155,7 +155,7 @@ extension PlayAccessToken {
 }
 
 /// Describes why Google issued no token.
-public enum PlayAccessFailure: Error, Sendable {
+package enum PlayAccessFailure: Error, Sendable {
     /// Nothing was sent: signing the request failed.
     case unsigned(any Error)
     case unreachable(any Error)
@@ -178,7 +178,7 @@ public enum PlayAccessFailure: Error, Sendable {
     }
 
     /// Whether a later retry may return a token.
-    public var isRetryable: Bool {
+    package var isRetryable: Bool {
         switch self {
         case .unsigned, .refused: false
         case .unreachable, .malformed: true
@@ -189,7 +189,7 @@ public enum PlayAccessFailure: Error, Sendable {
 
 extension PlayAccessFailure: CustomStringConvertible {
     /// A one-sentence description of the reason for logs, without ids or key data.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .unsigned: "No request for a token could be signed with the service account's key."
         case .unreachable: "Google's token server could not be reached."
@@ -202,5 +202,5 @@ extension PlayAccessFailure: CustomStringConvertible {
         }
     }
 
-    public var description: String { sentence }
+    package var description: String { sentence }
 }

@@ -1,9 +1,9 @@
-public import TideoverCore
+package import TideoverCore
 
 /// A response of the store, and when it arrived.
-public struct PlayAnswer<Content: Sendable>: Sendable {
-    public let content: Content
-    public let exchange: StoreExchange
+package struct PlayAnswer<Content: Sendable>: Sendable {
+    package let content: Content
+    package let exchange: StoreExchange
     /// The response as received.
-    public let body: [UInt8]
+    package let body: [UInt8]
 }

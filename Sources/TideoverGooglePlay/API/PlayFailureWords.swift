@@ -3,7 +3,7 @@ import TideoverJSON
 
 extension PlayAPIFailure: CustomStringConvertible {
     /// A stable code for the reason; it depends only on the case.
-    public var code: String {
+    package var code: String {
         switch reason {
         case .unaskable: "unaskable"
         case .noAccess: "no-token"
@@ -22,7 +22,7 @@ extension PlayAPIFailure: CustomStringConvertible {
     }
 
     /// A description of the reason for logs, without ids, tokens or text from the store.
-    public var sentence: String {
+    package var sentence: String {
         switch reason {
         case .unaskable(let fault): fault.sentence
         case .noAccess(let failure): failure.sentence
@@ -45,7 +45,7 @@ extension PlayAPIFailure: CustomStringConvertible {
         }
     }
 
-    public var description: String { sentence }
+    package var description: String { sentence }
 
     private var throttledSentence: String {
         let sentence = "Google Play asks us to come back later"
@@ -55,7 +55,7 @@ extension PlayAPIFailure: CustomStringConvertible {
 
 extension PlayQuestionFault: CustomStringConvertible {
     /// A one-sentence description of the reason.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .identifier: "This is not a valid Google Play id. No request was sent."
         case .startAfterEnd: "The start must be before the end."
@@ -68,5 +68,5 @@ extension PlayQuestionFault: CustomStringConvertible {
         }
     }
 
-    public var description: String { sentence }
+    package var description: String { sentence }
 }

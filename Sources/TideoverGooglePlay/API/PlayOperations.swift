@@ -1,4 +1,4 @@
-public import TideoverCore
+package import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
@@ -8,7 +8,7 @@ import TideoverJSON
 
 extension PlayAPI {
     /// Requests the current state of a subscription by its purchase token.
-    public func subscription(
+    package func subscription(
         _ token: String
     ) async throws -> PlayAnswer<SubscriptionPurchaseV2> {
         let path = "purchases/subscriptionsv2/tokens/\(try segment(token))"
@@ -16,21 +16,21 @@ extension PlayAPI {
     }
 
     /// Requests the current state of a one-time purchase by its purchase token.
-    public func product(_ token: String) async throws -> PlayAnswer<ProductPurchaseV2> {
+    package func product(_ token: String) async throws -> PlayAnswer<ProductPurchaseV2> {
         let path = "purchases/productsv2/tokens/\(try segment(token))"
         return try await ask(PlayQuestion(path: path), ProductPurchaseV2.init)
     }
 
     /// Acknowledges a subscription purchase. The store refunds a purchase that is not acknowledged
     /// within three days. Any product ID of the subscription is valid.
-    public func acknowledge(subscription productId: String, _ token: String) async throws {
+    package func acknowledge(subscription productId: String, _ token: String) async throws {
         let (product, token) = (try segment(productId), try segment(token))
         let path = "purchases/subscriptions/\(product)/tokens/\(token):acknowledge"
         try await tell(PlayQuestion(method: "POST", path: path, body: [:]))
     }
 
     /// Acknowledges a one-time purchase.
-    public func acknowledge(product productId: String, _ token: String) async throws {
+    package func acknowledge(product productId: String, _ token: String) async throws {
         let (product, token) = (try segment(productId), try segment(token))
         let path = "purchases/products/\(product)/tokens/\(token):acknowledge"
         try await tell(PlayQuestion(method: "POST", path: path, body: [:]))
@@ -41,7 +41,7 @@ extension PlayAPI {
 
 extension PlayAPI {
     /// The payments that a cancellation stops.
-    public enum Cancellation: String, Hashable, Sendable, CaseIterable {
+    package enum Cancellation: String, Hashable, Sendable, CaseIterable {
         /// The next renewal; the customer requested it and can undo it.
         case renewals = "USER_REQUESTED_STOP_RENEWALS"
         /// The next payment, including that of a commitment; the customer cannot undo it.
@@ -49,7 +49,7 @@ extension PlayAPI {
     }
 
     /// The amount to refund when a subscription is revoked.
-    public enum Refund: Hashable, Sendable {
+    package enum Refund: Hashable, Sendable {
         /// The latest charge for each item.
         case full
         /// The share of the remaining period.
@@ -59,7 +59,7 @@ extension PlayAPI {
     }
 
     /// Cancels a subscription; access continues until its expiry.
-    public func cancel(_ token: String, stopping cancellation: Cancellation) async throws {
+    package func cancel(_ token: String, stopping cancellation: Cancellation) async throws {
         let word = JSONValue.string(cancellation.rawValue)
         try await tell(
             PlayQuestion(
@@ -71,7 +71,7 @@ extension PlayAPI {
     }
 
     /// Revokes a subscription immediately and refunds it.
-    public func revoke(_ token: String, refunding refund: Refund) async throws {
+    package func revoke(_ token: String, refunding refund: Refund) async throws {
         let context: JSONObject =
             switch refund {
             case .full: ["fullRefund": [:]]
@@ -90,7 +90,7 @@ extension PlayAPI {
 
     /// Postpones the next renewal, by whole seconds and a year at most. Returns the new expiry of
     /// each product. `etag` is that of the subscription as last read. A dry run changes nothing.
-    public func postpone(
+    package func postpone(
         _ token: String,
         by length: Milliseconds,
         etag: String,
@@ -116,9 +116,9 @@ extension PlayAPI {
 }
 
 /// The expiry of a subscription's product after its renewal was postponed.
-public struct DeferredExpiry: Hashable, Sendable {
-    public let productId: String?
-    public let expiryTime: Instant?
+package struct DeferredExpiry: Hashable, Sendable {
+    package let productId: String?
+    package let expiryTime: Instant?
 
     init(_ fields: WireFields) throws(PlayRefusal) {
         productId = try fields.text("productId")
@@ -130,12 +130,12 @@ public struct DeferredExpiry: Hashable, Sendable {
 
 extension PlayAPI {
     /// Requests one order and its state.
-    public func order(_ orderId: String) async throws -> PlayAnswer<PlayOrder> {
+    package func order(_ orderId: String) async throws -> PlayAnswer<PlayOrder> {
         try await ask(PlayQuestion(path: "orders/\(try segment(orderId))"), PlayOrder.init)
     }
 
     /// Refunds an order. `revoking` also ends access to the purchase.
-    public func refund(_ orderId: String, revoking: Bool) async throws {
+    package func refund(_ orderId: String, revoking: Bool) async throws {
         let query = [QueryItem(name: "revoke", value: revoking ? "true" : "false")]
         let path = "orders/\(try segment(orderId)):refund"
         try await tell(PlayQuestion(method: "POST", path: path, query: query))
@@ -143,7 +143,7 @@ extension PlayAPI {
 
     /// Requests several orders, at most 1000, without duplicates. The response omits orders that
     /// the store does not know.
-    public func orders(_ orderIds: [String]) async throws -> PlayAnswer<[PlayOrder]> {
+    package func orders(_ orderIds: [String]) async throws -> PlayAnswer<[PlayOrder]> {
         let range: ClosedRange<Int64> = 1...1000
         let isInRange = range.contains(Int64(orderIds.count))
         try require(isInRange ? nil : .outOfRange(field: "orderIds", range))

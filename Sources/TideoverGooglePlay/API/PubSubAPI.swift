@@ -1,25 +1,25 @@
-public import TideoverCore
-public import TideoverHTTP
+package import TideoverCore
+package import TideoverHTTP
 import TideoverJSON
 
 /// A Pub/Sub client that pulls the messages of one subscription, for servers that pushes cannot
 /// reach. It sends requests through a handler, which adds the URL, and makes no decisions.
 /// https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions
-public struct PubSubAPI: Sendable {
-    public let subscription: PubSubSubscription
+package struct PubSubAPI: Sendable {
+    package let subscription: PubSubSubscription
     private let access: PlayAccess
     private let handler: Handler
 
     /// The URL of Google's own Pub/Sub.
-    public static let url = "https://pubsub.googleapis.com"
+    package static let url = "https://pubsub.googleapis.com"
     /// The longest duration of a pull request. After a little more time, the request counts as
     /// lost.
-    public static let longestPull = Milliseconds.seconds(90)
+    package static let longestPull = Milliseconds.seconds(90)
     /// The longest delay of a message.
-    public static let longestDelay = Milliseconds.seconds(600)
+    package static let longestDelay = Milliseconds.seconds(600)
 
     /// Creates a client. `access` provides tokens for ``ServiceAccount/pubSubScope``.
-    public init(
+    package init(
         subscription: PubSubSubscription,
         access: PlayAccess,
         handler: @escaping Handler
@@ -31,11 +31,11 @@ public struct PubSubAPI: Sendable {
 }
 
 /// The name of a subscription, `projects/P/subscriptions/S`.
-public struct PubSubSubscription: Hashable, Sendable {
-    public let name: String
+package struct PubSubSubscription: Hashable, Sendable {
+    package let name: String
 
     /// Nil for any other format.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 4, parts[0] == "projects", parts[2] == "subscriptions",
             [parts[1], parts[3]].allSatisfy({ Self.isPart($0.utf8) })
@@ -56,11 +56,11 @@ public struct PubSubSubscription: Hashable, Sendable {
 }
 
 /// A pulled message and the ID to acknowledge it with.
-public struct PulledMessage: Sendable {
-    public let ackId: String
+package struct PulledMessage: Sendable {
+    package let ackId: String
     /// The message, or the reason why it is unreadable. One unreadable message does not affect the
     /// others.
-    public let message: Result<PubSubMessage, PlayRefusal>
+    package let message: Result<PubSubMessage, PlayRefusal>
 }
 
 // MARK: - Requests
@@ -69,7 +69,7 @@ extension PubSubAPI {
     /// Pulls unacknowledged messages. Returns an empty list if none arrive for a while.
     ///
     /// - Throws: ``PubSubFailure``, or `CancellationError` if the task was cancelled.
-    public func pull(atMost count: Int) async throws -> [PulledMessage] {
+    package func pull(atMost count: Int) async throws -> [PulledMessage] {
         let response = try await ask("pull", ["maxMessages": .integer(Int64(count))])
         do {
             let document = try JSONDocument(response.body, limits: .storeAnswer)
@@ -85,7 +85,7 @@ extension PubSubAPI {
     /// Acknowledges stored messages, so Pub/Sub does not deliver them again.
     ///
     /// - Throws: The same errors as a pull.
-    public func acknowledge(_ ackIds: [String]) async throws {
+    package func acknowledge(_ ackIds: [String]) async throws {
         guard !ackIds.isEmpty else { return }
         _ = try await ask("acknowledge", ["ackIds": .array(ackIds.map { .string($0) })])
     }
@@ -93,7 +93,7 @@ extension PubSubAPI {
     /// Requests redelivery of messages after a delay, ten minutes at most.
     ///
     /// - Throws: The same errors as a pull.
-    public func putOff(_ ackIds: [String], by delay: Milliseconds) async throws {
+    package func putOff(_ ackIds: [String], by delay: Milliseconds) async throws {
         guard !ackIds.isEmpty else { return }
         let seconds = min(max(.zero, delay), Self.longestDelay).count / 1000
         let ids = JSONValue.array(ackIds.map { .string($0) })
@@ -149,7 +149,7 @@ extension PulledMessage {
 }
 
 /// Describes why Pub/Sub returned no result.
-public enum PubSubFailure: Error, Sendable {
+package enum PubSubFailure: Error, Sendable {
     /// Nothing was sent: Google issued no token.
     case noAccess(PlayAccessFailure)
     case unreachable(any Error)
@@ -159,7 +159,7 @@ public enum PubSubFailure: Error, Sendable {
 
 extension PubSubFailure: CustomStringConvertible {
     /// A stable code for the reason.
-    public var code: String {
+    package var code: String {
         switch self {
         case .noAccess: "no-token"
         case .unreachable: "unreachable"
@@ -169,7 +169,7 @@ extension PubSubFailure: CustomStringConvertible {
     }
 
     /// A description of the reason for logs.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .noAccess(let failure): failure.sentence
         case .unreachable: "Pub/Sub could not be reached."
@@ -182,5 +182,5 @@ extension PubSubFailure: CustomStringConvertible {
         }
     }
 
-    public var description: String { sentence }
+    package var description: String { sentence }
 }

@@ -2,14 +2,14 @@ import TideoverJSON
 
 /// The service account for the Play Developer API, as Google's key file describes it.
 /// https://cloud.google.com/iam/docs/keys-create-delete
-public struct ServiceAccount: Hashable, Sendable {
-    public let clientEmail: String
+package struct ServiceAccount: Hashable, Sendable {
+    package let clientEmail: String
     /// The ID of the key, if the file states it.
-    public let privateKeyId: String?
+    package let privateKeyId: String?
     /// The URL to request tokens from.
-    public let tokenURL: String
+    package let tokenURL: String
 
-    public init(
+    package init(
         clientEmail: String,
         privateKeyId: String?,
         tokenURL: String = ServiceAccount.googleTokenURL
@@ -19,15 +19,15 @@ public struct ServiceAccount: Hashable, Sendable {
         self.tokenURL = tokenURL
     }
 
-    public static let googleTokenURL = "https://oauth2.googleapis.com/token"
+    package static let googleTokenURL = "https://oauth2.googleapis.com/token"
     /// The OAuth scope for the Play Developer API.
-    public static let scope = "https://www.googleapis.com/auth/androidpublisher"
+    package static let scope = "https://www.googleapis.com/auth/androidpublisher"
 
     /// The OAuth scope to pull Pub/Sub messages.
-    public static let pubSubScope = "https://www.googleapis.com/auth/pubsub"
+    package static let pubSubScope = "https://www.googleapis.com/auth/pubsub"
 
     /// Reads a key file. Also returns the private key in PEM, which is a secret.
-    public static func read(
+    package static func read(
         keyFile: [UInt8]
     ) throws(PlayRefusal) -> (account: ServiceAccount, privateKey: String) {
         let document: JSONDocument
@@ -52,7 +52,7 @@ public struct ServiceAccount: Hashable, Sendable {
     }
 
     /// The origin of the token URL, which a handler adds; nil for an invalid URL.
-    public var tokenOrigin: String? {
+    package var tokenOrigin: String? {
         tokenPath.map { String(tokenURL.dropLast($0.count)) }
     }
 
@@ -69,4 +69,4 @@ public struct ServiceAccount: Hashable, Sendable {
 
 /// Signs with RS256: returns the signature over the SHA-256 of `signingInput`. Its errors reach the
 /// caller of the request inside ``PlayAPIFailure``.
-public typealias PlayTokenSigner = @Sendable (_ signingInput: [UInt8]) throws -> [UInt8]
+package typealias PlayTokenSigner = @Sendable (_ signingInput: [UInt8]) throws -> [UInt8]

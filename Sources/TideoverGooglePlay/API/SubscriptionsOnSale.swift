@@ -1,10 +1,10 @@
 import TideoverHTTP
 
 /// One page of the subscriptions that an app sells.
-public struct SubscriptionsOnSalePage: Hashable, Sendable {
-    public let subscriptions: [SubscriptionOnSale]
+package struct SubscriptionsOnSalePage: Hashable, Sendable {
+    package let subscriptions: [SubscriptionOnSale]
     /// The cursor of the next page; nil for the last page.
-    public let nextPageToken: String?
+    package let nextPageToken: String?
 
     init(_ fields: WireFields) throws(PlayRefusal) {
         subscriptions = try fields.list("subscriptions", SubscriptionOnSale.init)
@@ -20,7 +20,7 @@ extension PlayAPI {
 
     /// Requests one page of the subscriptions that the app sells: the first page, or the page after
     /// a cursor.
-    public func subscriptionsOnSale(
+    package func subscriptionsOnSale(
         after pageToken: String? = nil
     ) async throws -> PlayAnswer<SubscriptionsOnSalePage> {
         let size = QueryItem(name: "pageSize", value: "\(Self.pageOfSubscriptions)")
@@ -32,7 +32,7 @@ extension PlayAPI {
     /// Requests all pages of the subscriptions that the app sells.
     ///
     /// - Throws: The same errors as for one page.
-    public func allSubscriptionsOnSale() async throws -> [SubscriptionOnSale] {
+    package func allSubscriptionsOnSale() async throws -> [SubscriptionOnSale] {
         var all: [SubscriptionOnSale] = []
         var place: String?
         for _ in 0..<Self.mostPagesOfSubscriptions {

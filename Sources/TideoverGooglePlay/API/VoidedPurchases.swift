@@ -1,21 +1,21 @@
-public import TideoverCore
+package import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
 /// Selects voided orders. The store filters by the time it recorded them, not by the time they were
 /// voided: request overlapping windows.
-public struct VoidedPurchaseFilter: Hashable, Sendable {
+package struct VoidedPurchaseFilter: Hashable, Sendable {
     /// At most 30 days ago, which is also the default.
-    public var start: Instant?
-    public var end: Instant?
+    package var start: Instant?
+    package var end: Instant?
     /// Whether to include voided subscriptions besides one-time purchases.
-    public var includesSubscriptions: Bool
+    package var includesSubscriptions: Bool
     /// Whether to include orders of several items with only some refunded.
-    public var includesPartialRefunds: Bool
+    package var includesPartialRefunds: Bool
     /// The maximum number of orders in a page, at most 1000.
-    public var pageSize: Int64
+    package var pageSize: Int64
 
-    public init(
+    package init(
         start: Instant? = nil,
         end: Instant? = nil,
         includesSubscriptions: Bool = true,
@@ -30,7 +30,7 @@ public struct VoidedPurchaseFilter: Hashable, Sendable {
     }
 
     /// The age of the oldest voided orders that the store lists.
-    public static let reach = Milliseconds.days(30)
+    package static let reach = Milliseconds.days(30)
 
     func fault(at now: Instant) -> PlayQuestionFault? {
         let earliest = now - Self.reach
@@ -59,10 +59,10 @@ public struct VoidedPurchaseFilter: Hashable, Sendable {
 }
 
 /// One page of voided orders.
-public struct VoidedPurchasesPage: Hashable, Sendable {
-    public let voidedPurchases: [VoidedPurchase]
+package struct VoidedPurchasesPage: Hashable, Sendable {
+    package let voidedPurchases: [VoidedPurchase]
     /// The cursor of the next page; nil for the last page.
-    public let nextPageToken: String?
+    package let nextPageToken: String?
 
     init(_ fields: WireFields) throws(PlayRefusal) {
         voidedPurchases = try fields.list("voidedPurchases", VoidedPurchase.init)
@@ -73,7 +73,7 @@ public struct VoidedPurchasesPage: Hashable, Sendable {
 extension PlayAPI {
     /// Requests one page of voided orders: the first page, or the page after a cursor. Every page
     /// needs the filter of the first page.
-    public func voidedPurchases(
+    package func voidedPurchases(
         _ filter: VoidedPurchaseFilter = VoidedPurchaseFilter(),
         after pageToken: String? = nil
     ) async throws -> PlayAnswer<VoidedPurchasesPage> {
@@ -90,7 +90,7 @@ extension PlayAPI {
     /// Fetches at most `bound` pages and passes each to `each`. Returns false if more pages remain.
     ///
     /// - Throws: The same errors as for one page, and the errors of `each`.
-    public func walkVoidedPurchases(
+    package func walkVoidedPurchases(
         _ filter: VoidedPurchaseFilter = VoidedPurchaseFilter(),
         atMost bound: Int,
         each: (PlayAnswer<VoidedPurchasesPage>) async throws -> Void

@@ -1,8 +1,8 @@
-public import TideoverCore
+package import TideoverCore
 
 extension PlayReader {
     /// Reads the response for a one-time purchase.
-    public func read(
+    package func read(
         _ purchase: ProductPurchaseV2,
         of purchaseToken: String,
         _ exchange: StoreExchange,
@@ -32,7 +32,7 @@ extension PlayReader {
 
     /// Reads a list of voided orders. The list does not identify licence testers. Unless the
     /// token's environment is known, the usual environment applies.
-    public func read(
+    package func read(
         _ orders: [VoidedPurchase],
         chains: PlayChains = PlayChains()
     ) -> PlayReading {

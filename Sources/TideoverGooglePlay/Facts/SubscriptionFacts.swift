@@ -1,8 +1,8 @@
-public import TideoverCore
+package import TideoverCore
 
 extension PlayReader {
     /// Reads the response for a subscription.
-    public func read(
+    package func read(
         _ purchase: SubscriptionPurchaseV2,
         of purchaseToken: String,
         _ exchange: StoreExchange,

@@ -1,19 +1,19 @@
-public import TideoverCore
-public import TideoverHTTP
-public import TideoverJSON
+package import TideoverCore
+package import TideoverHTTP
+package import TideoverJSON
 
 /// Verifies one compact JWT with a JSON Web Key, by RS256 only, and returns its payload. It throws
 /// if the key or the signature is invalid.
-public typealias PushSignatureCheck =
+package typealias PushSignatureCheck =
     @Sendable (_ compact: [UInt8], _ key: JSONObject) throws -> [UInt8]
 
 /// Authenticates pushes of Pub/Sub; anyone can send requests to the same address.
-public struct PushGuard: Sendable {
-    public let expectation: PushExpectation
+package struct PushGuard: Sendable {
+    package let expectation: PushExpectation
     private let keys: PushKeys
     private let check: PushSignatureCheck
 
-    public init(
+    package init(
         expectation: PushExpectation,
         keys: PushKeys,
         check: @escaping PushSignatureCheck
@@ -27,7 +27,7 @@ public struct PushGuard: Sendable {
     ///
     /// - Throws: ``PushRefusal`` for an invalid token; ``PushKeysFailure`` if the keys are
     ///   unavailable now.
-    public func admit(_ request: Request, at now: Instant) async throws -> PushToken {
+    package func admit(_ request: Request, at now: Instant) async throws -> PushToken {
         let compact = try Self.bearer(of: request)
         let unverified = try UnverifiedToken(compact)
         let key = try await keys.key(unverified.keyId)
@@ -37,7 +37,7 @@ public struct PushGuard: Sendable {
 
     /// Returns the claims in the token of a rejected push if Google signed it; otherwise nil. The
     /// claims do not authenticate the sender: anyone can obtain a token from Google.
-    public func claims(of request: Request) async -> PushClaims? {
+    package func claims(of request: Request) async -> PushClaims? {
         guard let compact = try? Self.bearer(of: request),
             let unverified = try? UnverifiedToken(compact),
             let key = try? await keys.key(unverified.keyId),

@@ -1,13 +1,13 @@
-public import TideoverCore
-public import TideoverHTTP
-public import TideoverJSON
+package import TideoverCore
+package import TideoverHTTP
+package import TideoverJSON
 
 /// Google's keys for push tokens. Fetches them on demand through a handler, which adds Google's
 /// URL.
-public actor PushKeys {
+package actor PushKeys {
     /// The path of Google's JSON Web Key Set.
-    public static let path = "/oauth2/v3/certs"
-    public static let url = "https://www.googleapis.com"
+    package static let path = "/oauth2/v3/certs"
+    package static let url = "https://www.googleapis.com"
 
     private let handler: Handler
     private let clock: @Sendable () -> Instant
@@ -15,14 +15,14 @@ public actor PushKeys {
     /// The fetch in progress; all waiting callers share it.
     private var underWay: Task<Result<Void, PushKeysFailure>, Never>?
 
-    public init(clock: @escaping @Sendable () -> Instant, handler: @escaping Handler) {
+    package init(clock: @escaping @Sendable () -> Instant, handler: @escaping Handler) {
         self.clock = clock
         self.handler = handler
     }
 
     /// Returns the JSON Web Key for an id. Throws `PushRefusal.unknownKey` if Google has no such
     /// key, and ``PushKeysFailure`` if the keys are unavailable.
-    public func key(_ id: String) async throws -> JSONObject {
+    package func key(_ id: String) async throws -> JSONObject {
         if let key = try known(id) { return key }
         let fetch = underWay ?? Task { await self.fetch() }
         underWay = fetch
@@ -70,7 +70,7 @@ public actor PushKeys {
 
 /// Describes why Google's keys are unavailable. The push itself may be valid, so Pub/Sub must send
 /// it again.
-public enum PushKeysFailure: Error, Sendable {
+package enum PushKeysFailure: Error, Sendable {
     case unreachable(any Error)
     case status(Int)
     case malformed(PlayRefusal)
@@ -80,7 +80,7 @@ public enum PushKeysFailure: Error, Sendable {
 
 extension PushKeysFailure: CustomStringConvertible {
     /// A one-sentence description of the reason for logs.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .unreachable: "Google's keys for pushes could not be reached."
         case .status(let status): "The request for Google's push keys was answered with \(status)."
@@ -89,5 +89,5 @@ extension PushKeysFailure: CustomStringConvertible {
         }
     }
 
-    public var description: String { sentence }
+    package var description: String { sentence }
 }

@@ -1,5 +1,5 @@
 /// Describes why a push is not accepted as one from Pub/Sub.
-public enum PushRefusal: Error, Hashable, Sendable, CaseIterable {
+package enum PushRefusal: Error, Hashable, Sendable, CaseIterable {
     /// The request has no token.
     case noToken
     /// The token is not a compact JWT, or its content is not JSON.
@@ -30,7 +30,7 @@ public enum PushRefusal: Error, Hashable, Sendable, CaseIterable {
 /// All texts for a rejection.
 extension PushRefusal: CustomStringConvertible {
     /// A stable code for the reason.
-    public var code: String {
+    package var code: String {
         switch self {
         case .noToken: "push-token-missing"
         case .malformed: "push-token-malformed"
@@ -49,7 +49,7 @@ extension PushRefusal: CustomStringConvertible {
     }
 
     /// A one-sentence description of the reason for logs, without token data.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .noToken:
             "The push has no token: set a service account for the push subscription."
@@ -70,5 +70,5 @@ extension PushRefusal: CustomStringConvertible {
         }
     }
 
-    public var description: String { sentence }
+    package var description: String { sentence }
 }

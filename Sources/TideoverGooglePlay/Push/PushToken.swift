@@ -1,21 +1,21 @@
-public import TideoverCore
+package import TideoverCore
 import TideoverJSON
 
 /// The claims of a push token that passed verification for this server.
 /// https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions
-public struct PushToken: Hashable, Sendable {
+package struct PushToken: Hashable, Sendable {
     /// The service account of Pub/Sub's pushes.
-    public let email: String
-    public let audience: String
-    public let issuedAt: Instant
-    public let expiresAt: Instant
+    package let email: String
+    package let audience: String
+    package let issuedAt: Instant
+    package let expiresAt: Instant
 }
 
 /// The claims of a token signed by Google, verified or not.
-public struct PushClaims: Hashable, Sendable {
+package struct PushClaims: Hashable, Sendable {
     /// At most 300 characters of each.
-    public let audience: String?
-    public let email: String?
+    package let audience: String?
+    package let email: String?
 
     /// Nil if Google is not the issuer.
     init?(_ payload: [UInt8]) {
@@ -28,15 +28,15 @@ public struct PushClaims: Hashable, Sendable {
 }
 
 /// The expected claims of a push token.
-public struct PushExpectation: Hashable, Sendable {
+package struct PushExpectation: Hashable, Sendable {
     /// The token audience that is configured in the push subscription.
-    public let audience: String
+    package let audience: String
     /// The service account that is configured in the push subscription.
-    public let email: String
+    package let email: String
     /// The tolerated difference between two clocks.
-    public let leeway: Milliseconds
+    package let leeway: Milliseconds
 
-    public init(audience: String, email: String, leeway: Milliseconds = .minutes(1)) {
+    package init(audience: String, email: String, leeway: Milliseconds = .minutes(1)) {
         self.audience = audience
         self.email = email
         self.leeway = leeway
@@ -47,7 +47,7 @@ public struct PushExpectation: Hashable, Sendable {
 
     /// Returns the token with these claims if they match the expectation at an instant. A signature
     /// by Google does not authenticate the sender: anyone can obtain a token from Google.
-    public func token(
+    package func token(
         claiming payload: [UInt8],
         at now: Instant
     ) throws(PushRefusal) -> PushToken {

@@ -2,11 +2,11 @@ import TideoverJSON
 
 /// Responses of the Play Developer API without a notification, in the form stored as evidence. They
 /// include the lineages of their tokens, so that their facts can be derived again.
-public struct PlayAnswers: Sendable {
-    public let reads: [PlayRead]
-    public let chains: PlayChains
+package struct PlayAnswers: Sendable {
+    package let reads: [PlayRead]
+    package let chains: PlayChains
 
-    public init(_ reads: [PlayRead], chains: PlayChains) {
+    package init(_ reads: [PlayRead], chains: PlayChains) {
         self.reads = reads
         self.chains = chains
     }
@@ -14,7 +14,7 @@ public struct PlayAnswers: Sendable {
 
 extension PlayAnswers {
     /// The stored form. It contains the responses unchanged.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
             writer.field("googlePlay", "answers")
@@ -25,7 +25,7 @@ extension PlayAnswers {
     }
 
     /// Parses the stored form.
-    public init(_ bytes: [UInt8]) throws(PlayRefusal) {
+    package init(_ bytes: [UInt8]) throws(PlayRefusal) {
         let document: JSONDocument
         do {
             document = try JSONDocument(bytes, limits: .local)
@@ -45,7 +45,7 @@ extension PlayAnswers {
 
 extension PlayReader {
     /// Reads stored responses and returns the facts of each.
-    public func read(_ answers: PlayAnswers) throws(PlayRefusal) -> [PlayReading] {
+    package func read(_ answers: PlayAnswers) throws(PlayRefusal) -> [PlayReading] {
         var readings: [PlayReading] = []
         for read in answers.reads { readings.append(try self.read(read, chains: answers.chains)) }
         return readings

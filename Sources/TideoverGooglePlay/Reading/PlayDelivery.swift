@@ -3,18 +3,18 @@ import TideoverJSON
 
 /// A notification in the form stored as evidence. It includes the responses it prompted and the
 /// lineages of its tokens, so that its facts can be derived again.
-public struct PlayDelivery: Sendable {
+package struct PlayDelivery: Sendable {
     /// The Pub/Sub message ID, if known.
-    public let messageId: String?
+    package let messageId: String?
     /// The text of the ``DeveloperNotification``.
-    public let notification: [UInt8]
+    package let notification: [UInt8]
     /// Whether the store was to be queried. If not, the facts come from the notification type
     /// alone.
-    public let isAskedAbout: Bool
-    public let reads: [PlayRead]
-    public let chains: PlayChains
+    package let isAskedAbout: Bool
+    package let reads: [PlayRead]
+    package let chains: PlayChains
 
-    public init(
+    package init(
         _ message: PubSubMessage,
         isAskedAbout: Bool,
         reads: [PlayRead],
@@ -30,7 +30,7 @@ public struct PlayDelivery: Sendable {
 
 extension PlayDelivery {
     /// The stored form. It contains the notification and the responses unchanged.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
             writer.field("googlePlay", "notification")
@@ -45,7 +45,7 @@ extension PlayDelivery {
     }
 
     /// Parses the stored form.
-    public init(_ bytes: [UInt8]) throws(PlayRefusal) {
+    package init(_ bytes: [UInt8]) throws(PlayRefusal) {
         let document: JSONDocument
         do {
             document = try JSONDocument(bytes, limits: .local)
@@ -72,7 +72,7 @@ extension PlayDelivery {
 extension PlayReader {
     /// Reads a stored delivery. Returns the facts of each response, or those of the notification
     /// type if the store was not queried.
-    public func read(_ delivery: PlayDelivery) throws(PlayRefusal) -> [PlayReading] {
+    package func read(_ delivery: PlayDelivery) throws(PlayRefusal) -> [PlayReading] {
         guard delivery.isAskedAbout else {
             let document: JSONDocument
             do {

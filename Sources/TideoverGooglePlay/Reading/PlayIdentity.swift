@@ -1,13 +1,13 @@
-public import TideoverCore
+package import TideoverCore
 
 /// The app to read for, its accepted environments, and whether its store is simulated.
-public struct PlayIdentity: Hashable, Sendable {
-    public let packageName: String
-    public let environments: Set<Environment>
+package struct PlayIdentity: Hashable, Sendable {
+    package let packageName: String
+    package let environments: Set<Environment>
     /// Whether the store is simulated: all its content then belongs to the simulated environment.
-    public let isSimulated: Bool
+    package let isSimulated: Bool
 
-    public init(packageName: String, environments: Set<Environment>, isSimulated: Bool = false) {
+    package init(packageName: String, environments: Set<Environment>, isSimulated: Bool = false) {
         self.packageName = packageName
         self.environments = environments
         self.isSimulated = isSimulated
@@ -41,18 +41,18 @@ public struct PlayIdentity: Hashable, Sendable {
 }
 
 /// Returns a digest of a purchase token. Facts contain the digest, because the token is a secret.
-public typealias PlayTokenNaming = @Sendable (_ purchaseToken: String) -> PlayToken
+package typealias PlayTokenNaming = @Sendable (_ purchaseToken: String) -> PlayToken
 
 /// The known lineages of purchase tokens.
-public struct PlayChains: Sendable {
+package struct PlayChains: Sendable {
     let tokens: [PlayToken: Lineage]
 
-    public init(_ tokens: [PlayToken: Lineage] = [:]) {
+    package init(_ tokens: [PlayToken: Lineage] = [:]) {
         self.tokens = tokens
     }
 
     /// Returns the known lineage of a token.
-    public subscript(_ token: PlayToken) -> Lineage? { tokens[token] }
+    package subscript(_ token: PlayToken) -> Lineage? { tokens[token] }
 
     /// Returns the lineage of a token: its known one, or that of the token it replaces. Otherwise
     /// returns a new lineage, named after the first known token.

@@ -1,19 +1,19 @@
-public import TideoverCore
+package import TideoverCore
 
 /// A notification of Google Play for this app: the store queries it prompts, and the facts presumed
 /// if no query is possible.
-public struct PlayNotification: Sendable {
-    public let notification: DeveloperNotification
+package struct PlayNotification: Sendable {
+    package let notification: DeveloperNotification
     /// When the event occurred, by the store's clock.
-    public let eventTime: Instant
+    package let eventTime: Instant
     /// The store queries, in order; empty for a notification without a purchase.
-    public let questions: [Question]
+    package let questions: [Question]
     /// The facts presumed from the notification type, with the lowest rank. They apply only without
     /// configured credentials; otherwise only the response of the store counts.
-    public let presumed: PlayReading
+    package let presumed: PlayReading
 
     /// A store query that a notification prompts. The tokens are secrets.
-    public enum Question: Hashable, Sendable {
+    package enum Question: Hashable, Sendable {
         case subscription(token: String)
         case product(token: String)
     }
@@ -34,13 +34,13 @@ public struct PlayNotification: Sendable {
     }
 
     /// Whether it is a test notification.
-    public var isTest: Bool {
+    package var isTest: Bool {
         if case .test = notification.content { true } else { false }
     }
 
     /// Returns a deduplication key, unique within the app. With a Pub/Sub message ID, all
     /// deliveries of the message share it. Otherwise it is distinct per notification.
-    public func dedupeKey(messageId: String?) -> String {
+    package func dedupeKey(messageId: String?) -> String {
         if let messageId { return "pubsub:\(messageId)" }
         let names = presumed.lineages.map(\.id).sorted().joined(separator: ",")
         let instant = eventTime.millisecondsSince1970

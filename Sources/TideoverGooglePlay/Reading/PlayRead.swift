@@ -1,26 +1,26 @@
-public import TideoverCore
+package import TideoverCore
 import TideoverJSON
 
 /// One response of the Play Developer API in the form stored as evidence. Responses are not signed,
 /// so the request and its time are stored too. It can be read again at any time.
-public struct PlayRead: Hashable, Sendable {
-    public let kind: Kind
-    public let packageName: String
+package struct PlayRead: Hashable, Sendable {
+    package let kind: Kind
+    package let packageName: String
     /// The purchase token of the request, a secret; nil for lists.
-    public let purchaseToken: String?
-    public let exchange: StoreExchange
+    package let purchaseToken: String?
+    package let exchange: StoreExchange
     /// The response as received.
-    public let answer: [UInt8]
+    package let answer: [UInt8]
 
     /// The kind of request.
-    public enum Kind: String, Hashable, Sendable, CaseIterable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
         case subscription, product, voidedPurchases
         /// A subscription that ended too long ago for the store to answer.
         case endedSubscription
     }
 
     /// Creates a read from a response about a subscription, a one-time purchase or a list.
-    public init<Content>(
+    package init<Content>(
         _ kind: Kind,
         of purchaseToken: String?,
         in packageName: String,
@@ -35,7 +35,7 @@ public struct PlayRead: Hashable, Sendable {
 
     /// Records that the store no longer answers for a subscription, because it ended more than 60
     /// days ago (410).
-    public init(
+    package init(
         endedSubscription purchaseToken: String,
         in packageName: String,
         _ exchange: StoreExchange
@@ -50,7 +50,7 @@ public struct PlayRead: Hashable, Sendable {
 
 extension PlayRead {
     /// The stored form. It contains the response unchanged.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
             writer.field("googlePlay", kind.rawValue)
@@ -66,7 +66,7 @@ extension PlayRead {
     }
 
     /// Parses the stored form.
-    public init(_ bytes: [UInt8]) throws(PlayRefusal) {
+    package init(_ bytes: [UInt8]) throws(PlayRefusal) {
         let document: JSONDocument
         do {
             document = try JSONDocument(bytes, limits: .local)

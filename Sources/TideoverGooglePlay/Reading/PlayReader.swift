@@ -3,17 +3,17 @@ import TideoverJSON
 
 /// Reads Google Play content for one app. API responses are trusted because we requested them. A
 /// notification prompts a query; if none is possible, its type is a presumption.
-public struct PlayReader: Sendable {
-    public let app: PlayIdentity
+package struct PlayReader: Sendable {
+    package let app: PlayIdentity
     let name: PlayTokenNaming
 
-    public init(app: PlayIdentity, naming: @escaping PlayTokenNaming) {
+    package init(app: PlayIdentity, naming: @escaping PlayTokenNaming) {
         self.app = app
         name = naming
     }
 
     /// Reads a stored response.
-    public func read(
+    package func read(
         _ read: PlayRead,
         chains: PlayChains = PlayChains()
     ) throws(PlayRefusal) -> PlayReading {
@@ -44,7 +44,7 @@ public struct PlayReader: Sendable {
 
     /// Reads a notification: the queries it prompts, and the facts presumed if no query is
     /// possible.
-    public func read(
+    package func read(
         _ notification: DeveloperNotification,
         chains: PlayChains = PlayChains()
     ) throws(PlayRefusal) -> PlayNotification {

@@ -1,10 +1,10 @@
-public import TideoverCore
+package import TideoverCore
 
 /// The facts in one response of the Play Developer API, or those presumed from one notification.
-public struct PlayReading: Sendable {
-    public let environment: Environment
+package struct PlayReading: Sendable {
+    package let environment: Environment
     /// The store's values that this version does not know, without duplicates.
-    public let unrecognised: [Unrecognised]
+    package let unrecognised: [Unrecognised]
     private let statements: [Statement]
     private let rank: Rank
     private let source: Source
@@ -23,10 +23,10 @@ public struct PlayReading: Sendable {
     }
 
     /// The lineages of its facts.
-    public var lineages: Set<Lineage> { Set(statements.map(\.lineage)) }
+    package var lineages: Set<Lineage> { Set(statements.map(\.lineage)) }
 
     /// Returns the facts, with the time of arrival and the stored evidence.
-    public func facts(learnedAt: Instant, evidence: EvidenceID) -> [Fact] {
+    package func facts(learnedAt: Instant, evidence: EvidenceID) -> [Fact] {
         statements.map {
             $0.fact(learnedAt: learnedAt, rank: rank, source: source, evidence: evidence)
         }

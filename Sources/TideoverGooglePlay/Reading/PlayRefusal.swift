@@ -1,8 +1,8 @@
-public import TideoverCore
-public import TideoverJSON
+package import TideoverCore
+package import TideoverJSON
 
 /// Describes why Google Play content is rejected or unreadable.
-public enum PlayRefusal: Error, Hashable, Sendable {
+package enum PlayRefusal: Error, Hashable, Sendable {
     /// It is not JSON.
     case malformedJSON(JSONError)
     /// A required member is absent.
@@ -20,7 +20,7 @@ public enum PlayRefusal: Error, Hashable, Sendable {
 /// All texts for a rejection.
 extension PlayRefusal: CustomStringConvertible {
     /// A stable code for the reason; it depends only on the case.
-    public var code: String {
+    package var code: String {
         switch self {
         case .malformedJSON(let error): error.code
         case .missingMember: "missing-member"
@@ -33,7 +33,7 @@ extension PlayRefusal: CustomStringConvertible {
 
     /// A one-sentence description of the reason for logs. It shows only package names, environments
     /// and field names from the content.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .malformedJSON(let error) where error.code == "duplicate-key":
             "It has a key twice in one object, at line \(error.line), column \(error.column)."
@@ -52,5 +52,5 @@ extension PlayRefusal: CustomStringConvertible {
         }
     }
 
-    public var description: String { sentence }
+    package var description: String { sentence }
 }

@@ -2,7 +2,7 @@ import TideoverJSON
 
 extension PlayRead {
     /// The purchase tokens in the request and in the links of the response. They are secrets.
-    public var purchaseTokens: [String] {
+    package var purchaseTokens: [String] {
         get throws(PlayRefusal) {
             let document: JSONDocument
             do {
@@ -26,7 +26,7 @@ extension PlayRead {
 
 extension PlayDelivery {
     /// The purchase tokens in the notification and the responses. They are secrets.
-    public var purchaseTokens: [String] {
+    package var purchaseTokens: [String] {
         get throws(PlayRefusal) {
             let document: JSONDocument
             do {
@@ -44,7 +44,7 @@ extension PlayDelivery {
 
 extension PlayAnswers {
     /// The purchase tokens in the responses. They are secrets.
-    public var purchaseTokens: [String] {
+    package var purchaseTokens: [String] {
         get throws(PlayRefusal) {
             var tokens: [String] = []
             for read in reads { tokens += try read.purchaseTokens }

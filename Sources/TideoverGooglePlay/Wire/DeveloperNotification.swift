@@ -1,22 +1,22 @@
-public import TideoverCore
+package import TideoverCore
 package import TideoverJSON
 
 /// A real-time developer notification. It reports that a purchase changed, with few details.
 /// https://developer.android.com/google/play/billing/rtdn-reference
-public struct DeveloperNotification: Hashable, Sendable {
+package struct DeveloperNotification: Hashable, Sendable {
     /// The version of the format, `1.0`.
-    public let version: String?
-    public let packageName: String?
+    package let version: String?
+    package let packageName: String?
     /// When the event occurred, by the store's clock.
-    public let eventTime: Instant?
+    package let eventTime: Instant?
     /// The one object that the notification is about; nil if this version knows none of its
     /// objects.
-    public let content: Content?
+    package let content: Content?
     /// The names of the objects that this version does not know, in the order written.
-    public let unknownMembers: [String]
+    package let unknownMembers: [String]
 
     /// The subject of a notification.
-    public enum Content: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
         case subscription(Subscription)
         case oneTimeProduct(OneTimeProduct)
         case voidedPurchase(VoidedPurchase)
@@ -25,42 +25,42 @@ public struct DeveloperNotification: Hashable, Sendable {
     }
 
     /// An event of a subscription.
-    public struct Subscription: Hashable, Sendable {
-        public let version: String?
-        public let notificationType: OpenEnum<SubscriptionType>?
-        public let purchaseToken: String?
+    package struct Subscription: Hashable, Sendable {
+        package let version: String?
+        package let notificationType: OpenEnum<SubscriptionType>?
+        package let purchaseToken: String?
         /// The product; newer notifications omit it.
-        public let subscriptionId: String?
+        package let subscriptionId: String?
     }
 
     /// An event of a one-time purchase.
-    public struct OneTimeProduct: Hashable, Sendable {
-        public let version: String?
-        public let notificationType: OpenEnum<OneTimeProductType>?
-        public let purchaseToken: String?
-        public let sku: String?
+    package struct OneTimeProduct: Hashable, Sendable {
+        package let version: String?
+        package let notificationType: OpenEnum<OneTimeProductType>?
+        package let purchaseToken: String?
+        package let sku: String?
     }
 
     /// An order was voided.
-    public struct VoidedPurchase: Hashable, Sendable {
-        public let purchaseToken: String?
-        public let orderId: String?
-        public let productType: OpenEnum<ProductType>?
-        public let refundType: OpenEnum<RefundType>?
+    package struct VoidedPurchase: Hashable, Sendable {
+        package let purchaseToken: String?
+        package let orderId: String?
+        package let productType: OpenEnum<ProductType>?
+        package let refundType: OpenEnum<RefundType>?
     }
 
     /// A refund request that the developer may comment on first. It is not a refund.
-    public struct PendingRefundReview: Hashable, Sendable {
-        public let version: String?
-        public let pendingRefundToken: String?
-        public let orderId: String?
-        public let refundReason: Int64?
+    package struct PendingRefundReview: Hashable, Sendable {
+        package let version: String?
+        package let pendingRefundToken: String?
+        package let orderId: String?
+        package let refundReason: Int64?
     }
 }
 
 extension DeveloperNotification {
     /// The event types of subscription notifications.
-    public enum SubscriptionType: Int64, Hashable, Sendable, CaseIterable {
+    package enum SubscriptionType: Int64, Hashable, Sendable, CaseIterable {
         case recovered = 1
         case renewed = 2
         case canceled = 3
@@ -82,20 +82,20 @@ extension DeveloperNotification {
     }
 
     /// The event types of one-time purchase notifications.
-    public enum OneTimeProductType: Int64, Hashable, Sendable, CaseIterable {
+    package enum OneTimeProductType: Int64, Hashable, Sendable, CaseIterable {
         case purchased = 1
         /// A pending purchase was cancelled.
         case canceled = 2
     }
 
     /// The product type of a voided order.
-    public enum ProductType: Int64, Hashable, Sendable, CaseIterable {
+    package enum ProductType: Int64, Hashable, Sendable, CaseIterable {
         case subscription = 1
         case oneTime = 2
     }
 
     /// The refunded part of a voided order.
-    public enum RefundType: Int64, Hashable, Sendable, CaseIterable {
+    package enum RefundType: Int64, Hashable, Sendable, CaseIterable {
         case full = 1
         /// Only some items of one product.
         case quantityBasedPartial = 2
@@ -119,7 +119,7 @@ extension DeveloperNotification {
         .union(["version", "packageName", "eventTimeMillis"])
 
     /// The token of the purchase, if the notification has one.
-    public var purchaseToken: String? {
+    package var purchaseToken: String? {
         switch content {
         case .subscription(let notice): notice.purchaseToken
         case .oneTimeProduct(let notice): notice.purchaseToken
@@ -129,7 +129,7 @@ extension DeveloperNotification {
     }
 
     /// A short name of the event for logs and counters: the member, and its number if it has one.
-    public var announcement: String {
+    package var announcement: String {
         switch content {
         case .subscription(let notice):
             "subscription " + (notice.notificationType.map { "\($0.raw)" } ?? "none")

@@ -1,23 +1,23 @@
-public import TideoverCore
+package import TideoverCore
 
 /// One order and its state.
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/orders
-public struct PlayOrder: Hashable, Sendable {
-    public let orderId: String?
+package struct PlayOrder: Hashable, Sendable {
+    package let orderId: String?
     /// A secret.
-    public let purchaseToken: String?
-    public let state: OpenEnum<State>?
-    public let createTime: Instant?
-    public let lastEventTime: Instant?
+    package let purchaseToken: String?
+    package let state: OpenEnum<State>?
+    package let createTime: Instant?
+    package let lastEventTime: Instant?
     /// The amount that the customer paid, including tax.
-    public let total: Money?
-    public let tax: Money?
+    package let total: Money?
+    package let tax: Money?
     /// The developer's share of the amount, in the customer's currency.
-    public let developerRevenueInBuyerCurrency: Money?
-    public let lineItems: [LineItem]
-    public let history: History?
+    package let developerRevenueInBuyerCurrency: Money?
+    package let lineItems: [LineItem]
+    package let history: History?
 
-    public enum State: String, Hashable, Sendable, CaseIterable {
+    package enum State: String, Hashable, Sendable, CaseIterable {
         case pending = "PENDING"
         case processed = "PROCESSED"
         case canceled = "CANCELED"
@@ -27,47 +27,47 @@ public struct PlayOrder: Hashable, Sendable {
     }
 
     /// One product of the order.
-    public struct LineItem: Hashable, Sendable {
-        public let productId: String?
-        public let total: Money?
-        public let tax: Money?
-        public let listingPrice: Money?
+    package struct LineItem: Hashable, Sendable {
+        package let productId: String?
+        package let total: Money?
+        package let tax: Money?
+        package let listingPrice: Money?
         /// Nil for an order without a subscription.
-        public let subscription: Subscription?
+        package let subscription: Subscription?
         /// The quantity of a one-time product; nil for a subscription.
-        public let quantity: Int64?
+        package let quantity: Int64?
     }
 
     /// The period of a subscription that an order pays for.
-    public struct Subscription: Hashable, Sendable {
-        public let basePlanId: String?
-        public let offerId: String?
-        public let offerPhase: OpenEnum<SubscriptionPurchaseV2.OriginalPhase>?
-        public let servicePeriodStartTime: Instant?
-        public let servicePeriodEndTime: Instant?
+    package struct Subscription: Hashable, Sendable {
+        package let basePlanId: String?
+        package let offerId: String?
+        package let offerPhase: OpenEnum<SubscriptionPurchaseV2.OriginalPhase>?
+        package let servicePeriodStartTime: Instant?
+        package let servicePeriodEndTime: Instant?
     }
 
     /// The events of an order and their times.
-    public struct History: Hashable, Sendable {
-        public let processedTime: Instant?
-        public let canceledTime: Instant?
-        public let refundedTime: Instant?
-        public let refundReason: OpenEnum<RefundReason>?
-        public let partialRefunds: [PartialRefund]
+    package struct History: Hashable, Sendable {
+        package let processedTime: Instant?
+        package let canceledTime: Instant?
+        package let refundedTime: Instant?
+        package let refundReason: OpenEnum<RefundReason>?
+        package let partialRefunds: [PartialRefund]
     }
 
-    public enum RefundReason: String, Hashable, Sendable, CaseIterable {
+    package enum RefundReason: String, Hashable, Sendable, CaseIterable {
         case other = "OTHER"
         case chargeback = "CHARGEBACK"
     }
 
-    public struct PartialRefund: Hashable, Sendable {
-        public let createTime: Instant?
-        public let processTime: Instant?
-        public let state: OpenEnum<PartialRefundState>?
+    package struct PartialRefund: Hashable, Sendable {
+        package let createTime: Instant?
+        package let processTime: Instant?
+        package let state: OpenEnum<PartialRefundState>?
     }
 
-    public enum PartialRefundState: String, Hashable, Sendable, CaseIterable {
+    package enum PartialRefundState: String, Hashable, Sendable, CaseIterable {
         case pending = "PENDING"
         case processed = "PROCESSED_SUCCESSFULLY"
     }

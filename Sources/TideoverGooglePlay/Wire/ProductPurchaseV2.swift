@@ -1,40 +1,40 @@
-public import TideoverCore
+package import TideoverCore
 
 /// A one-time purchase, as the Play Developer API returns it for a purchase token.
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2
-public struct ProductPurchaseV2: Hashable, Sendable {
-    public let orderId: String?
-    public let purchaseState: OpenEnum<State>?
+package struct ProductPurchaseV2: Hashable, Sendable {
+    package let orderId: String?
+    package let purchaseState: OpenEnum<State>?
     /// The time of payment; absent while the purchase is pending.
-    public let purchaseCompletionTime: Instant?
-    public let acknowledgementState: OpenEnum<AcknowledgementState>?
-    public let obfuscatedExternalAccountId: String?
-    public let obfuscatedExternalProfileId: String?
+    package let purchaseCompletionTime: Instant?
+    package let acknowledgementState: OpenEnum<AcknowledgementState>?
+    package let obfuscatedExternalAccountId: String?
+    package let obfuscatedExternalProfileId: String?
     /// ISO 3166-1 alpha-2.
-    public let regionCode: String?
+    package let regionCode: String?
     /// Whether a licence tester bought it.
-    public let isTestPurchase: Bool
-    public let productLineItem: [LineItem]
+    package let isTestPurchase: Bool
+    package let productLineItem: [LineItem]
 
-    public enum State: String, Hashable, Sendable, CaseIterable {
+    package enum State: String, Hashable, Sendable, CaseIterable {
         case purchased = "PURCHASED"
         case cancelled = "CANCELLED"
         case pending = "PENDING"
     }
 
     /// One product of the purchase.
-    public struct LineItem: Hashable, Sendable {
-        public let productId: String
-        public let offerId: String?
-        public let purchaseOptionId: String?
-        public let quantity: Int64?
+    package struct LineItem: Hashable, Sendable {
+        package let productId: String
+        package let offerId: String?
+        package let purchaseOptionId: String?
+        package let quantity: Int64?
         /// The number of items that can still be refunded.
-        public let refundableQuantity: Int64?
-        public let consumptionState: OpenEnum<ConsumptionState>?
+        package let refundableQuantity: Int64?
+        package let consumptionState: OpenEnum<ConsumptionState>?
     }
 
     /// Whether the app has consumed a product.
-    public enum ConsumptionState: String, Hashable, Sendable, CaseIterable {
+    package enum ConsumptionState: String, Hashable, Sendable, CaseIterable {
         case yetToBeConsumed = "CONSUMPTION_STATE_YET_TO_BE_CONSUMED"
         case consumed = "CONSUMPTION_STATE_CONSUMED"
     }

@@ -1,23 +1,23 @@
-public import TideoverCore
-public import TideoverHTTP
+package import TideoverCore
+package import TideoverHTTP
 import TideoverJSON
 
 /// One Pub/Sub message from a push, in either of its formats.
 /// https://cloud.google.com/pubsub/docs/push
-public struct PubSubMessage: Hashable, Sendable {
+package struct PubSubMessage: Hashable, Sendable {
     /// The ID that all deliveries of one message share, unique within its topic. Nil for an
     /// unwrapped payload without metadata.
-    public let messageId: String?
+    package let messageId: String?
     /// When Pub/Sub received the message.
-    public let publishTime: Instant?
+    package let publishTime: Instant?
     /// `projects/P/subscriptions/S`, if stated.
-    public let subscription: String?
+    package let subscription: String?
     /// The number of this delivery attempt, if a dead-letter topic is configured.
-    public let deliveryAttempt: Int64?
+    package let deliveryAttempt: Int64?
     /// The published data: the text of a ``DeveloperNotification``.
-    public let data: [UInt8]
+    package let data: [UInt8]
     /// Whether the message came inside an envelope.
-    public let isWrapped: Bool
+    package let isWrapped: Bool
 
     /// The maximum length of an accepted ID.
     private static let longestId = 128
@@ -26,7 +26,7 @@ public struct PubSubMessage: Hashable, Sendable {
 extension PubSubMessage {
     /// Reads a push: the message in its envelope, or only its data, with the metadata in the
     /// headers.
-    public init(_ request: Request) throws(PlayRefusal) {
+    package init(_ request: Request) throws(PlayRefusal) {
         let document: JSONDocument
         do {
             document = try JSONDocument(request.body)
@@ -80,7 +80,7 @@ extension PubSubMessage {
     }
 
     /// Reads the published data as a notification.
-    public func notification() throws(PlayRefusal) -> DeveloperNotification {
+    package func notification() throws(PlayRefusal) -> DeveloperNotification {
         let document: JSONDocument
         do {
             document = try JSONDocument(data)

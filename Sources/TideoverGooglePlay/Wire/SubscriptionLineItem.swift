@@ -1,44 +1,44 @@
-public import TideoverCore
+package import TideoverCore
 
 extension SubscriptionPurchaseV2 {
     /// One product of a subscription.
-    public struct LineItem: Hashable, Sendable {
-        public let productId: String
+    package struct LineItem: Hashable, Sendable {
+        package let productId: String
         /// The expiry of the item, past or future; a renewal moves it.
-        public let expiryTime: Instant?
-        public let latestSuccessfulOrderId: String?
-        public let plan: Plan?
-        public let offerDetails: OfferDetails?
-        public let offerPhase: OfferPhase?
+        package let expiryTime: Instant?
+        package let latestSuccessfulOrderId: String?
+        package let plan: Plan?
+        package let offerDetails: OfferDetails?
+        package let offerPhase: OfferPhase?
         /// The product that replaces it at its expiry.
-        public let deferredReplacementProductId: String?
+        package let deferredReplacementProductId: String?
         /// Whether the item is removed at its expiry.
-        public let isRemovedAtExpiry: Bool
+        package let isRemovedAtExpiry: Bool
     }
 
     /// The renewal of a product at its expiry.
-    public enum Plan: Hashable, Sendable {
+    package enum Plan: Hashable, Sendable {
         case autoRenewing(AutoRenewingPlan)
         /// A prepaid plan; the customer can extend it from the stated instant, if any.
         case prepaid(allowExtendAfterTime: Instant?)
     }
 
-    public struct AutoRenewingPlan: Hashable, Sendable {
-        public let autoRenewEnabled: Bool
-        public let recurringPrice: Money?
-        public let priceChangeDetails: PriceChangeDetails?
-        public let priceStepUpConsentDetails: PriceStepUpConsentDetails?
-        public let installmentDetails: InstallmentDetails?
+    package struct AutoRenewingPlan: Hashable, Sendable {
+        package let autoRenewEnabled: Bool
+        package let recurringPrice: Money?
+        package let priceChangeDetails: PriceChangeDetails?
+        package let priceStepUpConsentDetails: PriceStepUpConsentDetails?
+        package let installmentDetails: InstallmentDetails?
     }
 
-    public struct PriceChangeDetails: Hashable, Sendable {
-        public let newPrice: Money?
-        public let priceChangeMode: OpenEnum<PriceChangeMode>?
-        public let priceChangeState: OpenEnum<PriceChangeState>?
-        public let expectedNewPriceChargeTime: Instant?
+    package struct PriceChangeDetails: Hashable, Sendable {
+        package let newPrice: Money?
+        package let priceChangeMode: OpenEnum<PriceChangeMode>?
+        package let priceChangeState: OpenEnum<PriceChangeState>?
+        package let expectedNewPriceChargeTime: Instant?
     }
 
-    public enum PriceChangeMode: String, Hashable, Sendable, CaseIterable {
+    package enum PriceChangeMode: String, Hashable, Sendable, CaseIterable {
         case decrease = "PRICE_DECREASE"
         /// Without consent the subscription does not renew.
         case increase = "PRICE_INCREASE"
@@ -46,7 +46,7 @@ extension SubscriptionPurchaseV2 {
         case optOutIncrease = "OPT_OUT_PRICE_INCREASE"
     }
 
-    public enum PriceChangeState: String, Hashable, Sendable, CaseIterable {
+    package enum PriceChangeState: String, Hashable, Sendable, CaseIterable {
         case outstanding = "OUTSTANDING"
         case confirmed = "CONFIRMED"
         case applied = "APPLIED"
@@ -54,35 +54,35 @@ extension SubscriptionPurchaseV2 {
     }
 
     /// A price step-up after an introductory price, which needs the customer's consent.
-    public struct PriceStepUpConsentDetails: Hashable, Sendable {
-        public let state: OpenEnum<ConsentState>?
-        public let consentDeadlineTime: Instant?
-        public let newPrice: Money?
+    package struct PriceStepUpConsentDetails: Hashable, Sendable {
+        package let state: OpenEnum<ConsentState>?
+        package let consentDeadlineTime: Instant?
+        package let newPrice: Money?
     }
 
-    public enum ConsentState: String, Hashable, Sendable, CaseIterable {
+    package enum ConsentState: String, Hashable, Sendable, CaseIterable {
         case pending = "PENDING"
         case confirmed = "CONFIRMED"
         case completed = "COMPLETED"
     }
 
     /// A commitment with instalments.
-    public struct InstallmentDetails: Hashable, Sendable {
-        public let initialCommittedPaymentsCount: Int64?
-        public let subsequentCommittedPaymentsCount: Int64?
-        public let remainingCommittedPaymentsCount: Int64?
+    package struct InstallmentDetails: Hashable, Sendable {
+        package let initialCommittedPaymentsCount: Int64?
+        package let subsequentCommittedPaymentsCount: Int64?
+        package let remainingCommittedPaymentsCount: Int64?
         /// Whether the customer has cancelled; this takes effect after the commitment.
-        public let isCancellationPending: Bool
+        package let isCancellationPending: Bool
     }
 
-    public struct OfferDetails: Hashable, Sendable {
-        public let basePlanId: String?
-        public let offerId: String?
-        public let offerTags: [String]
+    package struct OfferDetails: Hashable, Sendable {
+        package let basePlanId: String?
+        package let offerId: String?
+        package let offerTags: [String]
     }
 
     /// The type of the current period.
-    public enum OfferPhase: Hashable, Sendable {
+    package enum OfferPhase: Hashable, Sendable {
         case base, freeTrial, introductory
         /// The period uses up the remaining value of another subscription.
         case proration(of: OpenEnum<OriginalPhase>?)
@@ -90,7 +90,7 @@ extension SubscriptionPurchaseV2 {
         case unrecognised(String)
     }
 
-    public enum OriginalPhase: String, Hashable, Sendable, CaseIterable {
+    package enum OriginalPhase: String, Hashable, Sendable, CaseIterable {
         case base = "BASE"
         case introductory = "INTRODUCTORY"
         case freeTrial = "FREE_TRIAL"

@@ -1,50 +1,50 @@
-public import TideoverCore
+package import TideoverCore
 import TideoverJSON
 
 /// A subscription that an app sells, with its base plans. Prices and descriptions are omitted.
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.subscriptions
-public struct SubscriptionOnSale: Hashable, Sendable {
-    public let productId: String
-    public let basePlans: [BasePlan]
+package struct SubscriptionOnSale: Hashable, Sendable {
+    package let productId: String
+    package let basePlans: [BasePlan]
 
     /// One base plan of a subscription.
-    public struct BasePlan: Hashable, Sendable {
-        public let basePlanId: String
-        public let state: OpenEnum<State>?
+    package struct BasePlan: Hashable, Sendable {
+        package let basePlanId: String
+        package let state: OpenEnum<State>?
         /// Nil for a kind of plan that this version does not know.
-        public let kind: Kind?
-        public let billingPeriod: Period?
+        package let kind: Kind?
+        package let billingPeriod: Period?
         /// Days of service after a failed payment; nil means the store's default.
-        public let graceDays: Int64?
+        package let graceDays: Int64?
         /// The days of account hold: no service while the payment is retried. Nil means 60 days
         /// minus the grace period.
-        public let holdDays: Int64?
+        package let holdDays: Int64?
         /// Whether customers can resubscribe in Google Play itself; absent if they can.
-        public let resubscribing: OpenEnum<Resubscribing>?
+        package let resubscribing: OpenEnum<Resubscribing>?
         /// Whether customers can extend it in Google Play itself; absent if they can.
-        public let extending: OpenEnum<Extending>?
+        package let extending: OpenEnum<Extending>?
     }
 
     /// Whether a base plan is on sale. An inactive plan still renews for existing subscribers.
-    public enum State: String, Hashable, Sendable, CaseIterable {
+    package enum State: String, Hashable, Sendable, CaseIterable {
         case draft = "DRAFT"
         case active = "ACTIVE"
         case inactive = "INACTIVE"
     }
 
     /// The renewal type of a base plan.
-    public enum Kind: String, Hashable, Sendable, CaseIterable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
         case autoRenewing = "autoRenewingBasePlanType"
         case prepaid = "prepaidBasePlanType"
         case installments = "installmentsBasePlanType"
     }
 
-    public enum Resubscribing: String, Hashable, Sendable, CaseIterable {
+    package enum Resubscribing: String, Hashable, Sendable, CaseIterable {
         case active = "RESUBSCRIBE_STATE_ACTIVE"
         case inactive = "RESUBSCRIBE_STATE_INACTIVE"
     }
 
-    public enum Extending: String, Hashable, Sendable, CaseIterable {
+    package enum Extending: String, Hashable, Sendable, CaseIterable {
         case active = "TIME_EXTENSION_ACTIVE"
         case inactive = "TIME_EXTENSION_INACTIVE"
     }

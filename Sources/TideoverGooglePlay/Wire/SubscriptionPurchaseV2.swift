@@ -1,30 +1,30 @@
-public import TideoverCore
+package import TideoverCore
 
 /// A subscription, as the Play Developer API returns it for a purchase token.
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2
-public struct SubscriptionPurchaseV2: Hashable, Sendable {
-    public let subscriptionState: OpenEnum<State>?
+package struct SubscriptionPurchaseV2: Hashable, Sendable {
+    package let subscriptionState: OpenEnum<State>?
     /// When it was granted; absent while the first payment is pending.
-    public let startTime: Instant?
+    package let startTime: Instant?
     /// The order of the first line item, for line items without one; deprecated.
-    public let latestOrderId: String?
+    package let latestOrderId: String?
     /// The token that this purchase replaces. It is a secret.
-    public let linkedPurchaseToken: String?
-    public let acknowledgementState: OpenEnum<AcknowledgementState>?
-    public let externalAccountIdentifiers: ExternalAccountIdentifiers?
-    public let canceledStateContext: CanceledStateContext?
+    package let linkedPurchaseToken: String?
+    package let acknowledgementState: OpenEnum<AcknowledgementState>?
+    package let externalAccountIdentifiers: ExternalAccountIdentifiers?
+    package let canceledStateContext: CanceledStateContext?
     /// When a pause ends automatically.
-    public let autoResumeTime: Instant?
+    package let autoResumeTime: Instant?
     /// Whether a licence tester bought it.
-    public let isTestPurchase: Bool
-    public let outOfAppPurchaseContext: OutOfAppPurchaseContext?
+    package let isTestPurchase: Bool
+    package let outOfAppPurchaseContext: OutOfAppPurchaseContext?
     /// ISO 3166-1 alpha-2.
-    public let regionCode: String?
+    package let regionCode: String?
     /// The version of the subscription that a change must refer to.
-    public let etag: String?
-    public let lineItems: [LineItem]
+    package let etag: String?
+    package let lineItems: [LineItem]
 
-    public enum State: String, Hashable, Sendable, CaseIterable {
+    package enum State: String, Hashable, Sendable, CaseIterable {
         case pending = "SUBSCRIPTION_STATE_PENDING"
         case active = "SUBSCRIPTION_STATE_ACTIVE"
         case paused = "SUBSCRIPTION_STATE_PAUSED"
@@ -36,14 +36,14 @@ public struct SubscriptionPurchaseV2: Hashable, Sendable {
     }
 
     /// The buyer, as the app named them.
-    public struct ExternalAccountIdentifiers: Hashable, Sendable {
-        public let externalAccountId: String?
-        public let obfuscatedExternalAccountId: String?
-        public let obfuscatedExternalProfileId: String?
+    package struct ExternalAccountIdentifiers: Hashable, Sendable {
+        package let externalAccountId: String?
+        package let obfuscatedExternalAccountId: String?
+        package let obfuscatedExternalProfileId: String?
     }
 
     /// The party that cancelled. The store states at most one.
-    public enum CanceledStateContext: Hashable, Sendable {
+    package enum CanceledStateContext: Hashable, Sendable {
         case user(cancelTime: Instant?, reason: OpenEnum<CancelSurveyReason>?)
         case system
         case developer
@@ -53,7 +53,7 @@ public struct SubscriptionPurchaseV2: Hashable, Sendable {
     }
 
     /// The reason that a customer gave in the cancellation survey.
-    public enum CancelSurveyReason: String, Hashable, Sendable, CaseIterable {
+    package enum CancelSurveyReason: String, Hashable, Sendable, CaseIterable {
         case notEnoughUsage = "CANCEL_SURVEY_REASON_NOT_ENOUGH_USAGE"
         case technicalIssues = "CANCEL_SURVEY_REASON_TECHNICAL_ISSUES"
         case costRelated = "CANCEL_SURVEY_REASON_COST_RELATED"
@@ -62,15 +62,15 @@ public struct SubscriptionPurchaseV2: Hashable, Sendable {
     }
 
     /// The expired subscription that a customer renewed from outside of the app.
-    public struct OutOfAppPurchaseContext: Hashable, Sendable {
+    package struct OutOfAppPurchaseContext: Hashable, Sendable {
         /// The token of the expired subscription. It is a secret.
-        public let expiredPurchaseToken: String?
-        public let expiredExternalAccountIdentifiers: ExternalAccountIdentifiers?
+        package let expiredPurchaseToken: String?
+        package let expiredExternalAccountIdentifiers: ExternalAccountIdentifiers?
     }
 }
 
 /// Whether the developer has acknowledged a purchase.
-public enum AcknowledgementState: String, Hashable, Sendable, CaseIterable {
+package enum AcknowledgementState: String, Hashable, Sendable, CaseIterable {
     case pending = "ACKNOWLEDGEMENT_STATE_PENDING"
     case acknowledged = "ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED"
 }

@@ -1,26 +1,26 @@
-public import TideoverCore
+package import TideoverCore
 
 /// A voided order, as the store lists it.
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.voidedpurchases
-public struct VoidedPurchase: Hashable, Sendable {
+package struct VoidedPurchase: Hashable, Sendable {
     /// A secret.
-    public let purchaseToken: String
-    public let orderId: String?
-    public let purchaseTime: Instant?
-    public let voidedTime: Instant
-    public let voidedSource: OpenEnum<Source>?
-    public let voidedReason: OpenEnum<Reason>?
+    package let purchaseToken: String
+    package let orderId: String?
+    package let purchaseTime: Instant?
+    package let voidedTime: Instant
+    package let voidedSource: OpenEnum<Source>?
+    package let voidedReason: OpenEnum<Reason>?
     /// The number of refunded items; absent if all were refunded.
-    public let voidedQuantity: Int64?
+    package let voidedQuantity: Int64?
 
     /// The party that voided the order.
-    public enum Source: Int64, Hashable, Sendable, CaseIterable {
+    package enum Source: Int64, Hashable, Sendable, CaseIterable {
         case user = 0
         case developer = 1
         case google = 2
     }
 
-    public enum Reason: Int64, Hashable, Sendable, CaseIterable {
+    package enum Reason: Int64, Hashable, Sendable, CaseIterable {
         case other = 0
         case remorse = 1
         case notReceived = 2

@@ -1,23 +1,23 @@
-public import TideoverCore
-public import TideoverHTTP
+package import TideoverCore
+package import TideoverHTTP
 import TideoverJSON
 
 /// A client of RevenueCat's REST API (v1) for one app's customers. It sends requests through a
 /// handler, which adds RevenueCat's URL, and makes no decisions.
 /// https://www.revenuecat.com/docs/api-v1
-public struct RevenueCatAPI: Sendable {
+package struct RevenueCatAPI: Sendable {
     private let key: String
     private let handler: Handler
     private let clock: @Sendable () -> Instant
 
     /// The URL of RevenueCat's API.
-    public static let url = "https://api.revenuecat.com"
+    package static let url = "https://api.revenuecat.com"
 
     /// - Parameters:
     ///   - key: a secret API key of RevenueCat's project.
     ///   - clock: ours.
     ///   - handler: sends requests to RevenueCat; it limits time and size.
-    public init(
+    package init(
         key: String,
         clock: @escaping @Sendable () -> Instant,
         handler: @escaping Handler
@@ -31,7 +31,7 @@ public struct RevenueCatAPI: Sendable {
     /// expected ones; the response of a created customer has `isNew`.
     ///
     /// - Throws: ``RevenueCatAPIFailure``, or `CancellationError` if the task was cancelled.
-    public func subscriber(_ customer: CustomerID) async throws -> RevenueCatAnswer {
+    package func subscriber(_ customer: CustomerID) async throws -> RevenueCatAnswer {
         let (response, exchange) = try await send(
             Request(
                 path: "/v1/subscribers/" + PercentEncoding.encode(customer.text),
@@ -77,17 +77,17 @@ public struct RevenueCatAPI: Sendable {
 }
 
 /// A response of RevenueCat, and when it arrived.
-public struct RevenueCatAnswer: Hashable, Sendable {
-    public let subscriber: RevenueCatSubscriber
+package struct RevenueCatAnswer: Hashable, Sendable {
+    package let subscriber: RevenueCatSubscriber
     /// The response as received, to be stored as evidence.
-    public let body: [UInt8]
+    package let body: [UInt8]
     /// Whether our request created the customer at RevenueCat.
-    public let isNew: Bool
-    public let exchange: RevenueCatExchange
+    package let isNew: Bool
+    package let exchange: RevenueCatExchange
 
     /// Returns the response as a line of an import file, with the requested customer ID added. The
     /// response may name another ID if the customer has several.
-    public func line(about customer: CustomerID) -> [UInt8] {
+    package func line(about customer: CustomerID) -> [UInt8] {
         guard let document = try? JSONDocument(body, limits: .storeAnswer),
             var line = JSONValue(document.root).object
         else { preconditionFailure("an answer is an object: it was read") }
@@ -97,24 +97,24 @@ public struct RevenueCatAnswer: Hashable, Sendable {
 }
 
 /// The times of a request and its response, and the remaining rate limit.
-public struct RevenueCatExchange: Hashable, Sendable {
+package struct RevenueCatExchange: Hashable, Sendable {
     /// When the request was sent, by our clock.
-    public let askedAt: Instant
+    package let askedAt: Instant
     /// When the response arrived or the request failed, by our clock.
-    public let answeredAt: Instant
+    package let answeredAt: Instant
     /// Nil if RevenueCat does not state it.
-    public let rate: RevenueCatRate?
+    package let rate: RevenueCatRate?
 }
 
 /// The use of RevenueCat's rate limit in one minute.
-public struct RevenueCatRate: Hashable, Sendable {
+package struct RevenueCatRate: Hashable, Sendable {
     /// The requests in the current minute, including this one.
-    public let used: Int64
+    package let used: Int64
     /// The maximum number of requests in a minute.
-    public let limit: Int64
+    package let limit: Int64
 
     /// The remaining requests in the current minute.
-    public var left: Int64 { max(0, limit - used) }
+    package var left: Int64 { max(0, limit - used) }
 
     init?(_ headers: Headers) {
         guard let used = headers["RevenueCat-Rate-Limit-Current-Usage"].flatMap({ Int64($0) }),

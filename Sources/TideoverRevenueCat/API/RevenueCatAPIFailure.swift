@@ -1,16 +1,16 @@
-public import TideoverCore
+package import TideoverCore
 import TideoverHTTP
-public import TideoverJSON
+package import TideoverJSON
 
 /// Describes why a request to RevenueCat failed, and how to proceed.
-public struct RevenueCatAPIFailure: Error, Sendable {
-    public let reason: Reason
-    public let exchange: RevenueCatExchange
+package struct RevenueCatAPIFailure: Error, Sendable {
+    package let reason: Reason
+    package let exchange: RevenueCatExchange
     /// The earliest instant, by our clock, at which RevenueCat accepts a retry. Nil if RevenueCat
     /// does not state one.
-    public let retryAt: Instant?
+    package let retryAt: Instant?
 
-    public enum Reason: Sendable {
+    package enum Reason: Sendable {
         /// No response arrived.
         case unreachable(any Error)
         /// RevenueCat rejects our key.
@@ -30,7 +30,7 @@ public struct RevenueCatAPIFailure: Error, Sendable {
     }
 
     /// Whether a later retry of the same request may succeed.
-    public var isRetryable: Bool {
+    package var isRetryable: Bool {
         switch reason {
         case .unreachable, .throttled, .malformedJSON: true
         case .unauthorised, .forbidden, .unknownCustomer, .malformed: false
@@ -39,7 +39,7 @@ public struct RevenueCatAPIFailure: Error, Sendable {
     }
 
     /// The result of the inquiry about the customer.
-    public var outcome: Inquiry.Outcome {
+    package var outcome: Inquiry.Outcome {
         switch reason {
         case .unreachable, .malformedJSON, .malformed: .unreachable
         case .unauthorised, .forbidden: .refused
@@ -97,7 +97,7 @@ extension RevenueCatAPIFailure {
 
 extension RevenueCatAPIFailure: CustomStringConvertible {
     /// A stable code for the reason; it depends only on the case.
-    public var code: String {
+    package var code: String {
         switch reason {
         case .unreachable: "unreachable"
         case .unauthorised: "unauthorised"
@@ -112,7 +112,7 @@ extension RevenueCatAPIFailure: CustomStringConvertible {
     }
 
     /// A description of the reason for logs, without ids or text from RevenueCat.
-    public var sentence: String {
+    package var sentence: String {
         switch reason {
         case .unreachable: "RevenueCat could not be reached."
         case .unauthorised:
@@ -132,5 +132,5 @@ extension RevenueCatAPIFailure: CustomStringConvertible {
         }
     }
 
-    public var description: String { sentence }
+    package var description: String { sentence }
 }

@@ -1,11 +1,11 @@
-public import TideoverCore
+package import TideoverCore
 
 /// Finds the store's lineage for a purchase from RevenueCat, so that no purchase counts twice.
 ///
 /// RevenueCat names a Google Play purchase by its order, and the store's reads name it by token.
 /// RevenueCat's API names an App Store purchase by its newest transaction. If a store fact has the
 /// same order or transaction, RevenueCat's statements belong to the store's lineage.
-public struct StoreChains: Sendable {
+package struct StoreChains: Sendable {
     private struct Name: Hashable {
         let store: Store
         let environment: Environment
@@ -16,7 +16,7 @@ public struct StoreChains: Sendable {
     private var lineages: [Name: (lineage: Lineage, rank: Rank)] = [:]
 
     /// - Parameter facts: all known facts of one app, or all that may name the same purchases.
-    public init(_ facts: some Sequence<Fact>) {
+    package init(_ facts: some Sequence<Fact>) {
         for fact in facts {
             switch fact.lineage.store {
             case .appStore: fact.names.forEach { note($0, fact) }
@@ -47,7 +47,7 @@ public struct StoreChains: Sendable {
     }
 
     /// Returns the store's lineage for a relayed lineage, or the relayed one if none is known.
-    public func lineage(of relayed: Lineage) -> Lineage {
+    package func lineage(of relayed: Lineage) -> Lineage {
         let name: PurchaseName
         switch relayed.store {
         case .appStore: name = .transaction(relayed.id)
@@ -60,7 +60,7 @@ public struct StoreChains: Sendable {
 
     /// Returns the fact with the store's lineage, if the fact is relayed and the store's lineage is
     /// known.
-    public func joined(_ fact: Fact) -> Fact {
+    package func joined(_ fact: Fact) -> Fact {
         guard fact.rank == .relayed else { return fact }
         var fact = fact
         fact.lineage = lineage(of: fact.lineage)

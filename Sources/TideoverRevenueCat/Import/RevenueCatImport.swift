@@ -6,7 +6,7 @@ import TideoverJSON
 ///
 /// Each line has its own result, so an invalid line does not stop the import. An `app_user_id`
 /// beside `subscriber` states the requested customer ID. Blank lines are skipped.
-public struct RevenueCatImport: Sendable {
+package struct RevenueCatImport: Sendable {
     private let reader: RevenueCatReader
     private var rest: [UInt8] = []
     /// Whether the current line is over the limit; its bytes are then discarded.
@@ -15,13 +15,13 @@ public struct RevenueCatImport: Sendable {
     /// The position after the last byte received.
     private var taken: Int64
     /// The position after the last complete line.
-    public private(set) var position: ImportPosition
+    package private(set) var position: ImportPosition
 
     private let longestLine: Int
 
     /// Resumes at the position of an earlier import; the input starts there. `longestLine` limits
     /// the bytes of a line; its default is the limit for a response.
-    public init(
+    package init(
         reader: RevenueCatReader,
         from position: ImportPosition = .start,
         longestLine: Int? = nil
@@ -34,7 +34,7 @@ public struct RevenueCatImport: Sendable {
     }
 
     /// Parses the next bytes of the file, and returns the lines that end in them.
-    public mutating func take(_ bytes: ArraySlice<UInt8>) -> [ImportedLine] {
+    package mutating func take(_ bytes: ArraySlice<UInt8>) -> [ImportedLine] {
         var lines: [ImportedLine] = []
         var bytes = bytes
         while let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
@@ -54,7 +54,7 @@ public struct RevenueCatImport: Sendable {
     }
 
     /// Ends the file, and returns a last line without a line break.
-    public mutating func finish() -> ImportedLine? {
+    package mutating func finish() -> ImportedLine? {
         rest.isEmpty && !isTooLong ? nil : endLine()
     }
 
@@ -86,38 +86,38 @@ public struct RevenueCatImport: Sendable {
 }
 
 /// The progress of an import, from which it can resume.
-public struct ImportPosition: Hashable, Sendable {
+package struct ImportPosition: Hashable, Sendable {
     /// Bytes from the start of the file.
-    public var bytes: Int64
+    package var bytes: Int64
     /// The number of lines before this position.
-    public var line: Int64
+    package var line: Int64
 
-    public init(bytes: Int64, line: Int64) {
+    package init(bytes: Int64, line: Int64) {
         self.bytes = bytes
         self.line = line
     }
 
-    public static let start = ImportPosition(bytes: 0, line: 0)
+    package static let start = ImportPosition(bytes: 0, line: 0)
 }
 
 /// The result of one line of an import.
-public struct ImportedLine: Hashable, Sendable {
+package struct ImportedLine: Hashable, Sendable {
     /// From 1.
-    public let number: Int64
-    public let verdict: Verdict
+    package let number: Int64
+    package let verdict: Verdict
     /// The position after the line: resume here after its statements are stored.
-    public let position: ImportPosition
+    package let position: ImportPosition
     /// The line as in the file, without its line break; empty if rejected.
-    public let text: [UInt8]
+    package let text: [UInt8]
 
-    public enum Verdict: Hashable, Sendable {
+    package enum Verdict: Hashable, Sendable {
         /// A valid line; its notes list the parts that state nothing.
         case read(RevenueCatSubscriberReading)
         case refused(ImportRefusal)
     }
 
     /// Describes the problem with the line and its solution; nil without a problem.
-    public var sentence: String? {
+    package var sentence: String? {
         switch verdict {
         case .refused(let refusal): "Line \(number): \(refusal.sentence)"
         case .read(let reading) where reading.notes.isEmpty: nil
@@ -128,12 +128,12 @@ public struct ImportedLine: Hashable, Sendable {
 }
 
 /// Describes why a line is rejected.
-public enum ImportRefusal: Error, Hashable, Sendable {
+package enum ImportRefusal: Error, Hashable, Sendable {
     case tooLong(limit: Int)
     case unreadable(RevenueCatRefusal)
 
     /// A stable code for the reason; it depends only on the case.
-    public var code: String {
+    package var code: String {
         switch self {
         case .tooLong: "too-long"
         case .unreadable(let refusal): refusal.code
@@ -141,7 +141,7 @@ public enum ImportRefusal: Error, Hashable, Sendable {
     }
 
     /// Describes the problem and its solution.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .tooLong(let limit):
             "It has more than \(limit) bytes: write each RevenueCat API response on a line of "

@@ -1,8 +1,8 @@
-public import TideoverCore
+package import TideoverCore
 
 /// A RevenueCat statement about customers rather than a purchase. It moves nothing by itself: the
 /// record of owners decides ownership.
-public enum CustomerStatement: Hashable, Sendable {
+package enum CustomerStatement: Hashable, Sendable {
     /// All ids belong to one customer; the current one is first.
     case sameCustomer([CustomerID])
     /// All purchases of the first customer move to the second.
@@ -11,13 +11,13 @@ public enum CustomerStatement: Hashable, Sendable {
 
 extension CustomerID {
     /// Whether RevenueCat generated the ID for a customer without an ID from the app.
-    public var isRevenueCatAnonymous: Bool { text.utf8.starts(with: "$RCAnonymousID:".utf8) }
+    package var isRevenueCatAnonymous: Bool { text.utf8.starts(with: "$RCAnonymousID:".utf8) }
 }
 
 extension RevenueCatEvent {
     /// The event's customer: the current ID, or an ID from the app if RevenueCat generated the
     /// current one. Nil if the event has none.
-    public var customer: CustomerID? {
+    package var customer: CustomerID? {
         let ids = customers
         return ids.first { !$0.isRevenueCatAnonymous } ?? ids.first
     }

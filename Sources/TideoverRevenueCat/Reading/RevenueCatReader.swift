@@ -1,21 +1,21 @@
-public import TideoverCore
+package import TideoverCore
 import TideoverJSON
 
 /// Reads RevenueCat events and responses. ``WebhookCheck`` must authenticate events first.
-public struct RevenueCatReader: Hashable, Sendable {
+package struct RevenueCatReader: Hashable, Sendable {
     /// The environments that the app accepts. If the only one is `simulated`, all content belongs
     /// there: a simulated RevenueCat relays simulated stores.
-    public let environments: [Environment]
+    package let environments: [Environment]
     /// The catalogue; it gives the kind of a product that RevenueCat only calls non-renewing.
-    public let catalogue: Catalogue
+    package let catalogue: Catalogue
 
-    public init(environments: [Environment], catalogue: Catalogue) {
+    package init(environments: [Environment], catalogue: Catalogue) {
         self.environments = environments
         self.catalogue = catalogue
     }
 
     /// Reads the body of a webhook, `{"api_version": "1.0", "event": {...}}`.
-    public func event(body: [UInt8]) throws(RevenueCatRefusal) -> RevenueCatReading {
+    package func event(body: [UInt8]) throws(RevenueCatRefusal) -> RevenueCatReading {
         let document: JSONDocument
         do {
             document = try JSONDocument(body)
@@ -45,7 +45,7 @@ public struct RevenueCatReader: Hashable, Sendable {
 
     /// Reads the facts about a customer in an API response. The default customer is the one that
     /// the response names.
-    public func reading(
+    package func reading(
         of subscriber: RevenueCatSubscriber,
         customer: CustomerID? = nil
     ) -> RevenueCatSubscriberReading {
@@ -59,7 +59,7 @@ public struct RevenueCatReader: Hashable, Sendable {
 
     /// Reads a line of an import: an API response, with the requested customer ID in `app_user_id`,
     /// if known.
-    public func answer(
+    package func answer(
         line: [UInt8]
     ) throws(RevenueCatRefusal) -> RevenueCatSubscriberReading {
         let document: JSONDocument

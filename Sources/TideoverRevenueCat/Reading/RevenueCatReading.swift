@@ -1,10 +1,10 @@
-public import TideoverCore
+package import TideoverCore
 
 /// One authenticated RevenueCat event for the app.
-public struct RevenueCatReading: Hashable, Sendable {
-    public let event: RevenueCatEvent
+package struct RevenueCatReading: Hashable, Sendable {
+    package let event: RevenueCatEvent
     /// The environment of the event; nil for a statement about customers in every environment.
-    public let environment: Environment?
+    package let environment: Environment?
     private let relayed: RelayedStatements
 
     init(event: RevenueCatEvent, environment: Environment?, relayed: RelayedStatements) {
@@ -14,22 +14,22 @@ public struct RevenueCatReading: Hashable, Sendable {
     }
 
     /// The key that all deliveries of the event share; unique within its app.
-    public var dedupeKey: String { "revenuecat:\(event.id)" }
+    package var dedupeKey: String { "revenuecat:\(event.id)" }
 
     /// The event type, as RevenueCat spells it.
-    public var eventType: String { event.type.raw }
+    package var eventType: String { event.type.raw }
 
     /// Whether it is a test event.
-    public var isTest: Bool { event.type.known == .test }
+    package var isTest: Bool { event.type.known == .test }
 
     /// RevenueCat's values that this version does not know, without duplicates.
-    public var unrecognised: [Unrecognised] { event.unrecognised }
+    package var unrecognised: [Unrecognised] { event.unrecognised }
 
     /// The statement about customers, if any.
-    public var customers: CustomerStatement? { event.customerStatement }
+    package var customers: CustomerStatement? { event.customerStatement }
 
     /// Notes for operators who inspect the message.
-    public var notes: [RevenueCatNote] {
+    package var notes: [RevenueCatNote] {
         switch event.type.known {
         case nil: [.unknownType(event.type.raw)]
         case .test: [.test]
@@ -43,11 +43,11 @@ public struct RevenueCatReading: Hashable, Sendable {
     }
 
     /// The lineages of its facts, as RevenueCat names them.
-    public var lineages: Set<Lineage> { Set(relayed.statements.map(\.lineage)) }
+    package var lineages: Set<Lineage> { Set(relayed.statements.map(\.lineage)) }
 
     /// Returns the facts, with the time of arrival and the stored evidence. They have the rank of a
     /// relay: they fill gaps, and override no store.
-    public func facts(
+    package func facts(
         learnedAt: Instant,
         evidence: EvidenceID,
         chains: StoreChains = StoreChains([])
@@ -58,7 +58,7 @@ public struct RevenueCatReading: Hashable, Sendable {
     /// Returns the owners that RevenueCat states. These are claims like a device's: the store's own
     /// statement of an owner has priority. The policy decides whether an existing owner keeps a
     /// purchase.
-    public func claims(
+    package func claims(
         at learnedAt: Instant,
         chains: StoreChains = StoreChains([])
     ) -> [OwnershipClaim] {
@@ -67,9 +67,9 @@ public struct RevenueCatReading: Hashable, Sendable {
 }
 
 /// One response about a customer, with its facts.
-public struct RevenueCatSubscriberReading: Hashable, Sendable {
-    public let subscriber: RevenueCatSubscriber
-    public let customer: CustomerID?
+package struct RevenueCatSubscriberReading: Hashable, Sendable {
+    package let subscriber: RevenueCatSubscriber
+    package let customer: CustomerID?
     private let relayed: RelayedStatements
 
     init(
@@ -83,14 +83,14 @@ public struct RevenueCatSubscriberReading: Hashable, Sendable {
     }
 
     /// The omitted parts, with reasons.
-    public var notes: [RevenueCatNote] { relayed.notes }
+    package var notes: [RevenueCatNote] { relayed.notes }
 
     /// The lineages of its facts, as RevenueCat names them.
-    public var lineages: Set<Lineage> { Set(relayed.statements.map(\.lineage)) }
+    package var lineages: Set<Lineage> { Set(relayed.statements.map(\.lineage)) }
 
     /// Returns the facts, with the time and source of arrival and the stored evidence. They have
     /// the rank of a relay, like those of events.
-    public func facts(
+    package func facts(
         learnedAt: Instant,
         source: Source = .revenueCatAPI,
         evidence: EvidenceID,
@@ -100,7 +100,7 @@ public struct RevenueCatSubscriberReading: Hashable, Sendable {
     }
 
     /// Returns the owners that RevenueCat states, as claims like those of an event.
-    public func claims(
+    package func claims(
         at learnedAt: Instant,
         chains: StoreChains = StoreChains([])
     ) -> [OwnershipClaim] {

@@ -1,8 +1,8 @@
-public import TideoverCore
-public import TideoverJSON
+package import TideoverCore
+package import TideoverJSON
 
 /// Describes why RevenueCat content is rejected, even if its sender is authenticated.
-public enum RevenueCatRefusal: Error, Hashable, Sendable {
+package enum RevenueCatRefusal: Error, Hashable, Sendable {
     /// The text is not JSON.
     case malformedJSON(JSONError)
     /// A required member is absent.
@@ -18,7 +18,7 @@ public enum RevenueCatRefusal: Error, Hashable, Sendable {
 }
 
 /// A note about a message for operators who inspect it.
-public enum RevenueCatNote: Hashable, Sendable {
+package enum RevenueCatNote: Hashable, Sendable {
     /// The message is a test and has no purchase.
     case test
     /// This version does not know the type, so the message changes nothing.

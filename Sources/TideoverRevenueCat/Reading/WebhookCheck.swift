@@ -1,12 +1,12 @@
-public import TideoverCore
-public import TideoverHTTP
+package import TideoverCore
+package import TideoverHTTP
 
 /// Authenticates a webhook from RevenueCat: by a fixed `Authorization` header, by a signature over
 /// the body, or by both. Every configured check must pass; without a check, every request is
 /// rejected.
-public struct WebhookCheck: Sendable {
+package struct WebhookCheck: Sendable {
     /// Compares two byte strings in constant time.
-    public typealias Comparison = @Sendable ([UInt8], [UInt8]) -> Bool
+    package typealias Comparison = @Sendable ([UInt8], [UInt8]) -> Bool
 
     private let authorization: [UInt8]?
     private let mac: (@Sendable ([UInt8]) -> [UInt8])?
@@ -15,10 +15,10 @@ public struct WebhookCheck: Sendable {
 
     /// RevenueCat retries an event for two and a half hours. A replay changes nothing, because an
     /// event keeps its ID: the limit only rejects very old requests.
-    public static let ordinaryTolerance = Milliseconds.hours(3)
+    package static let ordinaryTolerance = Milliseconds.hours(3)
 
     /// The names of the signature header; the first one present in a request counts.
-    public static let signatureHeaders = [
+    package static let signatureHeaders = [
         "X-RevenueCat-Webhook-Signature", "X-RevenueCat-Signature",
     ]
 
@@ -27,7 +27,7 @@ public struct WebhookCheck: Sendable {
     ///   - mac: HMAC-SHA256 under the secret of the dashboard; nil if requests are not signed.
     ///   - tolerance: the accepted distance between now and the signing time.
     ///   - isSame: a constant-time comparison.
-    public init(
+    package init(
         authorization: String?,
         mac: (@Sendable ([UInt8]) -> [UInt8])?,
         tolerance: Milliseconds = ordinaryTolerance,
@@ -40,7 +40,7 @@ public struct WebhookCheck: Sendable {
     }
 
     /// Returns why a request is rejected; nil if it is authentic.
-    public func objection(to request: Request, at now: Instant) -> WebhookObjection? {
+    package func objection(to request: Request, at now: Instant) -> WebhookObjection? {
         guard authorization != nil || mac != nil else { return .nothingToCheck }
         return objection(toHeaderOf: request) ?? objection(toSignatureOf: request, at: now)
     }
@@ -70,7 +70,7 @@ public struct WebhookCheck: Sendable {
 }
 
 /// Describes why a request is not accepted as one from RevenueCat.
-public enum WebhookObjection: Error, Hashable, Sendable {
+package enum WebhookObjection: Error, Hashable, Sendable {
     /// No check is configured.
     case nothingToCheck
     /// The header is absent or duplicated.

@@ -3,7 +3,7 @@ import TideoverJSON
 
 extension RevenueCatRefusal: CustomStringConvertible {
     /// A stable code for the reason; it depends only on the case.
-    public var code: String {
+    package var code: String {
         switch self {
         case .malformedJSON(let error): error.code
         case .missingMember: "missing-member"
@@ -16,7 +16,7 @@ extension RevenueCatRefusal: CustomStringConvertible {
 
     /// A one-sentence description of the reason for logs. It shows only field names, products and
     /// environments from the content.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .malformedJSON(let error) where error.code == "duplicate-key":
             "It has a key twice in one object, at line \(error.line), column \(error.column)."
@@ -34,7 +34,7 @@ extension RevenueCatRefusal: CustomStringConvertible {
         }
     }
 
-    public var description: String { sentence }
+    package var description: String { sentence }
 }
 
 extension [Environment] {
@@ -45,7 +45,7 @@ extension [Environment] {
 
 extension RevenueCatNote: CustomStringConvertible {
     /// A one-sentence description of the note.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .test: "A test event, without a purchase."
         case .unknownType(let type):
@@ -62,12 +62,12 @@ extension RevenueCatNote: CustomStringConvertible {
         }
     }
 
-    public var description: String { sentence }
+    package var description: String { sentence }
 }
 
 extension WebhookObjection {
     /// A stable code for the reason; it depends only on the case.
-    public var code: String {
+    package var code: String {
         switch self {
         case .nothingToCheck: "nothing-to-check"
         case .missingAuthorization: "missing-authorization"
@@ -80,7 +80,7 @@ extension WebhookObjection {
     }
 
     /// Describes the problem and its solution in one sentence.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .nothingToCheck:
             "No authentication of RevenueCat is configured: set the authorization header's value."

@@ -1,20 +1,20 @@
-public import TideoverCore
+package import TideoverCore
 
 /// RevenueCat's own decision about one entitlement at an instant.
-public struct RevenueCatConclusion: Hashable, Sendable {
-    public let productId: String
-    public let isActive: Bool
+package struct RevenueCatConclusion: Hashable, Sendable {
+    package let productId: String
+    package let isActive: Bool
     /// The end of access in RevenueCat's decision; nil means no end.
-    public let accessUntil: Instant?
+    package let accessUntil: Instant?
     /// The environment of the underlying purchase; nil if the response does not show it.
-    public let environment: Environment?
+    package let environment: Environment?
 }
 
 extension RevenueCatSubscriber {
     /// Returns RevenueCat's decision by its own rule: active until the later of the entitlement's
     /// expiry and its grace end. Nil for an entitlement that it does not list.
     /// https://www.revenuecat.com/docs/subscription-guidance/how-grace-periods-work
-    public func conclusion(
+    package func conclusion(
         on entitlement: String,
         at instant: Instant
     ) -> RevenueCatConclusion? {

@@ -1,18 +1,18 @@
-public import TideoverCore
+package import TideoverCore
 
 /// A difference between RevenueCat's decision and ours, to review before switching.
-public struct ShadowDifference: Hashable, Sendable {
-    public let entitlement: String
-    public let kind: Kind
+package struct ShadowDifference: Hashable, Sendable {
+    package let entitlement: String
+    package let kind: Kind
     /// Nil if RevenueCat does not list the entitlement.
-    public let theirs: RevenueCatConclusion?
+    package let theirs: RevenueCatConclusion?
     /// Nil if the catalogue has no such entitlement.
-    public let ours: Standing?
+    package let ours: Standing?
 
     /// The rule that determined our standing; nil if the catalogue has no such entitlement.
-    public var rule: Rule.ID? { ours?.rule }
+    package var rule: Rule.ID? { ours?.rule }
 
-    public enum Kind: String, Hashable, Sendable, CaseIterable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// RevenueCat gives access and we do not.
         case deniedHere = "denied-here"
         /// We give access and RevenueCat does not.
@@ -26,7 +26,7 @@ public struct ShadowDifference: Hashable, Sendable {
     }
 
     /// One sentence that describes the difference.
-    public var sentence: String {
+    package var sentence: String {
         switch kind {
         case .deniedHere:
             "RevenueCat gives \(entitlement), we do not: \(rule?.sentence ?? "")"
@@ -50,7 +50,7 @@ public struct ShadowDifference: Hashable, Sendable {
 extension Snapshot {
     /// Returns the differences from RevenueCat's response about the same customer at the same
     /// instant, sorted by entitlement. Ends within the tolerance count as equal.
-    public func differences(
+    package func differences(
         from theirs: RevenueCatSubscriber,
         tolerance: Milliseconds = .minutes(1)
     ) -> [ShadowDifference] {

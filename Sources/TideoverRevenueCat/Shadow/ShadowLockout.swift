@@ -1,26 +1,26 @@
-public import TideoverCore
+package import TideoverCore
 
 /// The intervals in which RevenueCat's responses deny access that the store confirms, as known now.
-public struct ShadowLockout: Hashable, Sendable {
+package struct ShadowLockout: Hashable, Sendable {
     /// The intervals, oldest first, without adjacent ones.
-    public let stretches: [Stretch]
+    package let stretches: [Stretch]
     /// The time in which the store confirms access and a RevenueCat response exists: the
     /// denominator.
-    public let entitled: Milliseconds
+    package let entitled: Milliseconds
 
-    public struct Stretch: Hashable, Sendable {
-        public var from: Instant
+    package struct Stretch: Hashable, Sendable {
+        package var from: Instant
         /// The first instant after the interval.
-        public var until: Instant
+        package var until: Instant
 
-        public init(from: Instant, until: Instant) {
+        package init(from: Instant, until: Instant) {
             self.from = from
             self.until = until
         }
     }
 
     /// The total time of denied access.
-    public var total: Milliseconds {
+    package var total: Milliseconds {
         stretches.reduce(.zero) { $0 + ($1.until - $1.from) }
     }
 
@@ -33,7 +33,7 @@ public struct ShadowLockout: Hashable, Sendable {
     ///   - ours: the full history of the same customer.
     ///   - start: the first instant of the span.
     ///   - end: the first instant after it.
-    public init(
+    package init(
         of entitlement: String,
         answers: [RevenueCatSubscriber],
         ours: CustomerHistory,

@@ -1,53 +1,53 @@
-public import TideoverCore
+package import TideoverCore
 
 /// One RevenueCat webhook event.
 /// https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
-public struct RevenueCatEvent: Hashable, Sendable {
-    public let type: OpenEnum<EventType>
+package struct RevenueCatEvent: Hashable, Sendable {
+    package let type: OpenEnum<EventType>
     /// The ID of the event, the same in every delivery.
-    public let id: String
+    package let id: String
     /// RevenueCat's ID of the app; nil for events about a whole project.
-    public let appId: String?
+    package let appId: String?
     /// When RevenueCat created the event, by its clock; the same in every delivery.
-    public let timestamp: Instant
+    package let timestamp: Instant
     /// The customer's most recent ID; nil for a transfer.
-    public let appUserId: String?
-    public let originalAppUserId: String?
+    package let appUserId: String?
+    package let originalAppUserId: String?
     /// All past and present ids of the customer.
-    public let aliases: [String]
+    package let aliases: [String]
     /// The product; for Google Play, the base plan follows a colon.
-    public let productId: String?
+    package let productId: String?
     /// The new product of a product change.
-    public let newProductId: String?
-    public let entitlementIds: [String]
-    public let periodType: OpenEnum<RevenueCatPeriodType>?
-    public let purchasedAt: Instant?
+    package let newProductId: String?
+    package let entitlementIds: [String]
+    package let periodType: OpenEnum<RevenueCatPeriodType>?
+    package let purchasedAt: Instant?
     /// The end of the period; nil if it has none.
-    public let expiresAt: Instant?
+    package let expiresAt: Instant?
     /// Present only in a billing issue, and only with a grace period.
-    public let gracePeriodExpiresAt: Instant?
+    package let gracePeriodExpiresAt: Instant?
     /// Present only in a pause.
-    public let autoResumesAt: Instant?
-    public let store: OpenEnum<RevenueCatStore>?
+    package let autoResumesAt: Instant?
+    package let store: OpenEnum<RevenueCatStore>?
     /// Nil for a temporary grant and for an event without a purchase.
-    public let environment: OpenEnum<RevenueCatEnvironment>?
-    public let isFamilyShare: Bool?
+    package let environment: OpenEnum<RevenueCatEnvironment>?
+    package let isFamilyShare: Bool?
     /// Present only in a renewal: whether the previous period was a free trial.
-    public let isTrialConversion: Bool?
-    public let cancelReason: OpenEnum<RevenueCatReason>?
-    public let expirationReason: OpenEnum<RevenueCatReason>?
-    public let transactionId: String?
-    public let originalTransactionId: String?
-    public let offerCode: String?
-    public let countryCode: String?
+    package let isTrialConversion: Bool?
+    package let cancelReason: OpenEnum<RevenueCatReason>?
+    package let expirationReason: OpenEnum<RevenueCatReason>?
+    package let transactionId: String?
+    package let originalTransactionId: String?
+    package let offerCode: String?
+    package let countryCode: String?
     /// The amount paid; negative for a refund.
-    public let price: Money?
+    package let price: Money?
     /// The customers that purchases moved from, and those they moved to.
-    public let transferredFrom: [String]
-    public let transferredTo: [String]
+    package let transferredFrom: [String]
+    package let transferredTo: [String]
 
     /// The type of an event.
-    public enum EventType: String, Hashable, Sendable, CaseIterable {
+    package enum EventType: String, Hashable, Sendable, CaseIterable {
         case test = "TEST"
         case initialPurchase = "INITIAL_PURCHASE"
         case renewal = "RENEWAL"

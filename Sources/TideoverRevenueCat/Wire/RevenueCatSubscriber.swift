@@ -1,71 +1,71 @@
-public import TideoverCore
+package import TideoverCore
 package import TideoverJSON
 
 /// RevenueCat's response about one customer (REST API v1).
 ///
 /// Malformed parts are omitted one by one: an invalid purchase does not affect the others.
 /// https://www.revenuecat.com/docs/api-v1
-public struct RevenueCatSubscriber: Hashable, Sendable {
+package struct RevenueCatSubscriber: Hashable, Sendable {
     /// The time of the response, by RevenueCat's clock.
-    public let requestDate: Instant
+    package let requestDate: Instant
     /// The customer's first ID.
-    public let originalAppUserId: String
+    package let originalAppUserId: String
     /// The subscriptions in the order of the response.
-    public let subscriptions: [RevenueCatSubscription]
-    public let purchases: [RevenueCatPurchase]
+    package let subscriptions: [RevenueCatSubscription]
+    package let purchases: [RevenueCatPurchase]
     /// RevenueCat's own decisions, for comparison only; they give no access.
-    public let entitlements: [RevenueCatEntitlement]
+    package let entitlements: [RevenueCatEntitlement]
     /// Why entries were omitted.
-    public let leftOut: [RevenueCatRefusal]
+    package let leftOut: [RevenueCatRefusal]
 }
 
 /// A current or former subscription to one product, with the store's newest period.
-public struct RevenueCatSubscription: Hashable, Sendable {
+package struct RevenueCatSubscription: Hashable, Sendable {
     /// The product; for Google Play, without its base plan.
-    public let productId: String
-    public let plan: String?
-    public let store: OpenEnum<RevenueCatStore>
-    public let isSandbox: Bool
-    public let purchasedAt: Instant
-    public let originallyPurchasedAt: Instant?
+    package let productId: String
+    package let plan: String?
+    package let store: OpenEnum<RevenueCatStore>
+    package let isSandbox: Bool
+    package let purchasedAt: Instant
+    package let originallyPurchasedAt: Instant?
     /// The end of the period; nil if it has none.
-    public let expiresAt: Instant?
-    public let periodType: OpenEnum<RevenueCatPeriodType>?
-    public let ownership: OpenEnum<RevenueCatOwnership>?
+    package let expiresAt: Instant?
+    package let periodType: OpenEnum<RevenueCatPeriodType>?
+    package let ownership: OpenEnum<RevenueCatOwnership>?
     /// The store's ID of the period's transaction or order.
-    public let transactionId: String?
+    package let transactionId: String?
     /// When RevenueCat noticed that renewal was off; nil while it is on.
-    public let unsubscribedAt: Instant?
+    package let unsubscribedAt: Instant?
     /// When RevenueCat noticed a failed payment; nil after a successful one.
-    public let billingIssueAt: Instant?
+    package let billingIssueAt: Instant?
     /// Nil outside grace.
-    public let gracePeriodExpiresAt: Instant?
-    public let refundedAt: Instant?
-    public let autoResumesAt: Instant?
+    package let gracePeriodExpiresAt: Instant?
+    package let refundedAt: Instant?
+    package let autoResumesAt: Instant?
 }
 
 /// A purchase that does not renew.
-public struct RevenueCatPurchase: Hashable, Sendable {
-    public let productId: String
+package struct RevenueCatPurchase: Hashable, Sendable {
+    package let productId: String
     /// RevenueCat's own ID of the purchase.
-    public let id: String?
+    package let id: String?
     /// The store's ID of the transaction or order.
-    public let transactionId: String?
-    public let store: OpenEnum<RevenueCatStore>
-    public let isSandbox: Bool
-    public let purchasedAt: Instant
+    package let transactionId: String?
+    package let store: OpenEnum<RevenueCatStore>
+    package let isSandbox: Bool
+    package let purchasedAt: Instant
 }
 
 /// RevenueCat's decision about one entitlement.
-public struct RevenueCatEntitlement: Hashable, Sendable {
-    public let name: String
-    public let productId: String
+package struct RevenueCatEntitlement: Hashable, Sendable {
+    package let name: String
+    package let productId: String
     /// Nil means no end.
-    public let expiresAt: Instant?
-    public let gracePeriodExpiresAt: Instant?
-    public let purchasedAt: Instant?
+    package let expiresAt: Instant?
+    package let gracePeriodExpiresAt: Instant?
+    package let purchasedAt: Instant?
 
-    public init(
+    package init(
         name: String,
         productId: String,
         expiresAt: Instant?,
@@ -86,7 +86,7 @@ extension RevenueCatSubscriber {
     /// Reads a response.
     ///
     /// - Throws: ``RevenueCatRefusal`` if the whole response is unreadable.
-    public init(answer bytes: [UInt8]) throws(RevenueCatRefusal) {
+    package init(answer bytes: [UInt8]) throws(RevenueCatRefusal) {
         do {
             try self.init(JSONDocument(bytes, limits: .storeAnswer))
         } catch let error as JSONError {

@@ -3,7 +3,7 @@ import TideoverCore
 /// The store of a purchase, as RevenueCat names it.
 ///
 /// Events write it in upper case, and REST API responses in lower case; it is stored in upper case.
-public enum RevenueCatStore: String, Hashable, Sendable, CaseIterable {
+package enum RevenueCatStore: String, Hashable, Sendable, CaseIterable {
     case appStore = "APP_STORE"
     case macAppStore = "MAC_APP_STORE"
     case playStore = "PLAY_STORE"
@@ -18,7 +18,7 @@ public enum RevenueCatStore: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The environment of an event, as RevenueCat states it.
-public enum RevenueCatEnvironment: String, Hashable, Sendable, CaseIterable {
+package enum RevenueCatEnvironment: String, Hashable, Sendable, CaseIterable {
     case production = "PRODUCTION"
     case sandbox = "SANDBOX"
 
@@ -32,7 +32,7 @@ public enum RevenueCatEnvironment: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The type of a purchased period.
-public enum RevenueCatPeriodType: String, Hashable, Sendable, CaseIterable {
+package enum RevenueCatPeriodType: String, Hashable, Sendable, CaseIterable {
     case normal = "NORMAL"
     case trial = "TRIAL"
     /// A discounted introductory period, not a free trial.
@@ -44,14 +44,14 @@ public enum RevenueCatPeriodType: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The ownership of a purchase.
-public enum RevenueCatOwnership: String, Hashable, Sendable, CaseIterable {
+package enum RevenueCatOwnership: String, Hashable, Sendable, CaseIterable {
     case purchased = "PURCHASED"
     case familyShared = "FAMILY_SHARED"
     case unknown = "UNKNOWN"
 }
 
 /// Why a subscription was cancelled, or why it expired.
-public enum RevenueCatReason: String, Hashable, Sendable, CaseIterable {
+package enum RevenueCatReason: String, Hashable, Sendable, CaseIterable {
     case unsubscribe = "UNSUBSCRIBE"
     case billingError = "BILLING_ERROR"
     case developerInitiated = "DEVELOPER_INITIATED"

@@ -1,28 +1,28 @@
 package import TideoverCore
 import TideoverJSON
-public import TideoverSignatures
+package import TideoverSignatures
 package import TideoverStorage
 
 /// Signs the passes that devices trust offline, under one issuer name.
 ///
 /// A pass is signed when an answer is derived, inside the commit, and stored with it; reads only
 /// copy it. Ed25519 signatures are deterministic, so deriving stays a pure function.
-public struct PassIssuer: Sendable {
+package struct PassIssuer: Sendable {
     /// Returns the current key's Ed25519 signature of bytes.
     package typealias Signer = @Sendable (_ signingInput: [UInt8]) -> [UInt8]
 
     /// The issuer name in passes.
-    public let issuer: String
+    package let issuer: String
     /// The id of the signing key.
-    public let keyId: String
+    package let keyId: String
     /// All keys with valid signatures.
-    public let keys: Ed25519KeySet
+    package let keys: Ed25519KeySet
     private let sign: Signer
     /// The valid values of `IssuedPass.signer`.
     private let signers: Set<String>
 
     /// Creates an issuer that signs with a key; the signatures of the other keys are valid too.
-    public init(
+    package init(
         issuer: String,
         key: Ed25519PrivateKey,
         others: [Ed25519PublicKey] = []

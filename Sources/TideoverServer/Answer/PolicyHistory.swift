@@ -1,7 +1,7 @@
 import TideoverCore
 import TideoverJSON
 import TideoverSignatures
-public import TideoverStorage
+package import TideoverStorage
 
 /// An app's catalogue and policy, which are recorded together.
 struct AppRules: Hashable, Sendable {
@@ -186,7 +186,7 @@ extension App {
 extension Service {
     /// Records the current catalogue and policy of each app, if they differ from the newest
     /// recorded version. Call it at startup, before requests are answered.
-    public func recordPolicyVersions() async throws(StorageError) {
+    package func recordPolicyVersions() async throws(StorageError) {
         for app in apps.values.sorted(by: { $0.id < $1.id }) {
             for environment in app.environments {
                 let history = app.policyHistory(in: environment)

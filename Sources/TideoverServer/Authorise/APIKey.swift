@@ -1,12 +1,12 @@
 import TideoverJSON
-public import TideoverStorage
+package import TideoverStorage
 
 /// A key of the API as a client presents it. Its description contains only its kind.
-public struct APIKey: Hashable, Sendable {
+package struct APIKey: Hashable, Sendable {
     /// The kind.
-    public let kind: KeyKind
+    package let kind: KeyKind
     /// `tideover_`, the kind, `_` and 43 characters of base64url; never logged.
-    public let text: String
+    package let text: String
 
     /// The number of secret bytes in a key.
     private static let secretCount = 32
@@ -14,14 +14,14 @@ public struct APIKey: Hashable, Sendable {
     static let mostBytes = 64
 
     /// Creates a key of 256 bits from a cryptographically secure source.
-    public init(_ kind: KeyKind, random: () -> UInt64) {
+    package init(_ kind: KeyKind, random: () -> UInt64) {
         let secret = randomBytes(Self.secretCount, random)
         self.kind = kind
         text = Self.prefix(kind) + Base64.encodeString(secret, .urlSafe)
     }
 
     /// Parses a key; nil for any other text.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         for kind in KeyKind.allCases where text.utf8.starts(with: Self.prefix(kind).utf8) {
             let secret = Array(text.utf8.dropFirst(Self.prefix(kind).utf8.count))
             guard Base64.decode(secret, .urlSafe)?.count == Self.secretCount else { return nil }
@@ -45,9 +45,9 @@ public struct APIKey: Hashable, Sendable {
 
 extension APIKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The kind, which may be logged.
-    public var description: String { "a key of kind \(kind.rawValue)" }
+    package var description: String { "a key of kind \(kind.rawValue)" }
     /// The kind.
-    public var debugDescription: String { description }
+    package var debugDescription: String { description }
     /// A mirror with only the kind.
-    public var customMirror: Mirror { Mirror(self, children: ["kind": kind]) }
+    package var customMirror: Mirror { Mirror(self, children: ["kind": kind]) }
 }

@@ -1,18 +1,18 @@
-public import TideoverCore
+package import TideoverCore
 
 /// When the stores are queried for missing notifications.
-public struct BackfillSchedule: Hashable, Sendable {
+package struct BackfillSchedule: Hashable, Sendable {
     /// The time from the end of one run to the next. With zero, runs start only at startup, after a
     /// gap and on request.
-    public var interval: Milliseconds
+    package var interval: Milliseconds
     /// The smallest jump of the clock that counts as a gap, such as after the machine slept; zero
     /// disables it.
-    public var gap: Milliseconds
+    package var gap: Milliseconds
     /// The delay of a run after a gap, or after a notification that failed or could not be read.
-    public var afterGap: Milliseconds
+    package var afterGap: Milliseconds
 
     /// Creates a schedule with defaults.
-    public init(
+    package init(
         interval: Milliseconds = .hours(6),
         gap: Milliseconds = .minutes(15),
         afterGap: Milliseconds = .minutes(1)

@@ -1,11 +1,11 @@
-public import TideoverCore
-public import TideoverHTTP
+package import TideoverCore
+package import TideoverHTTP
 
 /// Queries of the stores, by schedule and on request.
 extension Service {
     /// Queries the stores for missing notifications until cancelled: at startup, by each app's
     /// schedule, on request and after a gap.
-    public func backfill() async {
+    package func backfill() async {
         await withTaskGroup { group in
             for backfiller in backfillers {
                 let worker = BackfillWorker(backfiller: backfiller)
@@ -16,7 +16,7 @@ extension Service {
 
     /// Queries the stores about one app in one environment now. Returns the response of `GET
     /// /v1/apps/{app}/backfill`, or 409 if no store can be queried.
-    public func backfillNow(app: String, environment: Environment) async -> Response {
+    package func backfillNow(app: String, environment: Environment) async -> Response {
         let backfiller = backfillers.first(app, environment)
         let poller = pollers.first(app, environment)
         let books = [backfiller?.book, poller?.book].compactMap(\.self)

@@ -1,11 +1,11 @@
-public import TideoverAppStore
-public import TideoverCore
-public import TideoverHTTP
+package import TideoverAppStore
+package import TideoverCore
+package import TideoverHTTP
 import TideoverSignatures
 
 /// The access to the App Store for one app in one environment: the key and the handler.
-public struct StoreAccess: Sendable {
-    public let environment: Environment
+package struct StoreAccess: Sendable {
+    package let environment: Environment
     let key: AppStoreAPIKey
     let signer: TokenSigner
     let handler: Handler
@@ -15,7 +15,7 @@ public struct StoreAccess: Sendable {
     ///   - key: A key of the App Store Server API.
     ///   - signer: Signs with the private half of that key.
     ///   - handler: Sends requests to the store; paths are relative to its URL.
-    public init(
+    package init(
         environment: Environment,
         key: AppStoreAPIKey,
         signer: @escaping TokenSigner,

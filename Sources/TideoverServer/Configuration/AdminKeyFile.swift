@@ -3,7 +3,7 @@ import TideoverStorage
 extension Configuration.Server {
     /// Returns the key in the file that `adminKeyFile` names, or nil if none is configured. Only
     /// callers that need the key open the file; loading a configuration does not.
-    public func adminKey(
+    package func adminKey(
         readFile: (String) throws -> [UInt8]
     ) throws(UnusableAdminKey) -> APIKey? {
         guard let adminKeyFile else { return nil }
@@ -21,9 +21,9 @@ extension Configuration.Server {
 }
 
 /// The file of an admin key cannot be read or has invalid content.
-public struct UnusableAdminKey: Error, Hashable, Sendable {
+package struct UnusableAdminKey: Error, Hashable, Sendable {
     /// The file.
-    public let path: String
+    package let path: String
     /// The read error, or nil if the content is invalid.
-    public let cause: String?
+    package let cause: String?
 }

@@ -1,29 +1,29 @@
-public import TideoverCore
-public import TideoverHTTP
-public import TideoverSignatures
+package import TideoverCore
+package import TideoverHTTP
+package import TideoverSignatures
 
 /// The operator's settings: the file `tideover.json` and the environment variables that override
 /// it, validated as a whole.
-public struct Configuration: Hashable, Sendable {
+package struct Configuration: Hashable, Sendable {
     /// The server's addresses and limits.
-    public let server: Server
+    package let server: Server
     /// Where durable data is stored.
-    public let storage: StorageLocation
+    package let storage: StorageLocation
     /// The apps in the order of the file, with unique ids.
-    public let apps: [App]
+    package let apps: [App]
     /// How long data is kept that no answer depends on.
-    public let retention: Retention
+    package let retention: Retention
     /// The key that signs passes, or nil if the server issues none.
-    public let pass: Pass?
+    package let pass: Pass?
     /// The receivers of events.
-    public let webhooks: [Webhook]
+    package let webhooks: [Webhook]
     /// Whether the server serves `/dashboard`.
-    public let isDashboardEnabled: Bool
+    package let isDashboardEnabled: Bool
     /// One sentence for each setting that has no effect or is probably a mistake.
-    public let notices: [String]
+    package let notices: [String]
 
     /// Creates a configuration in code, without the validation of a file.
-    public init(
+    package init(
         server: Server,
         storage: StorageLocation,
         apps: [App],
@@ -44,35 +44,35 @@ public struct Configuration: Hashable, Sendable {
     }
 
     /// Returns the app with an id, or nil if it is not configured.
-    public func app(_ id: String) -> App? {
+    package func app(_ id: String) -> App? {
         apps.first { $0.id == id }
     }
 }
 
 extension Configuration {
     /// The server's addresses and limits.
-    public struct Server: Hashable, Sendable {
+    package struct Server: Hashable, Sendable {
         /// The address that accepts connections.
-        public let listen: ListenAddress
+        package let listen: ListenAddress
         /// The public URL of the server, or nil if not configured.
-        public let publicURL: String?
+        package let publicURL: String?
         /// The proxies trusted to report a client's address.
-        public let trustedProxies: TrustedProxies
+        package let trustedProxies: TrustedProxies
         /// The limits on one client.
-        public let limits: Limits
+        package let limits: Limits
         /// The file with an admin key that the server accepts without storing it, and that commands
         /// send; nil if none.
-        public let adminKeyFile: String?
+        package let adminKeyFile: String?
         /// Whether the server starts although other users can open a file with a secret.
-        public let allowsReadableSecrets: Bool
+        package let allowsReadableSecrets: Bool
         /// Whether OCSP responders are asked about the certificates that sign the App Store's data.
-        public let checksRevocation: Bool
+        package let checksRevocation: Bool
         /// How long the server continues to serve after a stop signal, while `/readyz` reports the
         /// shutdown.
-        public let drain: Milliseconds
+        package let drain: Milliseconds
 
         /// Creates the settings of a server.
-        public init(
+        package init(
             listen: ListenAddress = .standard,
             publicURL: String? = nil,
             trustedProxies: TrustedProxies = TrustedProxies(),
@@ -94,54 +94,54 @@ extension Configuration {
     }
 
     /// The limits on one client: an IPv4 address or an IPv6 /64 network.
-    public struct Limits: Hashable, Sendable {
+    package struct Limits: Hashable, Sendable {
         /// The maximum number of open connections; 0 disables the limit.
-        public let connectionsPerAddress: Int
+        package let connectionsPerAddress: Int
         /// The number of notifications rejected in a minute, for one app, after which none is
         /// verified; 0 disables the limit.
-        public let refusalsPerMinute: Int
+        package let refusalsPerMinute: Int
 
         /// Creates limits suitable for a server on the internet.
-        public init(connectionsPerAddress: Int = 64, refusalsPerMinute: Int = 60) {
+        package init(connectionsPerAddress: Int = 64, refusalsPerMinute: Int = 60) {
             self.connectionsPerAddress = connectionsPerAddress
             self.refusalsPerMinute = refusalsPerMinute
         }
     }
 
     /// Where durable data is stored.
-    public enum StorageLocation: Hashable, Sendable {
+    package enum StorageLocation: Hashable, Sendable {
         /// An SQLite database file.
         case sqlite(path: String)
     }
 }
 
 /// A retention period.
-public struct KeepingTime: Hashable, Sendable {
+package struct KeepingTime: Hashable, Sendable {
     /// The length, or nil to keep data for ever.
-    public let length: Milliseconds?
+    package let length: Milliseconds?
 
-    public init(_ length: Milliseconds?) { self.length = length }
+    package init(_ length: Milliseconds?) { self.length = length }
 
-    public static let forever = KeepingTime(nil)
+    package static let forever = KeepingTime(nil)
 }
 
 extension Configuration {
     /// How long data is kept that no answer depends on, by kind, since it arrived or ended.
-    public struct Retention: Hashable, Sendable {
+    package struct Retention: Hashable, Sendable {
         /// Evidence that contained no new fact.
-        public let evidence: KeepingTime
+        package let evidence: KeepingTime
         /// Drifts that have ended.
-        public let drift: KeepingTime
+        package let drift: KeepingTime
         /// Prompts that were shown.
-        public let prompts: KeepingTime
+        package let prompts: KeepingTime
         /// Lines of the audit log.
-        public let audit: KeepingTime
+        package let audit: KeepingTime
         /// Events.
-        public let told: KeepingTime
+        package let told: KeepingTime
         /// Ids of customers without any data.
-        public let customers: KeepingTime
+        package let customers: KeepingTime
 
-        public init(
+        package init(
             evidence: KeepingTime = KeepingTime(.days(181)),
             drift: KeepingTime = KeepingTime(.days(400)),
             prompts: KeepingTime = KeepingTime(.days(90)),
@@ -159,34 +159,34 @@ extension Configuration {
     }
 
     /// A receiver of events. No file is open yet.
-    public struct Webhook: Hashable, Sendable {
-        public let id: String
+    package struct Webhook: Hashable, Sendable {
+        package let id: String
         /// The ids of the apps with the events; all apps if empty.
-        public let apps: [String]
-        public let url: String
-        public let events: WebhookFilter
+        package let apps: [String]
+        package let url: String
+        package let events: WebhookFilter
         /// The file with the secret that signs messages.
-        public let secretFile: String
+        package let secretFile: String
         /// The file with the secret that signed before, while receivers learn the new one.
-        public let previousSecretFile: String?
+        package let previousSecretFile: String?
         /// The file with a private key that signs too.
-        public let signingKeyFile: String?
+        package let signingKeyFile: String?
         /// Networks that are not public but allowed.
-        public let allowNetworks: [IPNetwork]
+        package let allowNetworks: [IPNetwork]
     }
 
     /// The keys of the passes that devices trust offline.
-    public struct Pass: Hashable, Sendable {
+    package struct Pass: Hashable, Sendable {
         /// The issuer name in passes, which devices check.
-        public let issuer: String
+        package let issuer: String
         /// The file with the private signing key, in PEM.
-        public let keyFile: String
+        package let keyFile: String
         /// Files with other keys, public or private, that sign valid passes: previous keys, and the
         /// next one.
-        public let otherKeyFiles: [String]
+        package let otherKeyFiles: [String]
 
         /// Creates the settings without opening any file.
-        public init(
+        package init(
             issuer: String = standardIssuer,
             keyFile: String,
             otherKeyFiles: [String] = []
@@ -197,32 +197,32 @@ extension Configuration {
         }
 
         /// The issuer name if none is configured.
-        public static let standardIssuer = "tideover"
+        package static let standardIssuer = "tideover"
     }
 
     /// One app: its stores, its catalogue and its policy.
-    public struct App: Hashable, Sendable {
+    package struct App: Hashable, Sendable {
         /// The id: 1 to 63 lower-case letters, digits and hyphens, not starting with a hyphen.
-        public let id: String
+        package let id: String
         /// The environments the app serves, at least one, in the operator's order; never `xcode`.
-        public let environments: [Environment]
+        package let environments: [Environment]
         /// The app in the App Store, or nil if not sold there.
-        public let appStore: AppStore?
+        package let appStore: AppStore?
         /// The app on Google Play, or nil if not sold there.
-        public let googlePlay: GooglePlay?
+        package let googlePlay: GooglePlay?
         /// The app's RevenueCat project, or nil if it sends nothing.
-        public let revenueCat: RevenueCat?
+        package let revenueCat: RevenueCat?
         /// The trusted simulated store; present if and only if `simulated` is served.
-        public let simulatedStore: SimulatedStore?
+        package let simulatedStore: SimulatedStore?
         /// The products and their entitlements.
-        public let catalogue: Catalogue
+        package let catalogue: Catalogue
         /// The operator's choices where the stores allow one.
-        public let policy: Policy
+        package let policy: Policy
         /// How long after a due renewal a missing notification raises an alert; zero disables it.
-        public let silence: Milliseconds
+        package let silence: Milliseconds
 
         /// Creates an app in code.
-        public init(
+        package init(
             id: String,
             environments: [Environment],
             appStore: AppStore? = nil,
@@ -246,22 +246,22 @@ extension Configuration {
     }
 
     /// The app's identity and settings in the App Store.
-    public struct AppStore: Hashable, Sendable {
+    package struct AppStore: Hashable, Sendable {
         /// The bundle id required in signed data.
-        public let bundleId: String
+        package let bundleId: String
         /// The number in the app's App Store URL; required if production is served.
-        public let appAppleId: Int64?
+        package let appAppleId: Int64?
         /// The key of the App Store Server API, or nil if the store is not queried.
-        public let apiKey: AppStoreKey?
+        package let apiKey: AppStoreKey?
         /// Apple's root of receipts, under the name `receipts`; nil if receipts are rejected.
-        public let receiptRoot: TrustAnchor?
+        package let receiptRoot: TrustAnchor?
         /// When the store, real or simulated, is queried for missing notifications.
-        public let backfill: BackfillSchedule
+        package let backfill: BackfillSchedule
         /// The answers to the store's requests for consumption information.
-        public let consumption: ConsumptionChoices
+        package let consumption: ConsumptionChoices
 
         /// Creates an app in the App Store.
-        public init(
+        package init(
             bundleId: String,
             appAppleId: Int64? = nil,
             apiKey: AppStoreKey? = nil,
@@ -279,14 +279,14 @@ extension Configuration {
     }
 
     /// A key of the App Store Server API, created in App Store Connect.
-    public struct AppStoreKey: Hashable, Sendable {
-        public let issuerId: String
-        public let keyId: String
+    package struct AppStoreKey: Hashable, Sendable {
+        package let issuerId: String
+        package let keyId: String
         /// The file with the private key in PEM.
-        public let privateKeyFile: String
+        package let privateKeyFile: String
 
         /// Creates a key without opening its file.
-        public init(issuerId: String, keyId: String, privateKeyFile: String) {
+        package init(issuerId: String, keyId: String, privateKeyFile: String) {
             self.issuerId = issuerId
             self.keyId = keyId
             self.privateKeyFile = privateKeyFile
@@ -294,23 +294,23 @@ extension Configuration {
     }
 
     /// The app's identity and settings on Google Play.
-    public struct GooglePlay: Hashable, Sendable {
+    package struct GooglePlay: Hashable, Sendable {
         /// The package name required in notifications.
-        public let packageName: String
+        package let packageName: String
         /// The file with the key of a service account for the Play Developer API; nil if the store
         /// is not queried.
-        public let serviceAccountFile: String?
+        package let serviceAccountFile: String?
         /// The audience required in push tokens; nil, as is `email`, if nothing is pushed.
-        public let audience: String?
+        package let audience: String?
         /// The service account required in push tokens.
-        public let email: String?
+        package let email: String?
         /// The subscription to pull from, `projects/P/subscriptions/S`; nil if nothing is pulled.
-        public let pull: String?
+        package let pull: String?
         /// How purchases are polled where the store can be queried.
-        public let choices: PlayChoices
+        package let choices: PlayChoices
 
         /// Creates an app on Google Play.
-        public init(
+        package init(
             packageName: String,
             serviceAccountFile: String? = nil,
             audience: String? = nil,
@@ -328,18 +328,18 @@ extension Configuration {
     }
 
     /// The credentials of the app's RevenueCat project. No file is open yet.
-    public struct RevenueCat: Hashable, Sendable {
+    package struct RevenueCat: Hashable, Sendable {
         /// The file with the `Authorization` header value of its webhooks, or nil if none.
-        public let webhookAuthorizationFile: String?
+        package let webhookAuthorizationFile: String?
         /// The file with the secret that signs its webhooks, or nil if they are unsigned.
-        public let signatureSecretFile: String?
+        package let signatureSecretFile: String?
         /// The file with a secret API key, or nil if RevenueCat is not queried.
-        public let apiKeyFile: String?
+        package let apiKeyFile: String?
         /// The keys and offerings of RevenueCat's SDKs, or nil if none is served.
-        public let sdk: RevenueCatSDK?
+        package let sdk: RevenueCatSDK?
 
         /// Creates a project; it can send webhooks if a header value or a signing secret is set.
-        public init(
+        package init(
             webhookAuthorizationFile: String? = nil,
             signatureSecretFile: String? = nil,
             apiKeyFile: String? = nil,
@@ -353,16 +353,16 @@ extension Configuration {
     }
 
     /// A simulated store that is trusted only in the environment `simulated`.
-    public struct SimulatedStore: Hashable, Sendable {
+    package struct SimulatedStore: Hashable, Sendable {
         /// The store's root certificate, under the name `simulated`.
-        public let root: TrustAnchor
+        package let root: TrustAnchor
         /// The URL of the store, or nil if not configured.
-        public let url: String?
+        package let url: String?
         /// Its root of receipts, under the name `simulated`; nil if its receipts are rejected.
-        public let receiptRoot: TrustAnchor?
+        package let receiptRoot: TrustAnchor?
 
         /// Creates a simulated store with its root certificate.
-        public init(root: TrustAnchor, url: String? = nil, receiptRoot: TrustAnchor? = nil) {
+        package init(root: TrustAnchor, url: String? = nil, receiptRoot: TrustAnchor? = nil) {
             self.root = root
             self.url = url
             self.receiptRoot = receiptRoot

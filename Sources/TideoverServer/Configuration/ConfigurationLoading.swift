@@ -16,7 +16,7 @@ extension Configuration {
     ///   - readFile: returns the bytes of a file that the configuration names.
     /// - Returns: the validated configuration, with its notices.
     /// - Throws: all problems at once.
-    public static func load(
+    package static func load(
         file: String,
         text: [UInt8],
         environment: [String: String],
@@ -27,7 +27,7 @@ extension Configuration {
 
     /// Does the same, and also returns each effective value with its origin, in the order of the
     /// schema.
-    public static func loadWithSettings(
+    package static func loadWithSettings(
         file: String,
         text: [UInt8],
         environment: [String: String],
@@ -66,7 +66,7 @@ extension Configuration {
     }
 
     /// Resolves the path of a file that a configuration names against the configuration's folder.
-    public static func path(of file: String, besides configuration: String) -> String {
+    package static func path(of file: String, besides configuration: String) -> String {
         ConfigurationFolder(ofFile: configuration).path(of: file)
     }
 

@@ -1,26 +1,26 @@
-public import TideoverJSON
-public import TideoverSignatures
-public import TideoverStoreKitFile
+package import TideoverJSON
+package import TideoverSignatures
+package import TideoverStoreKitFile
 
 /// All problems that make a configuration unusable.
-public struct ConfigurationProblems: Error, Hashable, Sendable {
+package struct ConfigurationProblems: Error, Hashable, Sendable {
     /// At least one problem: those of the file by position, then those of variables by name.
-    public let problems: [ConfigurationProblem]
+    package let problems: [ConfigurationProblem]
     /// The notices found so far; a mistyped variable can explain a missing value.
-    public let notices: [String]
+    package let notices: [String]
 }
 
 /// One problem that makes a configuration unusable, and its place.
-public struct ConfigurationProblem: Error, Hashable, Sendable {
+package struct ConfigurationProblem: Error, Hashable, Sendable {
     /// The origin of the problem.
-    public let place: Place
+    package let place: Place
     /// The configuration path, such as `apps[0].appStore.bundleId`; empty for the whole file.
-    public let path: String
+    package let path: String
     /// The reason for the problem.
-    public let reason: Reason
+    package let reason: Reason
 
     /// The origin of a problem.
-    public enum Place: Hashable, Sendable {
+    package enum Place: Hashable, Sendable {
         /// The configuration file; line and column, in Unicode scalars, count from 1.
         case file(name: String, line: Int, column: Int)
         /// An environment variable.
@@ -28,7 +28,7 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
     }
 
     /// The reasons for which a configuration is unusable.
-    public enum Reason: Error, Hashable, Sendable {
+    package enum Reason: Error, Hashable, Sendable {
         /// The file is not a valid document.
         case syntax(JSONError.Reason)
         /// A key is unknown; `closest` is the most similar known key.
@@ -62,7 +62,7 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
     }
 
     /// The value found instead of the expected one.
-    public enum Found: Hashable, Sendable {
+    package enum Found: Hashable, Sendable {
         /// A value of another kind.
         case kind(JSONNode.Kind)
         /// A text or number of the wrong form.
@@ -74,7 +74,7 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
     }
 
     /// The values expected at a path.
-    public enum Expectation: Hashable, Sendable {
+    package enum Expectation: Hashable, Sendable {
         case object, list, text
         case apps, appId, environments, environment
         case listenAddress, storage, webAddress, email, network, events
@@ -87,7 +87,7 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
     }
 
     /// Valid values that this version does not support.
-    public enum Unsupported: Hashable, Sendable {
+    package enum Unsupported: Hashable, Sendable {
         case postgres, xcode
     }
 }

@@ -1,20 +1,20 @@
-public import TideoverJSON
+package import TideoverJSON
 
 extension Configuration {
     /// The effective value of a scalar or a list of scalars, and its origin.
-    public struct Setting: Sendable {
+    package struct Setting: Sendable {
         /// The configuration path, such as `apps[0].appStore.bundleId`.
-        public let path: String
+        package let path: String
         /// The text, number, Boolean or list of texts. URLs appear without secret parts, and
         /// secrets only as the names of their files.
-        public let value: JSONValue
+        package let value: JSONValue
         /// The origin of the value, or nil for the default.
-        public let place: ConfigurationProblem.Place?
+        package let place: ConfigurationProblem.Place?
         /// The environment variable that can set it, or nil if none can.
-        public let variable: String?
+        package let variable: String?
 
         /// The value on one line, with commas between the entries of a list.
-        public var text: String {
+        package var text: String {
             switch value {
             case .array(let entries): entries.compactMap(\.string).joined(separator: ", ")
             case .string(let text): text
@@ -23,7 +23,7 @@ extension Configuration {
         }
 
         /// Whether the value names a file that contains a secret.
-        public var namesSecretFile: Bool { path.hasSuffix("File") }
+        package var namesSecretFile: Bool { path.hasSuffix("File") }
 
         /// Returns a URL without its user and its query.
         package static func withoutSecrets(_ url: String) -> String { ShownURL.withoutSecrets(url) }

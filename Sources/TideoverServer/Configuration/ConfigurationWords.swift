@@ -6,7 +6,7 @@ import TideoverStoreKitFile
 
 extension ConfigurationProblems: CustomStringConvertible {
     /// One line for each problem, then one for each notice.
-    public var description: String {
+    package var description: String {
         let lines = problems.map(\.description) + notices.map { "note: \($0)" }
         return lines.joined(separator: "\n")
     }
@@ -14,14 +14,14 @@ extension ConfigurationProblems: CustomStringConvertible {
 
 extension ConfigurationProblem: CustomStringConvertible {
     /// One readable line: `tideover.json:3:12: server.listen: expected ..., found ...`.
-    public var description: String {
+    package var description: String {
         path.isEmpty ? "\(place): \(reason)" : "\(place): \(printable(path)): \(reason)"
     }
 }
 
 extension ConfigurationProblem.Place: CustomStringConvertible {
     /// The place in the format of compilers, or the name of the variable.
-    public var description: String {
+    package var description: String {
         switch self {
         case .file(let name, let line, let column): "\(printable(name)):\(line):\(column)"
         case .variable(let name): name
@@ -31,7 +31,7 @@ extension ConfigurationProblem.Place: CustomStringConvertible {
 
 extension ConfigurationProblem.Reason: CustomStringConvertible {
     /// The problem in one sentence without a full stop.
-    public var description: String {
+    package var description: String {
         switch self {
         case .syntax(let reason): "\(reason)"
         case .unknownKey(let key, let closest):
@@ -69,7 +69,7 @@ extension ConfigurationProblem.Reason: CustomStringConvertible {
 
 extension UnusableAdminKey: CustomStringConvertible {
     /// The problem with the file, and a shell command that creates a valid one.
-    public var description: String {
+    package var description: String {
         let fault =
             cause.map { "the file \(printable(path)) cannot be read: \(printable($0))" }
             ?? "\(printable(path)) does not contain exactly one admin key"
@@ -80,7 +80,7 @@ extension UnusableAdminKey: CustomStringConvertible {
 
 extension UnusablePassKey: CustomStringConvertible {
     /// The problem with the file, and how to create a valid one.
-    public var description: String {
+    package var description: String {
         let fault =
             switch cause {
             case .unreadable(let words):
@@ -93,7 +93,7 @@ extension UnusablePassKey: CustomStringConvertible {
 
 extension ConfigurationProblem.Found: CustomStringConvertible {
     /// The value found, as the end of a sentence.
-    public var description: String {
+    package var description: String {
         switch self {
         case .kind(.null): "null"
         case .kind(.bool): "true or false"
@@ -110,7 +110,7 @@ extension ConfigurationProblem.Found: CustomStringConvertible {
 
 extension ConfigurationProblem.Expectation: CustomStringConvertible {
     /// The expected value, with an example where the form is not obvious.
-    public var description: String {
+    package var description: String {
         switch self {
         case .object: "an object"
         case .list: "a list"
@@ -154,7 +154,7 @@ extension ConfigurationProblem.Expectation: CustomStringConvertible {
 
 extension ConfigurationProblem.Unsupported: CustomStringConvertible {
     /// The reason, with the supported alternatives.
-    public var description: String {
+    package var description: String {
         switch self {
         case .postgres: "this version stores in SQLite only; write `sqlite:` and a file"
         case .xcode:

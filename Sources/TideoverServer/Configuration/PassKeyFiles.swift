@@ -1,9 +1,9 @@
-public import TideoverSignatures
+package import TideoverSignatures
 
 extension Configuration.Pass {
     /// Reads the signing key and the other keys from their files. Only callers that need the keys
     /// open the files; loading a configuration does not.
-    public func open(
+    package func open(
         readFile: (String) throws -> [UInt8]
     ) throws(UnusablePassKey) -> PassIssuer {
         let key = try Self.read(keyFile, readFile) { text throws(KeyError) in
@@ -42,15 +42,15 @@ extension Configuration.Pass {
 }
 
 /// The file of a pass key cannot be read or has invalid content.
-public struct UnusablePassKey: Error, Hashable, Sendable {
+package struct UnusablePassKey: Error, Hashable, Sendable {
     /// The reason.
-    public enum Cause: Hashable, Sendable {
+    package enum Cause: Hashable, Sendable {
         /// The file cannot be read; the text is the reader's error.
         case unreadable(String)
         case noKey(KeyError)
     }
 
     /// The file.
-    public let path: String
-    public let cause: Cause
+    package let path: String
+    package let cause: Cause
 }

@@ -2,10 +2,10 @@ package import TideoverHTTP
 import TideoverJSON
 
 /// Reloads the configuration, or keeps the previous one if the new one is invalid.
-public typealias Reload = @Sendable () async -> Reloading
+package typealias Reload = @Sendable () async -> Reloading
 
 /// The result of reloading the configuration.
-public enum Reloading: Hashable, Sendable {
+package enum Reloading: Hashable, Sendable {
     /// The new configuration is in effect, except these keys, which need a restart.
     case applied(needRestart: [String], notices: [String])
     /// The new configuration is invalid for this reason; the previous one stays in effect.
@@ -27,7 +27,7 @@ public enum Reloading: Hashable, Sendable {
 extension Configuration {
     /// Returns the changed keys that take effect only at startup, when the socket and the database
     /// are opened.
-    public func keysNeedingRestart(since former: Configuration) -> [String] {
+    package func keysNeedingRestart(since former: Configuration) -> [String] {
         let changes = [
             ("server.listen", server.listen != former.server.listen),
             ("server.trustedProxies", server.trustedProxies != former.server.trustedProxies),

@@ -1,14 +1,14 @@
 extension Configuration {
     /// A file with a secret, and the configuration key that names it.
-    public struct SecretFile: Hashable, Sendable {
-        public let key: String
-        public let path: String
+    package struct SecretFile: Hashable, Sendable {
+        package let key: String
+        package let path: String
     }
 
     /// Returns each file with a secret that a server of this configuration opens.
     /// `pass.otherKeyFiles` may contain public keys, which are not secret; `isPrivateKey`
     /// identifies private ones.
-    public func secretFiles(isPrivateKey: (String) -> Bool) -> [SecretFile] {
+    package func secretFiles(isPrivateKey: (String) -> Bool) -> [SecretFile] {
         var files: [SecretFile] = []
         func add(_ key: String, _ path: String?) {
             if let path { files.append(SecretFile(key: key, path: path)) }

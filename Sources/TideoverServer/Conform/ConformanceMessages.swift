@@ -1,11 +1,11 @@
-public import TideoverCore
+package import TideoverCore
 
 /// Translates the messages of a conformance table into facts, for each supported store.
 ///
 /// A table contains decoded data instead of signed data. Its author is trusted, and none of it is
 /// stored.
-public enum ConformanceMessages {
-    public static let translation: ConformanceTranslation = { message in
+package enum ConformanceMessages {
+    package static let translation: ConformanceTranslation = { message in
         switch Store(rawValue: message.store) {
         case .appStore: try AppStoreCase(message).facts()
         case .googlePlay, .revenueCat, .tideover, nil:

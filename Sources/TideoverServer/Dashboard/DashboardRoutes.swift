@@ -101,7 +101,7 @@ extension Service {
     }
 
     /// Returns the path of a link that signs in once, for every app; nil without a dashboard.
-    public func makeDashboardLink() -> String? {
+    package func makeDashboardLink() -> String? {
         dashboard.map { sessions in
             let token = sessions.makeLink(at: probes.uptime())
             return Link(["enter"], [(DashboardSignIn.linkToken, token)]).text

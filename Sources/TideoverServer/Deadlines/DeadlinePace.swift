@@ -1,18 +1,18 @@
-public import TideoverCore
+package import TideoverCore
 
 /// The schedule of the deadline worker.
-public struct DeadlinePace: Sendable {
+package struct DeadlinePace: Sendable {
     /// The longest pause between two checks. Facts learned meanwhile can fall due earlier than all
     /// known deadlines, so this is the maximum delay.
-    public var longestRest: Duration
+    package var longestRest: Duration
     /// The number of customers in one transaction; other writes wait for it.
-    public var batch: Int
+    package var batch: Int
     /// How long a batch is claimed, and after a failure how long it is not retried.
-    public var lease: Milliseconds
+    package var lease: Milliseconds
     /// The longest pause after failures; the pause starts at a second and doubles.
-    public var longestBackoff: Duration
+    package var longestBackoff: Duration
 
-    public init(
+    package init(
         longestRest: Duration = .seconds(1),
         batch: Int = 32,
         lease: Milliseconds = .seconds(30),

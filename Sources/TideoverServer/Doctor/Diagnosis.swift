@@ -1,6 +1,6 @@
-public import TideoverCore
-public import TideoverHTTP
-public import TideoverJSON
+package import TideoverCore
+package import TideoverHTTP
+package import TideoverJSON
 import TideoverSignatures
 import TideoverStorage
 
@@ -10,19 +10,19 @@ import TideoverStorage
 
 extension Finding {
     /// Reports a usable configuration with its notices.
-    public static func configuration(_ configuration: Configuration) -> [Finding] {
+    package static func configuration(_ configuration: Configuration) -> [Finding] {
         let ids = configuration.apps.map(\.id).joined(separator: ", ")
         return [Finding(.configuration, .ok, "it is valid and has the apps \(ids)")]
             + configuration.notices.map { Finding(.configuration, .warning, $0) }
     }
 
     /// Reports the problems of an unusable configuration.
-    public static func configuration(problems: [String]) -> [Finding] {
+    package static func configuration(problems: [String]) -> [Finding] {
         problems.map { Finding(.configuration, .problem, $0) }
     }
 
     /// Checks that purchases of an app unlock something, and that their periods are known.
-    public static func products(of app: Configuration.App) -> Finding {
+    package static func products(of app: Configuration.App) -> Finding {
         let products = app.catalogue.products
         guard !products.isEmpty else {
             return Finding(
@@ -54,7 +54,7 @@ extension Finding {
     }
 
     /// Checks that stores can deliver to the public URL.
-    public static func publicURL(_ configuration: Configuration) -> Finding {
+    package static func publicURL(_ configuration: Configuration) -> Finding {
         guard let url = configuration.server.publicURL else {
             return Finding(.publicURL, .ok, "it is not set")
         }
@@ -73,7 +73,7 @@ extension Finding {
     }
 
     /// Checks that only the owner of a file with a secret can read it.
-    public static func secretFile(_ path: String, named key: String, _ reading: FileReading)
+    package static func secretFile(_ path: String, named key: String, _ reading: FileReading)
         -> Finding
     {
         switch reading {
@@ -111,7 +111,7 @@ extension Finding {
 
 extension Finding {
     /// Checks the key that signs offline passes.
-    public static func pass(_ opened: Result<PassIssuer, UnusablePassKey>?) -> Finding {
+    package static func pass(_ opened: Result<PassIssuer, UnusablePassKey>?) -> Finding {
         switch opened {
         case nil:
             return Finding(
@@ -139,7 +139,7 @@ extension Finding {
     }
 
     /// Reports the state of an app's webhooks, as the server lists them.
-    public static func webhooks(of app: String, _ answer: JSONNode) -> [Finding] {
+    package static func webhooks(of app: String, _ answer: JSONNode) -> [Finding] {
         (answer["webhooks"]?.elements.map { $0 } ?? []).map { webhook in
             let id = webhook["id"]?.string ?? ""
             let subject = "\(app) \(id)"
@@ -168,7 +168,7 @@ extension Finding {
     }
 
     /// Reports the private networks that webhooks may be sent to, so that the operator knows.
-    public static func allowedNetworks(_ settings: [Configuration.Setting]) -> [Finding] {
+    package static func allowedNetworks(_ settings: [Configuration.Setting]) -> [Finding] {
         settings.filter { $0.path.hasSuffix(".allowNetworks") && !$0.text.isEmpty }.map {
             Finding(
                 .allowedNetworks,
@@ -184,7 +184,7 @@ extension Finding {
 
 extension Finding {
     /// Checks that the storage can be opened and is not damaged.
-    public static func storage(
+    package static func storage(
         _ path: String,
         _ reading: StorageReading,
         in folder: FolderReading
@@ -222,7 +222,7 @@ extension Finding {
     }
 
     /// Checks the free space of the disk.
-    public static func disk(_ folder: FolderReading) -> Finding {
+    package static func disk(_ folder: FolderReading) -> Finding {
         guard let free = folder.freeBytes else {
             return Finding(.disk, .warning, "the system does not report the free space")
         }
@@ -238,11 +238,11 @@ extension Finding {
 
 extension Finding {
     /// The name of the bookmarks that `replays` reads.
-    public static let replayBookmark = Cursors.replay
+    package static let replayBookmark = Cursors.replay
 
     /// Reports the replays that a server of this version does not resume, because it crashed during
     /// them.
-    public static func replays(_ storage: StorageReading, version: String) -> [Finding] {
+    package static func replays(_ storage: StorageReading, version: String) -> [Finding] {
         guard case .read(_, _, let replays) = storage else { return [] }
         return replays.compactMap { key, form -> (String, Finding)? in
             guard let document = try? JSONDocument(form, limits: .local),
@@ -255,7 +255,7 @@ extension Finding {
 
     /// Reports a replay that a running server has set aside, from a response to `GET
     /// /v1/apps/{app}/replay`; nil if there is none.
-    public static func replay(
+    package static func replay(
         of app: String,
         in environment: Environment,
         _ answer: JSONNode
@@ -282,7 +282,7 @@ extension Finding {
     private static let tolerance = Ingest.clockTolerance
 
     /// Checks that this machine's clock is not earlier than the newest stored evidence.
-    public static func clock(_ now: Instant, _ storage: StorageReading) -> Finding {
+    package static func clock(_ now: Instant, _ storage: StorageReading) -> Finding {
         guard case .read(_, let newest, _) = storage else {
             return Finding(
                 .clock,
@@ -313,7 +313,7 @@ extension Finding {
 
     /// Checks that a simulated store and the server have the same time. `url` is the URL of the
     /// store's clock.
-    public static func storeClock(
+    package static func storeClock(
         of app: String,
         at url: String,
         _ reading: Result<Instant, some Error>,
@@ -348,7 +348,7 @@ extension Finding {
     }
 
     /// Checks that a simulated store's root is valid at the store's time; nil if the app has none.
-    public static func simulatedRoot(of app: Configuration.App, at instant: Instant) -> Finding? {
+    package static func simulatedRoot(of app: Configuration.App, at instant: Instant) -> Finding? {
         guard let root = app.simulatedStore?.root else { return nil }
         let from = Instant(millisecondsSince1970: root.validity.lowerBound)
         let until = Instant(millisecondsSince1970: root.validity.upperBound)
@@ -380,7 +380,7 @@ extension Finding {
 extension Finding {
     /// Checks that the server can listen, or is already running. `isDatabaseOpen` is true if a
     /// process has the configured database open.
-    public static func listen(
+    package static func listen(
         at address: ListenAddress,
         _ reading: ListenReading,
         version: String,
@@ -419,7 +419,7 @@ extension Finding {
 
     /// Checks that a running server sees its clients' addresses, from the text of its `/metrics`;
     /// nil if the text lacks the counter.
-    public static func clientAddresses(metrics text: String) -> Finding? {
+    package static func clientAddresses(metrics text: String) -> Finding? {
         let name = CounterFamily.untrustedForwarding.name + " "
         guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
             let count = Double(line.dropFirst(name.count))
@@ -438,7 +438,7 @@ extension Finding {
 
     /// Checks what a running server knows about revoked certificates, from the text of its
     /// `/metrics`; nil if it does not ask.
-    public static func revocation(metrics text: String) -> Finding? {
+    package static func revocation(metrics text: String) -> Finding? {
         let lines = text.split(separator: "\n")
         func count(_ state: RevocationTable.State) -> Int? {
             let name = "\(MetricsRoute.certificates){state=\"\(state.rawValue)\"} "
@@ -471,7 +471,7 @@ extension Finding {
 
     /// Checks that the limit of open files is high enough for the connections and the server
     /// itself.
-    public static func fileDescriptors(
+    package static func fileDescriptors(
         _ reading: FileLimitReading,
         needed: Int,
         connections: Int
@@ -490,7 +490,7 @@ extension Finding {
     }
 
     /// Checks that root certificates for TLS connections are installed.
-    public static func roots(arePresent: Bool, places: [String]) -> Finding {
+    package static func roots(arePresent: Bool, places: [String]) -> Finding {
         let places = places.joined(separator: " or ")
         guard arePresent else {
             return Finding(

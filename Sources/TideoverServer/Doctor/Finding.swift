@@ -1,7 +1,7 @@
 /// One check of `tideover doctor`: what it found, and how to fix it.
-public struct Finding: Hashable, Sendable {
+package struct Finding: Hashable, Sendable {
     /// The severity of a finding.
-    public enum Verdict: String, Hashable, Sendable, CaseIterable {
+    package enum Verdict: String, Hashable, Sendable, CaseIterable {
         /// No problem.
         case ok
         /// The server works, but not as expected.
@@ -11,7 +11,7 @@ public struct Finding: Hashable, Sendable {
     }
 
     /// The checks, in the order of the report.
-    public enum Check: String, Hashable, Sendable, CaseIterable {
+    package enum Check: String, Hashable, Sendable, CaseIterable {
         case configuration
         case products
         case publicURL = "public-url"
@@ -43,15 +43,15 @@ public struct Finding: Hashable, Sendable {
     }
 
     /// The check.
-    public let check: Check
+    package let check: Check
     /// The subject among several, such as an app's id or a file.
-    public let subject: String?
+    package let subject: String?
     /// The severity.
-    public let verdict: Verdict
+    package let verdict: Verdict
     /// The result, a sentence without its full stop.
-    public let detail: String
+    package let detail: String
     /// How to fix it, in sentences; nil if no action is needed.
-    public let advice: String?
+    package let advice: String?
 
     init(
         _ check: Check,

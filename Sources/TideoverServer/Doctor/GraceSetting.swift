@@ -1,9 +1,9 @@
-public import TideoverAppStore
+package import TideoverAppStore
 import TideoverCore
-public import TideoverHTTP
+package import TideoverHTTP
 
 /// The billing grace period set in App Store Connect, or the reason it is unknown.
-public enum GraceSetting: Sendable {
+package enum GraceSetting: Sendable {
     case stated(BillingGraceSetting)
     /// The reason in a sentence, without its full stop.
     case untold(String)
@@ -11,7 +11,7 @@ public enum GraceSetting: Sendable {
     /// Queries App Store Connect with the app's App Store Server API key. Most such keys are for
     /// purchases only, and App Store Connect rejects them. `connect` sends requests to App Store
     /// Connect; paths are relative to its URL. Throws `CancellationError`.
-    public static func ask(
+    package static func ask(
         _ access: StoreAccess,
         of app: App,
         clock: @escaping Clock,

@@ -1,4 +1,4 @@
-public import TideoverCore
+package import TideoverCore
 import TideoverGooglePlay
 
 // Findings from the checks of Google Play.
@@ -9,7 +9,7 @@ extension Finding {
     // MARK: The service account
 
     /// Reports an app without credentials to query Google Play.
-    public static func playKey(missingOf app: Configuration.App) -> Finding {
+    package static func playKey(missingOf app: Configuration.App) -> Finding {
         Finding(
             .storeKey,
             of: subject(app.id),
@@ -21,7 +21,7 @@ extension Finding {
     }
 
     /// Reports whether Google Play accepts the service account, and whether the clocks agree.
-    public static func play(
+    package static func play(
         _ knock: PlayLook.Knock,
         skew: Milliseconds?,
         of app: Configuration.App,
@@ -84,7 +84,7 @@ extension Finding {
 
     /// Reports whether the push subscription is the configured one, and whether a notification
     /// arrives.
-    public static func play(_ reading: PlayLook, of app: Configuration.App) -> [Finding] {
+    package static func play(_ reading: PlayLook, of app: Configuration.App) -> [Finding] {
         [pushSubscription(reading.arrivals, of: app), arrival(reading, of: app)]
             .compactMap(\.self)
     }
@@ -158,7 +158,7 @@ extension Finding {
     }
 
     /// Reports the push endpoint to set in Pub/Sub; nil for an app that receives no notifications.
-    public static func pushEndpoint(
+    package static func pushEndpoint(
         of app: Configuration.App,
         under publicURL: String?
     ) -> Finding? {

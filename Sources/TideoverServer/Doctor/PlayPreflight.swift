@@ -6,7 +6,7 @@ import TideoverGooglePlay
 extension Finding {
     /// Checks that Google Play's base plans match the catalogue, and that their settings do not
     /// lock customers out without notice.
-    public static func basePlans(
+    package static func basePlans(
         of app: Configuration.App,
         _ settings: PlaySettings
     ) -> [Finding] {

@@ -1,14 +1,14 @@
-public import TideoverGooglePlay
+package import TideoverGooglePlay
 
 /// The subscriptions that Google Play lists for an app, or the reason they are unknown.
-public enum PlaySettings: Sendable {
+package enum PlaySettings: Sendable {
     case stated([SubscriptionOnSale])
     case untold(PlayAPIFailure)
 
     /// Queries them with the app's service account; nil if it has none.
     ///
     /// - Throws: `CancellationError`.
-    public static func ask(_ trust: PlayTrust) async throws -> PlaySettings? {
+    package static func ask(_ trust: PlayTrust) async throws -> PlaySettings? {
         guard let api = trust.api else { return nil }
         do {
             return .stated(try await api.allSubscriptionsOnSale())

@@ -1,27 +1,27 @@
-public import TideoverCore
-public import TideoverGooglePlay
-public import TideoverJSON
+package import TideoverCore
+package import TideoverGooglePlay
+package import TideoverJSON
 
 /// The content of a response to `GET /v1/apps/{app}/arrivals?store=googlePlay`.
-public struct PlayArrivals: Hashable, Sendable {
+package struct PlayArrivals: Hashable, Sendable {
     /// A push with a token that is not this app's.
-    public struct Misdirected: Hashable, Sendable {
-        public let at: Instant
-        public let reason: String
+    package struct Misdirected: Hashable, Sendable {
+        package let at: Instant
+        package let reason: String
         /// The content of its token, if Google signed it.
-        public let audience: String?
-        public let email: String?
+        package let audience: String?
+        package let email: String?
     }
 
     /// The time of the response, by the server's clock.
-    public let asOf: Instant
-    public let lastArrivedAt: Instant?
+    package let asOf: Instant
+    package let lastArrivedAt: Instant?
     /// When each test notification since the server's start arrived, newest last.
-    public let tests: [Instant]
-    public let misdirected: Misdirected?
+    package let tests: [Instant]
+    package let misdirected: Misdirected?
 
     /// Returns nil if the JSON is not such a response.
-    public init?(_ answer: JSONNode) {
+    package init?(_ answer: JSONNode) {
         func instant(_ node: JSONNode?) -> Instant? {
             node?.string.flatMap { Instant(rfc3339: $0) }
         }
@@ -49,15 +49,15 @@ public struct PlayArrivals: Hashable, Sendable {
 }
 
 /// The result of checking Google Play for one app.
-public struct PlayLook: Sendable {
+package struct PlayLook: Sendable {
     /// The result of a query without side effects.
-    public enum Knock: Sendable {
+    package enum Knock: Sendable {
         case answered
         case refused(PlayAPIFailure)
     }
 
     /// The result of waiting for a test notification, which must be sent by hand.
-    public enum Test: Hashable, Sendable {
+    package enum Test: Hashable, Sendable {
         /// Notifications arrived within the last day, so there was no wait.
         case notNeeded
         case arrived
@@ -65,13 +65,13 @@ public struct PlayLook: Sendable {
     }
 
     /// The server's response at the end of the wait.
-    public let arrivals: PlayArrivals
-    public let test: Test
+    package let arrivals: PlayArrivals
+    package let test: Test
 }
 
 /// Sends Google Play a query without side effects, and waits until a server reports the arrival of
 /// a test notification.
-public struct PlayTrial: Sendable {
+package struct PlayTrial: Sendable {
     private let trust: PlayTrust
     private let timing: Timing
     private let patience: Milliseconds
@@ -80,7 +80,7 @@ public struct PlayTrial: Sendable {
     private static let pause = Duration.seconds(2)
 
     /// Where to send a test notification in the Play Console.
-    public static let whereToClick =
+    package static let whereToClick =
         "in the Play Console: Monetize with Play, Monetization setup, Real-time developer "
         + "notifications, Send test notification"
 
@@ -90,7 +90,7 @@ public struct PlayTrial: Sendable {
     ///   - uptime: A monotonic clock in nanoseconds.
     ///   - sleep: Suspends the caller for a duration.
     ///   - patience: The maximum wait for a notification.
-    public init(
+    package init(
         _ trust: PlayTrust,
         clock: @escaping Clock,
         uptime: @escaping @Sendable () -> Int64,
@@ -106,7 +106,7 @@ public struct PlayTrial: Sendable {
     /// nil if no credentials are configured.
     ///
     /// - Throws: `CancellationError`.
-    public func knock() async throws -> (knock: PlayLook.Knock, skew: Milliseconds?)? {
+    package func knock() async throws -> (knock: PlayLook.Knock, skew: Milliseconds?)? {
         guard let api = trust.api else { return nil }
         do {
             let answer = try await api.subscription("tideover-doctor-asks-whether-it-may")
@@ -120,7 +120,7 @@ public struct PlayTrial: Sendable {
 
     /// Waits for a test notification, unless notifications arrive already. `arrivals` queries the
     /// server; `telling` receives progress messages.
-    public func wait(
+    package func wait(
         arrivals: @Sendable () async throws -> PlayArrivals,
         telling: (String) -> Void
     ) async throws -> PlayLook {

@@ -1,13 +1,13 @@
 import TideoverAppStore
-public import TideoverCore
-public import TideoverJSON
+package import TideoverCore
+package import TideoverJSON
 
 // Findings that compare the store's settings and purchases with the catalogue.
 
 extension Finding {
     /// Checks that the catalogue lists every product bought, from a response to `GET
     /// /v1/apps/{app}/survey`; nil if it is not one.
-    public static func catalogue(
+    package static func catalogue(
         of app: Configuration.App,
         in environment: Environment,
         _ answer: JSONNode
@@ -41,13 +41,13 @@ extension Finding {
     }
 
     /// Reports why the purchases could not be read.
-    public static func catalogue(of subject: String, unknown reason: String) -> Finding {
+    package static func catalogue(of subject: String, unknown reason: String) -> Finding {
         Finding(.catalogue, of: subject, .warning, "the purchases are unknown: \(reason)")
     }
 
     /// Checks that the store's billing grace period matches the catalogue. It uses App Store
     /// Connect, or the failures in a response to `GET /v1/apps/{app}/survey`.
-    public static func grace(
+    package static func grace(
         of app: Configuration.App,
         in environment: Environment,
         _ setting: GraceSetting,

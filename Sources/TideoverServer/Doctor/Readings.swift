@@ -1,10 +1,10 @@
-public import TideoverCore
-public import TideoverStorage
+package import TideoverCore
+package import TideoverStorage
 
 // The readings of the machine that the doctor's caller takes.
 
 /// The result of reading the storage without changing it.
-public enum StorageReading: Hashable, Sendable {
+package enum StorageReading: Hashable, Sendable {
     /// The storage does not exist.
     case missing
     /// Another process has it open; `holder` is its id, if known.
@@ -21,21 +21,21 @@ public enum StorageReading: Hashable, Sendable {
 }
 
 /// The file system's information about a folder.
-public struct FolderReading: Hashable, Sendable {
+package struct FolderReading: Hashable, Sendable {
     /// Whether this user may create files there.
-    public let isWritable: Bool
+    package let isWritable: Bool
     /// The number of bytes this user can still write; nil if unknown.
-    public let freeBytes: Int64?
+    package let freeBytes: Int64?
 
     /// Creates a reading.
-    public init(isWritable: Bool, freeBytes: Int64?) {
+    package init(isWritable: Bool, freeBytes: Int64?) {
         self.isWritable = isWritable
         self.freeBytes = freeBytes
     }
 }
 
 /// The file system's information about a file.
-public enum FileReading: Hashable, Sendable {
+package enum FileReading: Hashable, Sendable {
     case missing
     /// This user may not read it.
     case unreadable
@@ -44,7 +44,7 @@ public enum FileReading: Hashable, Sendable {
 }
 
 /// The process at the address where the server is to listen.
-public enum ListenReading: Hashable, Sendable {
+package enum ListenReading: Hashable, Sendable {
     /// No process; the server can listen there.
     case free
     /// A Tideover of this version.
@@ -56,15 +56,15 @@ public enum ListenReading: Hashable, Sendable {
 }
 
 /// The maximum number of files a process may have open.
-public struct FileLimitReading: Hashable, Sendable {
+package struct FileLimitReading: Hashable, Sendable {
     /// The soft limit of a running server, raised as far as it needs and may; otherwise the limit a
     /// new server could reach.
-    public let most: Int64
+    package let most: Int64
     /// The process with this limit; nil for the current process.
-    public let process: Int32?
+    package let process: Int32?
 
     /// Creates a reading.
-    public init(most: Int64, process: Int32?) {
+    package init(most: Int64, process: Int32?) {
         self.most = most
         self.process = process
     }

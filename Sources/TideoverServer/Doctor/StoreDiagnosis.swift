@@ -1,12 +1,12 @@
 package import TideoverAppStore
 package import TideoverCore
-public import TideoverJSON
+package import TideoverJSON
 
 // Findings from the checks of the stores.
 
 extension Finding {
     /// Reports the result of a store check: the key, the clocks, and the arrival of notifications.
-    public static func store(_ reading: StoreReading) -> [Finding] {
+    package static func store(_ reading: StoreReading) -> [Finding] {
         let subject = "\(reading.app) \(reading.environment.rawValue)"
         let clock = reading.skew.map { storeSkew(subject, $0) }
         switch reading.outcome {
@@ -30,7 +30,7 @@ extension Finding {
     // MARK: The key
 
     /// Reports an app without credentials to query its store.
-    public static func storeKey(missingOf app: Configuration.App) -> Finding {
+    package static func storeKey(missingOf app: Configuration.App) -> Finding {
         Finding(
             .storeKey,
             of: app.id,
@@ -41,7 +41,7 @@ extension Finding {
     }
 
     /// Reports a key that cannot be read.
-    public static func storeKey(unusable reason: String) -> Finding {
+    package static func storeKey(unusable reason: String) -> Finding {
         Finding(.storeKey, .problem, reason)
     }
 
@@ -270,7 +270,7 @@ extension Finding {
 
 extension Finding {
     /// Checks the URL to register for an app's notifications; nil for an app that receives none.
-    public static func notificationURL(
+    package static func notificationURL(
         of app: Configuration.App,
         under publicURL: String?
     ) -> Finding? {
@@ -337,7 +337,7 @@ extension Finding {
 extension Finding {
     /// Reports overdue notifications, from a response to `GET /v1/apps/{app}/arrivals`; nil if it
     /// is not one.
-    public static func silence(_ answer: JSONNode) -> Finding? {
+    package static func silence(_ answer: JSONNode) -> Finding? {
         guard let app = answer["app"]?.string, let environment = answer["environment"]?.string,
             let since = answer["since"]?.string
         else { return nil }
@@ -360,7 +360,7 @@ extension Finding {
     }
 
     /// Reports why the server could not be queried for arrivals.
-    public static func silence(of app: String, unknown reason: String) -> Finding {
+    package static func silence(of app: String, unknown reason: String) -> Finding {
         Finding(.silence, of: app, .warning, "the server does not report it: \(reason)")
     }
 }

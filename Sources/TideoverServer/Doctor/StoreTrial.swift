@@ -1,23 +1,23 @@
-public import TideoverAppStore
-public import TideoverCore
+package import TideoverAppStore
+package import TideoverCore
 import TideoverHTTP
-public import TideoverJSON
+package import TideoverJSON
 
 /// A test notification that a server received.
-public struct TestArrival: Hashable, Sendable {
+package struct TestArrival: Hashable, Sendable {
     /// The store's id of the notification.
-    public let notificationUUID: String
+    package let notificationUUID: String
     /// The time of arrival by the server's clock.
-    public let arrivedAt: Instant
+    package let arrivedAt: Instant
 
     /// Creates an arrival.
-    public init(notificationUUID: String, arrivedAt: Instant) {
+    package init(notificationUUID: String, arrivedAt: Instant) {
         self.notificationUUID = notificationUUID
         self.arrivedAt = arrivedAt
     }
 
     /// Returns the tests in a response to `GET /v1/apps/{app}/arrivals`.
-    public static func all(in answer: JSONNode) -> [TestArrival] {
+    package static func all(in answer: JSONNode) -> [TestArrival] {
         (answer["tests"]?.elements.map { $0 } ?? []).compactMap { test in
             guard let uuid = test["notificationUUID"]?.string,
                 let at = test["arrivedAt"]?.string.flatMap({ Instant(rfc3339: $0) })
@@ -28,9 +28,9 @@ public struct TestArrival: Hashable, Sendable {
 }
 
 /// The result of checking the store of one app in one environment.
-public struct StoreReading: Sendable {
+package struct StoreReading: Sendable {
     /// The result of requesting a test notification.
-    public enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         /// The store rejected the request.
         case refused(AppStoreAPIFailure)
         /// The store accepts requests; no test was requested because no server is running.
@@ -40,26 +40,26 @@ public struct StoreReading: Sendable {
     }
 
     /// The progress of a test notification.
-    public struct Test: Sendable {
+    package struct Test: Sendable {
         /// The delivery attempts that the store reported, oldest first.
-        public internal(set) var attempts: [SentNotification.Attempt] = []
+        package internal(set) var attempts: [SentNotification.Attempt] = []
         /// The time from the request to the arrival at the server; nil if it has not arrived.
-        public internal(set) var arrivedAfter: Milliseconds?
+        package internal(set) var arrivedAfter: Milliseconds?
         /// How long the trial waited.
-        public internal(set) var waited = Milliseconds.zero
+        package internal(set) var waited = Milliseconds.zero
         /// Why the store's own copy of the notification failed verification.
-        public internal(set) var disbelief: String?
+        package internal(set) var disbelief: String?
         /// Whether the signed content was readable and named the app.
-        public internal(set) var isOfApp = false
+        package internal(set) var isOfApp = false
         /// Why the server could not be queried for arrivals.
-        public internal(set) var serverSilence: String?
+        package internal(set) var serverSilence: String?
     }
 
-    public let app: String
-    public let environment: Environment
+    package let app: String
+    package let environment: Environment
     /// The store's clock minus ours, from the dates of responses; nil if none had a date.
-    public let skew: Milliseconds?
-    public let outcome: Outcome
+    package let skew: Milliseconds?
+    package let outcome: Outcome
 
     init(_ access: StoreAccess, of app: App, skew: Milliseconds?, _ outcome: Outcome) {
         self.app = app.id
@@ -71,7 +71,7 @@ public struct StoreReading: Sendable {
 
 /// Requests a test notification from a store, and waits until the server reports its arrival or the
 /// store reports a failure.
-public struct StoreTrial: Sendable {
+package struct StoreTrial: Sendable {
     private let app: App
     private let trust: AppStoreTrust
     private let access: StoreAccess
@@ -87,7 +87,7 @@ public struct StoreTrial: Sendable {
     /// Creates a trial of the store behind `access`; nil for an app not sold on the App Store.
     /// `clock` is the server's clock, which dates tokens. `uptime` is a monotonic clock in
     /// nanoseconds. `patience` is the maximum wait for a notification.
-    public init?(
+    package init?(
         _ access: StoreAccess,
         of app: App,
         clock: @escaping Clock,
@@ -113,7 +113,7 @@ public struct StoreTrial: Sendable {
     /// Checks whether the store accepts our requests, by querying a test that does not exist.
     ///
     /// - Throws: `CancellationError`.
-    public func knock() async throws -> StoreReading {
+    package func knock() async throws -> StoreReading {
         do {
             let never = "00000000-0000-4000-8000-000000000000_0"
             let answer = try await api.testNotificationStatus(never)
@@ -131,7 +131,7 @@ public struct StoreTrial: Sendable {
     /// receives progress messages.
     ///
     /// - Throws: `CancellationError`.
-    public func run(
+    package func run(
         arrivals: @Sendable () async throws -> [TestArrival],
         telling: (String) -> Void
     ) async throws -> StoreReading {

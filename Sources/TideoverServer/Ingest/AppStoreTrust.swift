@@ -1,12 +1,12 @@
-public import TideoverAppStore
+package import TideoverAppStore
 package import TideoverCore
 package import TideoverJSON
-public import TideoverSignatures
+package import TideoverSignatures
 
 /// The trust of one app in the App Store: the roots of each environment, and the required identity
 /// in signed data.
-public struct AppStoreTrust: Sendable {
-    public let identity: AppStoreIdentity
+package struct AppStoreTrust: Sendable {
+    package let identity: AppStoreIdentity
     private let verifier: ChainVerifier
     private let authorities: [TrustAnchor: Authority]
     private let receiptVerifier: SignedDataVerifier
@@ -15,7 +15,7 @@ public struct AppStoreTrust: Sendable {
 
     /// Creates trust in the given roots only. Receipts have separate roots with RSA keys. Revoked
     /// certificates are rejected if a list of them is given.
-    public init(
+    package init(
         identity: AppStoreIdentity,
         authorities: [TrustAnchor: Authority],
         receiptAuthorities: [TrustAnchor: Authority] = [:],
@@ -41,7 +41,7 @@ public struct AppStoreTrust: Sendable {
 
     /// Returns the trusted roots: Apple's built-in root for production and sandbox, and a
     /// configured simulated store's root for `simulated` only.
-    public static func roots(simulated: TrustAnchor?) throws(TrustAnchorError) -> [TrustAnchor:
+    package static func roots(simulated: TrustAnchor?) throws(TrustAnchorError) -> [TrustAnchor:
         Authority]
     {
         let apple = try TrustAnchor(name: "apple", der: AppStoreSigning.appleRoot)
@@ -52,7 +52,7 @@ public struct AppStoreTrust: Sendable {
 
     /// Returns the roots of receipts: the operator's root for production and sandbox, and a
     /// simulated store's root for `simulated` only. There is no built-in root.
-    public static func receiptRoots(
+    package static func receiptRoots(
         appStore: TrustAnchor?,
         simulated: TrustAnchor?
     ) -> [TrustAnchor: Authority] {

@@ -1,13 +1,13 @@
 import TideoverCore
-public import TideoverGooglePlay
+package import TideoverGooglePlay
 import TideoverHTTP
 import TideoverJSON
 import TideoverSignatures
 import TideoverStorage
 
 /// The trust of one app in Google Play: who may push, and how the store is queried.
-public struct PlayTrust: Sendable {
-    public let identity: PlayIdentity
+package struct PlayTrust: Sendable {
+    package let identity: PlayIdentity
     /// The app's package name.
     var packageName: String { identity.packageName }
     /// Nil if nothing is pushed.
@@ -28,7 +28,7 @@ public struct PlayTrust: Sendable {
     ///   - keys: Google's keys for push tokens.
     ///   - api: The client that queries the store about this app.
     ///   - pubSub: The client that pulls messages; nil if none are pulled.
-    public init(
+    package init(
         identity: PlayIdentity,
         expectation: PushExpectation?,
         keys: PushKeys,
@@ -53,7 +53,7 @@ public struct PlayTrust: Sendable {
     ///   - keys: Google's keys for push tokens.
     ///   - api: The client that queries the store about this app.
     ///   - pubSub: The client that pulls messages; nil if none are pulled.
-    public init?(
+    package init?(
         _ configured: Configuration.App,
         keys: PushKeys,
         api: PlayAPI?,
@@ -108,7 +108,7 @@ public struct PlayTrust: Sendable {
     }
 
     /// The address of the service account for queries; nil if there is none.
-    public var askingEmail: String? { api?.account.clientEmail }
+    package var askingEmail: String? { api?.account.clientEmail }
 
     /// The explanation for an answer that is based only on the types of notifications.
     static let missingAccount =

@@ -1,10 +1,10 @@
-public import TideoverCore
-public import TideoverRevenueCat
+package import TideoverCore
+package import TideoverRevenueCat
 import TideoverSignatures
 import TideoverStorage
 
 /// The trust of one app in RevenueCat: how its webhooks are verified, and how it is queried.
-public struct RevenueCatTrust: Sendable {
+package struct RevenueCatTrust: Sendable {
     let check: WebhookCheck
     /// Nil if no API key is configured, so that RevenueCat is not queried.
     let api: RevenueCatAPI?
@@ -17,7 +17,7 @@ public struct RevenueCatTrust: Sendable {
     ///   - authorization: The required `Authorization` value of webhooks; nil if none is set.
     ///   - signatureSecret: The secret that signs webhooks; nil if they are unsigned.
     ///   - api: The client that queries RevenueCat about customers.
-    public init(
+    package init(
         environments: [Environment],
         catalogue: Catalogue,
         authorization: String? = nil,
@@ -41,7 +41,7 @@ public struct RevenueCatTrust: Sendable {
     }
 
     /// Creates the trust for a configured app; nil if it has no RevenueCat project.
-    public init?(
+    package init?(
         _ configured: Configuration.App,
         authorization: String? = nil,
         signatureSecret: [UInt8]? = nil,

@@ -1,19 +1,19 @@
-public import TideoverAppStore
-public import TideoverCore
-public import TideoverJSON
-public import TideoverRevenueCat
+package import TideoverAppStore
+package import TideoverCore
+package import TideoverJSON
+package import TideoverRevenueCat
 import TideoverSignatures
 
 /// An inspection of data that the App Store signed: its type, whether it is valid, and what it
 /// would change. Nothing is stored.
-public struct Inspection: Sendable {
+package struct Inspection: Sendable {
     /// The apparent type of the input, valid or not.
-    public let input: InspectedInput
-    public let verdict: Verdict
+    package let input: InspectedInput
+    package let verdict: Verdict
     /// The instant of the standings.
-    public let instant: Instant
+    package let instant: Instant
 
-    public enum Verdict: Sendable {
+    package enum Verdict: Sendable {
         /// Valid data: its content, its facts, and the standing of each lineage from these facts
         /// alone.
         case accepted(AppStoreReading, facts: [Fact], standings: [LineageStanding])
@@ -25,14 +25,14 @@ public struct Inspection: Sendable {
     }
 
     /// The standing of one lineage, derived from a set of facts.
-    public struct LineageStanding: Sendable {
-        public let lineage: Lineage
-        public let standing: Standing
+    package struct LineageStanding: Sendable {
+        package let lineage: Lineage
+        package let standing: Standing
     }
 
     /// Inspects raw bytes: a notification's body, a bare JWS, a receipt or a response of
     /// verifyReceipt.
-    public init(
+    package init(
         _ bytes: [UInt8],
         trust: AppStoreTrust,
         catalogue: Catalogue,
@@ -120,12 +120,12 @@ public struct Inspection: Sendable {
     }
 
     /// Whether it could be read, and is valid if it is signed.
-    public var isAccepted: Bool {
+    package var isAccepted: Bool {
         if case .refused = verdict { false } else { true }
     }
 
     /// Writes the inspection as one JSON object.
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.field("input", input.words)
             switch verdict {
@@ -188,7 +188,7 @@ extension Inspection.LineageStanding {
 }
 
 /// The apparent type of some bytes before verification.
-public enum InspectedInput: Hashable, Sendable {
+package enum InspectedInput: Hashable, Sendable {
     case empty
     case notification
     case signedDocument
@@ -249,7 +249,7 @@ public enum InspectedInput: Hashable, Sendable {
         }
     }
 
-    public var words: String {
+    package var words: String {
         switch self {
         case .empty: "nothing: the input is empty"
         case .notification: "an App Store Server Notification body"

@@ -1,11 +1,11 @@
-public import TideoverCore
-public import TideoverHTTP
+package import TideoverCore
+package import TideoverHTTP
 
 /// Replays of the stored evidence, which run in the background.
 extension Service {
     /// Runs requested replays, and replays that an earlier server did not complete, until
     /// cancelled.
-    public func replay() async {
+    package func replay() async {
         await withTaskGroup { group in
             for replayer in replayers { group.addTask { await replayer.work(sleep: sleep) } }
         }
@@ -13,7 +13,7 @@ extension Service {
 
     /// Replays the evidence of one app in one environment now. Returns the response of `GET
     /// /v1/apps/{app}/replay`, or 404 if there is no such app or environment.
-    public func replayNow(app: String, environment: Environment, apply: Bool) async -> Response {
+    package func replayNow(app: String, environment: Environment, apply: Bool) async -> Response {
         guard let replayer = replayers.first(app, environment) else {
             return Problem.notFound.response
         }

@@ -102,7 +102,7 @@ extension Configuration.Retention {
 
 extension Service {
     /// Runs the retention worker until cancelled.
-    public func prune(
+    package func prune(
         keeping retention: Configuration.Retention,
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) }
     ) async {

@@ -3,23 +3,23 @@ import TideoverHTTP
 import TideoverRevenueCat
 
 /// The apps with RevenueCat's SDKs that send their requests here, as configured.
-public struct RevenueCatSDK: Hashable, Sendable {
+package struct RevenueCatSDK: Hashable, Sendable {
     /// The public keys in builds for the App Store.
-    public let appStoreKeys: [String]
+    package let appStoreKeys: [String]
     /// The public keys in builds for Google Play.
-    public let googlePlayKeys: [String]
+    package let googlePlayKeys: [String]
     /// The offering that an app shows without another choice; nil for none.
-    public let currentOffering: String?
+    package let currentOffering: String?
     /// What an app offers for sale.
-    public let offerings: [Offering]
+    package let offerings: [Offering]
 
     /// Packages that an app shows together.
-    public struct Offering: Hashable, Sendable {
-        public let identifier: String
-        public let description: String
-        public let packages: [Package]
+    package struct Offering: Hashable, Sendable {
+        package let identifier: String
+        package let description: String
+        package let packages: [Package]
 
-        public init(identifier: String, description: String, packages: [Package]) {
+        package init(identifier: String, description: String, packages: [Package]) {
             self.identifier = identifier
             self.description = description
             self.packages = packages
@@ -27,17 +27,17 @@ public struct RevenueCatSDK: Hashable, Sendable {
     }
 
     /// One choice of an offering, with its products in the stores.
-    public struct Package: Hashable, Sendable {
-        public let identifier: String
-        public let products: [String]
+    package struct Package: Hashable, Sendable {
+        package let identifier: String
+        package let products: [String]
 
-        public init(identifier: String, products: [String]) {
+        package init(identifier: String, products: [String]) {
             self.identifier = identifier
             self.products = products
         }
     }
 
-    public init(
+    package init(
         appStoreKeys: [String] = [],
         googlePlayKeys: [String] = [],
         currentOffering: String? = nil,

@@ -1,18 +1,18 @@
 import TideoverCore
-public import TideoverHTTP
+package import TideoverHTTP
 import TideoverLocks
-public import TideoverSignatures
+package import TideoverSignatures
 
 /// What OCSP responders answered about the certificates that sign the App Store's data. It is kept
 /// in memory only, for the whole process.
 ///
 /// Verification reads it and never waits for the network. A certificate that it does not know is
 /// accepted, and asked about in the background.
-public final class RevocationList: Sendable {
+package final class RevocationList: Sendable {
     private let table: Locked<RevocationTable>
 
     /// Creates an empty list of at most `capacity` certificates.
-    public init(capacity: Int = 128) {
+    package init(capacity: Int = 128) {
         table = Locked(RevocationTable(capacity: capacity))
     }
 
@@ -34,9 +34,9 @@ public final class RevocationList: Sendable {
 }
 
 /// The list of revocations with the connection to OCSP responders.
-public struct RevocationChecks: Sendable {
+package struct RevocationChecks: Sendable {
     /// The result of a request to a responder.
-    public enum Exchange: Sendable {
+    package enum Exchange: Sendable {
         case response(status: Int, body: [UInt8])
         /// The URL is not one that may be asked about certificates below the anchor.
         case forbidden
@@ -45,14 +45,14 @@ public struct RevocationChecks: Sendable {
     }
 
     /// Sends a request to a responder that a certificate below an anchor names.
-    public typealias Send =
+    package typealias Send =
         @Sendable (_ responder: String, _ anchor: TrustAnchor, _ request: Request) async -> Exchange
 
     let list: RevocationList
     let send: Send
 
     /// Creates checks that fill a list.
-    public init(list: RevocationList, send: @escaping Send) {
+    package init(list: RevocationList, send: @escaping Send) {
         self.list = list
         self.send = send
     }

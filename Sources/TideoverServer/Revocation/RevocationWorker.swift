@@ -139,7 +139,7 @@ struct RevocationWorker: Sendable {
 
 extension Service {
     /// Asks about revoked certificates until cancelled, if the configuration asks for it.
-    public func checkRevocation() async {
+    package func checkRevocation() async {
         await revocationWorker?.run(sleep: sleep)
     }
 

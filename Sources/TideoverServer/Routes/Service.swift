@@ -1,17 +1,17 @@
-public import TideoverCore
-public import TideoverHTTP
+package import TideoverCore
+package import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
-public import TideoverStorage
+package import TideoverStorage
 
 /// Tideover as one function from request to response. It opens no socket and no database; the
 /// caller provides both.
-public struct Service: Sendable {
+package struct Service: Sendable {
     let apps: [String: App]
     let storage: any Storage
     let clock: Clock
     let log: Log
-    public let version: String
+    package let version: String
     /// The keys that authorise requests.
     let keys: Locked<KeyTable>
     let random: @Sendable () -> UInt64
@@ -55,7 +55,7 @@ public struct Service: Sendable {
     let sdkKeys: SDKKeyTable
     let sleep: Sleep
     /// Reloads the configuration; nil for a service without a configuration file.
-    public let reload: Reload?
+    package let reload: Reload?
 
     /// Creates a service over a storage, and reads its keys.
     ///
@@ -82,7 +82,7 @@ public struct Service: Sendable {
     ///   - random: A cryptographically secure source for new keys.
     /// - Throws: `StorageError` if the keys, the versions of the policy, or the progress of an
     ///   earlier backfill cannot be read.
-    public init(
+    package init(
         apps: [App],
         storage: any Storage,
         version: String,
@@ -247,18 +247,18 @@ public struct Service: Sendable {
     }
 
     /// The handler for a socket server or for direct calls. It never throws.
-    public var handler: Handler {
+    package var handler: Handler {
         { request in await answer(request) }
     }
 
     /// Stores the counts since the last call, and logs the number of suppressed lines.
-    public func flushTallies() async {
+    package func flushTallies() async {
         refusals.flush()
         await tallies.flush()
     }
 
     /// Stores counts every `interval` until cancelled, then once more.
-    public func run(every interval: Duration = .seconds(1)) async {
+    package func run(every interval: Duration = .seconds(1)) async {
         while !Task.isCancelled {
             try? await Task.sleep(for: interval)
             await flushTallies()
@@ -275,7 +275,7 @@ public struct Service: Sendable {
 
     /// Runs the deadline worker until cancelled, by the service's clock. `sleep` throws on
     /// cancellation.
-    public func meetDeadlines(
+    package func meetDeadlines(
         _ pace: DeadlinePace = DeadlinePace(),
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) }
     ) async {
@@ -301,7 +301,7 @@ public struct Service: Sendable {
     }
 
     /// Pulls the Google Play notifications of each app that is configured to, until cancelled.
-    public func pullNotifications() async {
+    package func pullNotifications() async {
         await withTaskGroup { group in
             for app in apps.values {
                 guard let trust = app.googlePlay, let pubSub = trust.pubSub else { continue }
@@ -317,7 +317,7 @@ public struct Service: Sendable {
     }
 
     /// Raises an alarm if expected notifications do not arrive, until cancelled.
-    public func watchForSilence() async {
+    package func watchForSilence() async {
         await withTaskGroup { group in
             for worker in silenceWorkers { group.addTask { await worker.run(sleep: sleep) } }
         }
@@ -353,20 +353,20 @@ public struct Service: Sendable {
     }
 
     /// Makes `/readyz` report that the server is about to stop. Other routes are unaffected.
-    public func beginDraining() { readiness.beginDraining() }
+    package func beginDraining() { readiness.beginDraining() }
 
     /// Cancels running and waiting reports, so that they do not delay the server's stop.
-    public func endReports() { longReads.stop() }
+    package func endReports() { longReads.stop() }
 
     /// The ids of the apps with real purchases and without a public or secret key.
-    public var appsWithoutKey: [String] {
+    package var appsWithoutKey: [String] {
         keys.withLock { keys in
             apps.values.filter { !$0.isRehearsal && !keys.hasKey(for: $0.id) }.map(\.id).sorted()
         }
     }
 
     /// Whether the configured admin key was revoked as a stored key, and so is invalid.
-    public var isAdminKeyRevoked: Bool { keys.withLock { $0.isConfiguredKeyRevoked } }
+    package var isAdminKeyRevoked: Bool { keys.withLock { $0.isConfiguredKeyRevoked } }
 
     // MARK: Routes
 

@@ -1,18 +1,18 @@
-public import TideoverAppStore
+package import TideoverAppStore
 import TideoverCore
 import TideoverStorage
 
 /// The automatic answers to the App Store's requests for consumption information.
-public struct ConsumptionChoices: Hashable, Sendable {
+package struct ConsumptionChoices: Hashable, Sendable {
     /// Whether the operator declares that every customer consented to sending this to Apple.
-    public let customersConsent: Bool
+    package let customersConsent: Bool
     /// Whether customers can try the content before they buy it.
-    public let sampleContentProvided: Bool
+    package let sampleContentProvided: Bool
     /// The preferred refund decision; nil for none.
-    public let refundPreference: ConsumptionInformation.RefundPreference?
+    package let refundPreference: ConsumptionInformation.RefundPreference?
 
     /// Creates the settings; by default nothing is answered.
-    public init(
+    package init(
         customersConsent: Bool = false,
         sampleContentProvided: Bool = false,
         refundPreference: ConsumptionInformation.RefundPreference? = nil

@@ -4,7 +4,7 @@ package import TideoverCore
 extension Service {
     /// Queries each Google Play purchase at its boundaries, acknowledges granted purchases, and
     /// queries by schedule for missing notifications, until cancelled.
-    public func keepUp() async {
+    package func keepUp() async {
         await withTaskGroup { group in
             for poller in pollers {
                 group.addTask { await PlayPollWorker(poller: poller).run() }

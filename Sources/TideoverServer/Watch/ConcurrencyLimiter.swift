@@ -1,13 +1,13 @@
 import TideoverLocks
 
 /// The limits on concurrent and waiting work of one kind.
-public struct WorkLimits: Hashable, Sendable {
+package struct WorkLimits: Hashable, Sendable {
     /// The maximum number of concurrent tasks.
-    public var running: Int
+    package var running: Int
     /// The maximum number of waiting tasks; further ones are rejected.
-    public var waiting: Int
+    package var waiting: Int
 
-    public init(running: Int = 2, waiting: Int = 256) {
+    package init(running: Int = 2, waiting: Int = 256) {
         precondition(running > 0 && waiting >= 0, "work that may never run would wait for ever")
         self.running = running
         self.waiting = waiting

@@ -84,7 +84,7 @@ struct LockoutWorker: Sendable {
 
 extension Service {
     /// Raises an alarm when lockouts of customers become known, until cancelled.
-    public func watchForLockouts(
+    package func watchForLockouts(
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) }
     ) async {
         await withTaskGroup { group in

@@ -1,22 +1,22 @@
-public import TideoverCore
+package import TideoverCore
 import TideoverHTTP
 
 /// The system readings for monitoring, which the service's caller provides.
-public struct Probes: Sendable {
+package struct Probes: Sendable {
     /// A monotonic clock in nanoseconds, with any origin.
-    public var uptime: @Sendable () -> Int64
+    package var uptime: @Sendable () -> Int64
     /// Returns a new request id of letters and digits.
-    public var requestID: @Sendable () -> String
+    package var requestID: @Sendable () -> String
     /// The operating system's reading of the process; nil if not available.
-    public var process: @Sendable () -> ProcessReading?
+    package var process: @Sendable () -> ProcessReading?
     /// The socket server's counters; nil while there is none.
-    public var sockets: @Sendable () -> SocketReading?
+    package var sockets: @Sendable () -> SocketReading?
     /// The number of log lines dropped because writing stalled.
-    public var droppedLogLines: @Sendable () -> Int
+    package var droppedLogLines: @Sendable () -> Int
     /// The size of the database's write-ahead log in bytes; nil if there is none.
-    public var writeAheadLogBytes: @Sendable () -> Int64?
+    package var writeAheadLogBytes: @Sendable () -> Int64?
 
-    public init(
+    package init(
         uptime: @escaping @Sendable () -> Int64 = Self.runtimeClock,
         requestID: @escaping @Sendable () -> String = randomID,
         process: @escaping @Sendable () -> ProcessReading? = { nil },
@@ -33,28 +33,28 @@ public struct Probes: Sendable {
     }
 
     /// The monotonic clock of the Swift runtime, starting at its first use.
-    public static let runtimeClock: @Sendable () -> Int64 = {
+    package static let runtimeClock: @Sendable () -> Int64 = {
         let elapsed = origin.duration(to: .now).components
         return elapsed.seconds * 1_000_000_000 + elapsed.attoseconds / 1_000_000_000
     }
 
     /// Returns sixteen random hexadecimal digits.
-    public static let randomID: @Sendable () -> String = { randomRequestID() }
+    package static let randomID: @Sendable () -> String = { randomRequestID() }
 
     private static let origin = ContinuousClock.now
 }
 
 /// The operating system's reading of the process.
-public struct ProcessReading: Hashable, Sendable {
-    public var startedAt: Instant
-    public var residentBytes: Int64
-    public var openFileDescriptors: Int64
+package struct ProcessReading: Hashable, Sendable {
+    package var startedAt: Instant
+    package var residentBytes: Int64
+    package var openFileDescriptors: Int64
     /// The maximum number of open file descriptors.
-    public var mostFileDescriptors: Int64
+    package var mostFileDescriptors: Int64
     /// The processor time of all threads, in user and system mode.
-    public var processorMilliseconds: Int64
+    package var processorMilliseconds: Int64
 
-    public init(
+    package init(
         startedAt: Instant,
         residentBytes: Int64,
         openFileDescriptors: Int64,
@@ -70,25 +70,25 @@ public struct ProcessReading: Hashable, Sendable {
 }
 
 /// The counters of a socket server since its start.
-public struct SocketReading: Hashable, Sendable {
+package struct SocketReading: Hashable, Sendable {
     /// Connections open now.
-    public var connectionsOpen = 0
+    package var connectionsOpen = 0
     /// Connections accepted from the listener.
-    public var connectionsTaken = 0
+    package var connectionsTaken = 0
     /// Connections closed at once, because their address had too many or memory was short.
-    public var connectionsRefused = 0
+    package var connectionsRefused = 0
     /// Connections closed to make room for new ones.
-    public var connectionsEvicted = 0
+    package var connectionsEvicted = 0
     /// Connections closed because the client was too slow or idle for too long.
-    public var connectionsTimedOut = 0
+    package var connectionsTimedOut = 0
     /// Requests answered without suspending.
-    public var answeredAtOnce = 0
+    package var answeredAtOnce = 0
     /// Requests that suspended.
-    public var suspended = 0
+    package var suspended = 0
     /// Requests rejected before routing, for their form or a limit.
-    public var requestsRefused = 0
+    package var requestsRefused = 0
     /// Requests abandoned because their client disconnected.
-    public var clientsGone = 0
+    package var clientsGone = 0
 
-    public init() {}
+    package init() {}
 }

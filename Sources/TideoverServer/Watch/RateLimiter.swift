@@ -1,16 +1,16 @@
-public import TideoverHTTP
+package import TideoverHTTP
 import TideoverLocks
 
 /// The limits on one client.
-public struct ClientLimits: Hashable, Sendable {
+package struct ClientLimits: Hashable, Sendable {
     /// The proxies trusted to report a client's address.
-    public var trustedProxies: TrustedProxies
+    package var trustedProxies: TrustedProxies
     /// The number of notifications rejected in a minute, for one client and app, after which none
     /// is verified; 0 disables the limit.
-    public var refusalsPerMinute: Int
+    package var refusalsPerMinute: Int
 
     /// Creates limits suitable for a server on the internet.
-    public init(trustedProxies: TrustedProxies = TrustedProxies(), refusalsPerMinute: Int = 60) {
+    package init(trustedProxies: TrustedProxies = TrustedProxies(), refusalsPerMinute: Int = 60) {
         precondition((0...60_000).contains(refusalsPerMinute), "a refusal takes a while to forget")
         self.trustedProxies = trustedProxies
         self.refusalsPerMinute = refusalsPerMinute

@@ -81,13 +81,13 @@ struct WebhookBook: Sendable {
 
 extension Service {
     /// Delivers events to webhooks until cancelled.
-    public func deliverWebhooks() async {
+    package func deliverWebhooks() async {
         guard let worker = webhookWorker else { return }
         await worker.run(sleep: sleep)
     }
 
     /// Stores the configured webhooks; a failure is logged, and nothing is delivered to a new one.
-    public func synchroniseWebhooks() async {
+    package func synchroniseWebhooks() async {
         do {
             try await webhooks.synchronise()
         } catch {

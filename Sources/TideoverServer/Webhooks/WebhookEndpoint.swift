@@ -1,23 +1,23 @@
 import TideoverCore
-public import TideoverHTTP
+package import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
 /// A receiver of an app's events.
-public struct WebhookEndpoint: Sendable {
-    public let app: String
+package struct WebhookEndpoint: Sendable {
+    package let app: String
     /// Unique in the app.
-    public let id: String
-    public let url: String
-    public let events: WebhookFilter
+    package let id: String
+    package let url: String
+    package let events: WebhookFilter
     /// Networks that are not public but allowed.
-    public let allowNetworks: [IPNetwork]
-    public let signer: WebhookSigner
+    package let allowNetworks: [IPNetwork]
+    package let signer: WebhookSigner
     /// Whether it is in the configuration, not only in the storage.
-    public let isConfigured: Bool
+    package let isConfigured: Bool
 
     /// Creates a configured receiver.
-    public init(
+    package init(
         app: String,
         id: String,
         url: String,
@@ -92,10 +92,10 @@ package enum WebhookURL {
 }
 
 /// Sends the messages of webhooks over the network.
-public struct WebhookSending: Sendable {
+package struct WebhookSending: Sendable {
     /// Sends a request to a URL. Redirects are not followed, time and size are limited, and the
     /// host's address must be public or of an allowed network.
-    public typealias Send =
+    package typealias Send =
         @Sendable (
             _ url: String, _ allowNetworks: [IPNetwork], _ request: Request
         ) async -> WebhookResult
@@ -104,19 +104,19 @@ public struct WebhookSending: Sendable {
     let clock: Clock
     let send: Send
 
-    public init(clock: @escaping Clock, send: @escaping Send) {
+    package init(clock: @escaping Clock, send: @escaping Send) {
         self.clock = clock
         self.send = send
     }
 }
 
 /// The configured receivers, and the connection to them.
-public struct WebhookSetup: Sendable {
+package struct WebhookSetup: Sendable {
     let configured: [WebhookEndpoint]
     /// Nil if this service sends nothing.
     let sending: WebhookSending?
 
-    public init(configured: [WebhookEndpoint] = [], sending: WebhookSending? = nil) {
+    package init(configured: [WebhookEndpoint] = [], sending: WebhookSending? = nil) {
         self.configured = configured
         self.sending = sending
     }

@@ -1,12 +1,12 @@
 package import TideoverCore
 
 /// The kinds of events that a webhook receives.
-public struct WebhookFilter: Hashable, Sendable {
+package struct WebhookFilter: Hashable, Sendable {
     /// `*`, a kind, or the beginning of kinds with `*` after it.
-    public let patterns: [String]
+    package let patterns: [String]
 
     /// Creates a filter; nil without patterns, or with a malformed one.
-    public init?(_ patterns: [String]) {
+    package init?(_ patterns: [String]) {
         guard !patterns.isEmpty, patterns.allSatisfy(Self.isPattern) else { return nil }
         self.patterns = patterns
     }
@@ -14,7 +14,7 @@ public struct WebhookFilter: Hashable, Sendable {
     private init(all: Void) { patterns = ["*"] }
 
     /// All events.
-    public static let all = WebhookFilter(all: ())
+    package static let all = WebhookFilter(all: ())
 
     static func isPattern(_ text: String) -> Bool {
         let name = text.hasSuffix("*") ? text.dropLast() : text[...]
@@ -64,7 +64,7 @@ package enum WebhookSchedule {
 }
 
 /// What an attempt to deliver received.
-public enum WebhookResult: Hashable, Sendable {
+package enum WebhookResult: Hashable, Sendable {
     /// A response; `retryAfter` is the value of the header.
     case response(status: Int, retryAfter: String? = nil)
     /// No response, and why.

@@ -1,15 +1,15 @@
-public import TideoverCore
-public import TideoverHTTP
+package import TideoverCore
+package import TideoverHTTP
 import TideoverJSON
 import TideoverSignatures
 
 /// A symmetric secret of Standard Webhooks: `whsec_` and 24 to 64 bytes in Base64.
 /// https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
-public struct WebhookSecret: Hashable, Sendable {
+package struct WebhookSecret: Hashable, Sendable {
     let bytes: [UInt8]
 
     /// Parses a secret; nil for any other text.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         guard text.hasPrefix(Self.prefix),
             let bytes = Base64.decode(Array(text.dropFirst(Self.prefix.count).utf8), .standard),
             (24...64).contains(bytes.count)
@@ -18,23 +18,23 @@ public struct WebhookSecret: Hashable, Sendable {
     }
 
     /// Creates a secret of 32 random bytes.
-    public init(random: () -> UInt64) {
+    package init(random: () -> UInt64) {
         bytes = randomBytes(32, random)
     }
 
-    public var text: String { Self.prefix + Base64.encodeString(bytes, .standard) }
+    package var text: String { Self.prefix + Base64.encodeString(bytes, .standard) }
 
     private static let prefix = "whsec_"
 }
 
 /// A private key of Standard Webhooks: `whsk_` and the seed of an Ed25519 key in Base64, with or
 /// without the public key after it.
-public struct WebhookSigningKey: Sendable {
+package struct WebhookSigningKey: Sendable {
     let key: Ed25519PrivateKey
     private let seed: [UInt8]
 
     /// Parses a key; nil for any other text.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         guard text.hasPrefix(Self.prefix),
             let bytes = Base64.decode(Array(text.dropFirst(Self.prefix.count).utf8), .standard),
             [32, 64].contains(bytes.count),
@@ -46,7 +46,7 @@ public struct WebhookSigningKey: Sendable {
     }
 
     /// Creates a random key.
-    public init(random: () -> UInt64) {
+    package init(random: () -> UInt64) {
         let seed = randomBytes(32, random)
         guard let key = try? Ed25519PrivateKey(seed: seed) else {
             preconditionFailure("any 32 bytes are the seed of an Ed25519 key")
@@ -55,12 +55,12 @@ public struct WebhookSigningKey: Sendable {
         self.seed = seed
     }
 
-    public var text: String {
+    package var text: String {
         Self.prefix + Base64.encodeString(seed + key.publicKey.bytes, .standard)
     }
 
     /// The public key for receivers.
-    public var publicText: String {
+    package var publicText: String {
         "whpk_" + Base64.encodeString(key.publicKey.bytes, .standard)
     }
 
@@ -68,17 +68,17 @@ public struct WebhookSigningKey: Sendable {
 }
 
 /// Signs the messages of a webhook with all of its secrets and keys.
-public struct WebhookSigner: Sendable {
+package struct WebhookSigner: Sendable {
     let secrets: [WebhookSecret]
     let keys: [WebhookSigningKey]
 
-    public init(secrets: [WebhookSecret], keys: [WebhookSigningKey] = []) {
+    package init(secrets: [WebhookSecret], keys: [WebhookSigningKey] = []) {
         self.secrets = secrets
         self.keys = keys
     }
 
     /// Returns the headers of a message that is sent at an instant.
-    public func headers(id: String, at now: Instant, body: [UInt8]) -> Headers {
+    package func headers(id: String, at now: Instant, body: [UInt8]) -> Headers {
         let seconds = now.millisecondsSince1970 / 1_000
         let message = Array("\(id).\(seconds).".utf8) + body
         let codes = secrets.map { secret in

@@ -12,7 +12,7 @@ extension EvidenceForm {
     private static let signatureCount = 64
 
     /// The form as bytes.
-    public var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var bytes = [Self.version]
         Self.append(length: count, to: &bytes)
         Self.append(parts, to: &bytes)
@@ -50,7 +50,7 @@ extension EvidenceForm {
 
 extension EvidenceForm {
     /// Reads the bytes that `encoded` produces.
-    public init(encoded bytes: [UInt8]) throws(EvidenceFormError) {
+    package init(encoded bytes: [UInt8]) throws(EvidenceFormError) {
         var reader = PartReader(bytes[...])
         let version = try reader.byte()
         guard version == Self.version else { throw .unknownVersion(version) }

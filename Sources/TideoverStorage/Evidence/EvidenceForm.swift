@@ -7,9 +7,9 @@ import TideoverSignatures
 /// which carries the certificates and is the same for months, is stored once elsewhere under its
 /// fingerprint. The payload is stored as the bytes it encodes, which are split in turn. The
 /// signature is stored as its 64 bytes.
-public struct EvidenceForm: Hashable, Sendable {
+package struct EvidenceForm: Hashable, Sendable {
     /// The number of received bytes.
-    public let count: Int
+    package let count: Int
     let parts: [Part]
 
     enum Part: Hashable, Sendable {
@@ -28,7 +28,7 @@ public struct EvidenceForm: Hashable, Sendable {
     /// Splits received bytes into parts. `received(headers:)` returns exactly these bytes: this is
     /// verified here, and bytes that fail the check are stored unsplit. The header texts that the
     /// form refers to are added to `headers`.
-    public init(of received: [UInt8], headers: inout [HeaderFingerprint: [UInt8]]) {
+    package init(of received: [UInt8], headers: inout [HeaderFingerprint: [UInt8]]) {
         var dissection = Dissection()
         let parts = dissection.parts(of: received, depth: 0)
         let form = EvidenceForm(count: received.count, parts: parts)
@@ -41,7 +41,7 @@ public struct EvidenceForm: Hashable, Sendable {
     }
 
     /// The headers needed to reassemble the received bytes.
-    public var fingerprints: Set<HeaderFingerprint> {
+    package var fingerprints: Set<HeaderFingerprint> {
         var found: Set<HeaderFingerprint> = []
         Self.collect(parts, into: &found)
         return found
@@ -50,7 +50,7 @@ public struct EvidenceForm: Hashable, Sendable {
     /// Returns the bytes that were received.
     ///
     /// - Throws: `missingHeader`, or `wrongLength` if a header is not the original one.
-    public func received(
+    package func received(
         headers: [HeaderFingerprint: [UInt8]]
     ) throws(EvidenceFormError) -> [UInt8] {
         let bytes = try Assembly(headers: headers, limit: count).bytes(of: parts)
@@ -79,9 +79,9 @@ public struct EvidenceForm: Hashable, Sendable {
 }
 
 /// Names a header text: its SHA-256 digest.
-public struct HeaderFingerprint: Hashable, Sendable {
+package struct HeaderFingerprint: Hashable, Sendable {
     /// 32 bytes.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     static let count = 32
 
@@ -90,13 +90,13 @@ public struct HeaderFingerprint: Hashable, Sendable {
     }
 
     /// Computes the fingerprint of a header in its base64url form, as the document contains it.
-    public init(of text: some Collection<UInt8>) {
+    package init(of text: some Collection<UInt8>) {
         bytes = SHA256.hash(text)
     }
 }
 
 /// The reason why stored evidence cannot be reassembled: the stored bytes are damaged.
-public enum EvidenceFormError: Error, Hashable, Sendable {
+package enum EvidenceFormError: Error, Hashable, Sendable {
     case unknownVersion(UInt8)
     case unknownPart(UInt8)
     /// The form ends inside a part.
