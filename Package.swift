@@ -31,7 +31,13 @@ var targets: [Target] = [
     library("TideoverASN1"),
     tests("TideoverASN1Tests", ["TideoverASN1"]),
     // level 1
-    library("TideoverCore", ["TideoverJSON"]),
+    .target(
+        name: "TideoverCore",
+        dependencies: ["TideoverJSON"],
+        // The texts for customers, in every language.
+        resources: [.embedInCode("Answer/messages.json")],
+        swiftSettings: settings + optimization
+    ),
     // Generated lives of subscriptions, and the laws that the core must satisfy for all of them.
     .target(
         name: "TideoverLives",

@@ -30,11 +30,14 @@ public struct Money: Hashable, Sendable {
     }
 
     /// The amount as `9.99 USD`, with two decimals, or three if needed.
-    public var text: String {
+    public var text: String { text(decimal: ".") }
+
+    /// Returns the amount with a language's sign between units and decimals.
+    func text(decimal: String) -> String {
         let (whole, rest) = milliunits.magnitude.quotientAndRemainder(dividingBy: 1000)
         var decimals = String(rest)
         decimals = String(repeating: "0", count: 3 - decimals.count) + decimals
         if decimals.last == "0" { decimals.removeLast() }
-        return "\(milliunits < 0 ? "-" : "")\(whole).\(decimals) \(currency)"
+        return "\(milliunits < 0 ? "-" : "")\(whole)\(decimal)\(decimals) \(currency)"
     }
 }

@@ -32,6 +32,8 @@ package struct App: Sendable {
     package let consumption: ConsumptionChoices
     /// How long after a due renewal a missing notification raises an alarm; zero disables it.
     package let silence: Milliseconds
+    /// The languages of its answers.
+    let languages: AnswerLanguages
     /// Signs the passes of its customers; nil if none are issued.
     package let passes: PassIssuer?
 
@@ -48,6 +50,7 @@ package struct App: Sendable {
         backfill: BackfillSchedule = BackfillSchedule(),
         consumption: ConsumptionChoices = ConsumptionChoices(),
         silence: Milliseconds = .hours(6),
+        languages: AnswerLanguages = AnswerLanguages(),
         passes: PassIssuer? = nil
     ) {
         self.id = id
@@ -62,6 +65,7 @@ package struct App: Sendable {
         self.backfill = backfill
         self.consumption = consumption
         self.silence = silence
+        self.languages = languages
         self.passes = passes
         let history = PolicyHistory(AppRules(catalogue, policy))
         policyHistories = Dictionary(

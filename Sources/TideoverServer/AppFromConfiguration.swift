@@ -43,6 +43,7 @@ extension App {
             backfill: configured.appStore?.backfill ?? BackfillSchedule(),
             consumption: configured.appStore?.consumption ?? ConsumptionChoices(),
             silence: configured.silence,
+            languages: AnswerLanguages(configured.messages),
             passes: passes
         )
     }

@@ -49,6 +49,12 @@ import TideoverServer
                 "cards.lifetime": ["premium"], "cards.season": ["premium"] }, products: {
                 """#
         ).replacing(
+            "silence:",
+            with: #"""
+                messages: { de: { "grace.soft": { title: "Karte", message: "Bis {until}",
+                label: "Los" } } }, silence:
+                """#
+        ).replacing(
             "push: {",
             with: "pull: { subscription: \"projects/p/subscriptions/s\" }, push: {"
         ).replacing(
@@ -123,6 +129,7 @@ import TideoverServer
             with: "products.*"
         ).replacing(/\.entitlements\.("[^"]*"|\w+)/, with: ".entitlements.*")
             .replacing(/\.(offerings|packages)\.("[^"]*"|\w+)/) { ".\($0.1).*" }
+            .replacing(/\.messages\.("[^"]*"|\w+)\.("[^"]*"|\w+)/, with: ".messages.*.*")
     }
 
     @Test func `the list of settings matches the reference`() throws {

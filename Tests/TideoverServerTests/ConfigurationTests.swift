@@ -236,6 +236,50 @@ import TideoverSignatures
         )
     }
 
+    @Test func `an operator's texts replace built-in ones in part`() throws {
+        let configuration = try load(
+            app(
+                #"""
+                appStore: { bundleId: "a.b" }, products: { p: { entitlements: ["pro"], period: "P1M" } },
+                messages: { de: { "grace.soft": { title: "Karte abgelehnt" } },
+                  "pt-BR": { "hold.shared": { message: "Aguarde." } } }
+                """#
+            )
+        )
+        let texts = configuration.apps[0].messages
+        #expect(texts.keys.sorted() == ["de", "pt-BR"])
+        let german = try #require(texts["de"]?.first)
+        #expect(german.title == "Karte abgelehnt")
+        #expect(german.message.contains("{until}"))
+        #expect(german.label == "Zahlungsmethode aktualisieren")
+        #expect(texts["pt-BR"]?.first?.message == "Aguarde.")
+    }
+
+    @Test(
+        arguments: [
+            (#"sv: {}"#, "unknown key `sv`"),
+            (#"de: { "grace.hard": {} }"#, "unknown key `grace.hard`"),
+            (#"de: { "grace.soft": { subtitle: "x" } }"#, "unknown key `subtitle`"),
+            (#"de: { "hold.shared": { label: "x" } }"#, "unknown key `label`"),
+            (
+                #"de: { "grace.soft": { message: "Bis {endsAt}" } }"#,
+                "a text on one line with no other arguments than `{until}`"
+            ),
+            (
+                #"de: { "hold.hard": { title: "Bis {until}" } }"#,
+                "a text on one line with no arguments"
+            ),
+        ]
+    )
+    func `an impossible text is reported`(texts: String, problem: String) throws {
+        let error = #expect(throws: ConfigurationProblems.self) {
+            try load(app(#"appStore: { bundleId: "a.b" }, messages: { \#(texts) }"#))
+        }
+        let problems = try #require(error).problems
+        #expect(problems.count == 1)
+        #expect("\(try #require(problems.first))".contains(problem), "\(problems)")
+    }
+
     @Test func `a key of RevenueCat's SDK belongs to one app and one store`() throws {
         func app(_ id: String, _ sdk: String) -> String {
             #"{ id: "\#(id)", environments: ["sandbox"], revenueCat: { sdk: { \#(sdk) } } }"#

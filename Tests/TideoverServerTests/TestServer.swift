@@ -50,6 +50,7 @@ final class TestServer: Sendable {
         revenueCat: RevenueCatTrust? = nil,
         revenueCatSDK: RevenueCatSDK? = nil,
         environments: [Environment] = [.sandbox, .simulated],
+        languages: AnswerLanguages = AnswerLanguages(),
         now: Instant? = nil,
         webhooks: @Sendable (TestClock) -> WebhookSetup = { _ in WebhookSetup() },
         revocation: (list: RevocationList, checks: RevocationChecks)? = nil,
@@ -81,6 +82,7 @@ final class TestServer: Sendable {
             googlePlay: googlePlay,
             revenueCat: revenueCat,
             revenueCatSDK: revenueCatSDK,
+            languages: languages,
             passes: passes
         )
         self.store = store

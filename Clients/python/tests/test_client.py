@@ -32,6 +32,14 @@ class Requests(unittest.TestCase):
         for _, url, _, _ in server.requests:
             self.assertTrue(url.endswith("?environment=production&store=appStore"), url)
 
+    def test_the_customers_language_is_sent(self):
+        api, server, _ = client(lambda *_: reply(200, snapshot()), language="de-AT, en;q=0.5")
+        api.snapshot("anna", 'W/"1"')
+        self.assertEqual(server.requests[0][2]["Accept-Language"], "de-AT, en;q=0.5")
+        plain, server, _ = client(lambda *_: reply(200, snapshot()))
+        plain.snapshot("anna")
+        self.assertNotIn("Accept-Language", server.requests[0][2])
+
     def test_a_prompt_is_reported(self):
         api, server, _ = client(lambda *_: reply(200, {"id": "p", "kind": "soft"}))
         api.report_prompt("anna", "p", "soft", response="dismissed")

@@ -28,6 +28,15 @@ test("a request contains the app, the customer, the environment and the key", as
   assert.equal(redirect, "manual");
 });
 
+test("the customer's language is sent", async () => {
+  const { api, requests } = client(() => reply(200, snapshot()), { language: "de-AT, en;q=0.5" });
+  await api.snapshot("anna", 'W/"1-a"');
+  assert.equal(requests[0].headers["Accept-Language"], "de-AT, en;q=0.5");
+  const plain = client(() => reply(200, snapshot()));
+  await plain.api.snapshot("anna");
+  assert.ok(!("Accept-Language" in plain.requests[0].headers));
+});
+
 test("a cached answer is not read again", async () => {
   const { api, requests } = client(() => reply(304));
   assert.equal(await api.snapshot("anna", 'W/"1-a"'), undefined);

@@ -83,7 +83,10 @@ struct Reply {
 
     /// Returns the day; adds the time of day if periods are too short for days.
     private func day(_ instant: Instant) -> String {
-        Words.instant(instant, showsTime: decisionBasis.map { $0.history.pace != .real } ?? false)
+        MessageFormats.english.date(
+            instant,
+            showsTime: decisionBasis.map { $0.history.pace != .real } ?? false
+        )
     }
 
     private func until(_ instant: Instant?) -> String { instant.map { " until \(day($0))" } ?? "" }

@@ -70,10 +70,10 @@ extension MessageContext {
     }
 }
 
-/// The text for a screen: a key and arguments for the app's own translations, and English.
+/// The text for a screen: a key and its arguments, to be written in any language.
 public struct Wording: Hashable, Sendable {
     public var screen: MessageContext
-    /// Whether the English text includes the time of day. Days are too coarse for periods of
+    /// Whether the text includes the time of day. Days are too coarse for periods of
     /// minutes.
     public var showsTimes: Bool
 
@@ -82,60 +82,20 @@ public struct Wording: Hashable, Sendable {
         self.showsTimes = showsTimes
     }
 
-    public var title: String { MessageText[screen.key].title(filledIn) }
-    public var message: String { MessageText[screen.key].message(filledIn) }
-    /// The label of the button for the advised action; nil if there is none.
+    public var title: String { title(in: .english) }
+    public var message: String { message(in: .english) }
+    /// The English label of the button for the advised action; nil if there is none.
     public var label: String? { MessageText[screen.key].label }
 
-    private func filledIn(_ name: String) -> String? {
-        screen.arguments.first { $0.name.rawValue == name }.map { english($0.value) }
+    /// Returns the title in a language.
+    public func title(in language: MessageLanguage) -> String {
+        language[screen.key].title(values, language, showsTimes)
     }
 
-    private func english(_ value: MessageText.Value) -> String {
-        switch value {
-        case .instant(let instant): Words.instant(instant, showsTime: showsTimes)
-        case .number(let number): "\(number)"
-        case .length(let period): Words.length(period)
-        case .price(let price):
-            [price.amount.text, price.period.map { "per \(Words.rate($0))" }].compactMap(\.self)
-                .joined(separator: " ")
-        }
-    }
-}
-
-/// English text for people.
-enum Words {
-    private static let months = [
-        "January", "February", "March", "April", "May", "June", "July", "August", "September",
-        "October", "November", "December",
-    ]
-
-    /// Returns a day such as `17 May 2026`, in UTC.
-    static func day(_ instant: Instant) -> String {
-        let writable = Instant.writable
-        let date = CivilDate(min(max(instant, writable.lowerBound), writable.upperBound))
-        return "\(date.day) \(months[Int(date.month - 1)]) \(date.year)"
+    /// Returns the message in a language.
+    public func message(in language: MessageLanguage) -> String {
+        language[screen.key].message(values, language, showsTimes)
     }
 
-    /// Returns the day; adds `, 10:05 UTC` if periods are too short for days.
-    static func instant(_ instant: Instant, showsTime: Bool) -> String {
-        guard showsTime else { return day(instant) }
-        return "\(day(instant)), \(instant.rfc3339.dropFirst(11).prefix(5)) UTC"
-    }
-
-    /// Returns a length such as `3 days`, `1 month` or `1 year and 6 months`.
-    static func length(_ period: Period) -> String {
-        let parts = [
-            (period.years, "year"), (period.months, "month"), (period.weeks, "week"),
-            (period.days, "day"),
-        ].filter { $0.0 != 0 }.map { $0.0 == 1 ? "1 \($0.1)" : "\($0.0) \($0.1)s" }
-        return parts.joined(separator: " and ")
-    }
-
-    /// Returns the frequency of a price, such as `month` or `3 months`.
-    static func rate(_ period: Period) -> String {
-        let length = length(period)
-        return length.hasPrefix("1 ") && !length.contains(" and ")
-            ? String(length.dropFirst(2)) : length
-    }
+    private var values: MessageText.Values { screen.arguments }
 }

@@ -6,7 +6,7 @@ extension Drift {
         if let healing {
             return [
                 "A difference between your device and our records was settled on "
-                    + "\(Words.day(healing.at))."
+                    + "\(MessageFormats.english.date(healing.at))."
             ]
         }
         let seen =
@@ -15,7 +15,7 @@ extension Drift {
             case .deviceAllowsServerDenies: "showed access that our records do not"
             case .untilDiffers: "showed another end date than our records do"
             }
-        return ["On \(Words.day(openedAt)) your device \(seen).", cause.help]
+        return ["On \(MessageFormats.english.date(openedAt)) your device \(seen).", cause.help]
     }
 }
 

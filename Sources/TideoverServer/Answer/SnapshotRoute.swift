@@ -23,9 +23,10 @@ struct SnapshotRoute: Sendable {
             customer: customer
         )
         let now = clock()
+        let suffix = app.languages.choice(for: request)?.suffix ?? ""
         guard let store = try request.askedStore(), app.stores != [store] else {
             // A client that already has the answer receives no pass.
-            let answer = try await answered(key, now) { request.holds($0) }
+            let answer = try await answered(key, now) { request.holds(.weak($0 + suffix)) }
             return respond(to: request, key, answer, now)
         }
         let usual = try await answered(key, now) { _ in false }
@@ -50,15 +51,16 @@ struct SnapshotRoute: Sendable {
         return answer
     }
 
-    /// Returns the response body, without comparing a tag.
+    /// Returns the response body in the language of a request, without comparing a tag.
     func body(
         of key: CustomerKey,
+        for request: Request,
         at now: Instant,
         in store: Store? = nil
     ) async throws -> [UInt8] {
         var answer = try await answered(key, now) { _ in false }
         if let store, app.stores != [store] { answer = try await offering(store, answer, now) }
-        return Self.body(key, answer, now)
+        return Self.body(key, answer, now, app.languages.choice(for: request))
     }
 
     /// Returns the answer of the requested environment, or of the sandbox if policy lets it answer
@@ -66,7 +68,7 @@ struct SnapshotRoute: Sendable {
     private func answered(
         _ key: CustomerKey,
         _ now: Instant,
-        isHeld: (ETag) -> Bool
+        isHeld: (String) -> Bool
     ) async throws -> Answer {
         let own = try await answer(for: key, now) { isHeld(tag(of: $0, key, key)) }
         let ids = [key.customer, own.customer]
@@ -170,17 +172,17 @@ struct SnapshotRoute: Sendable {
         return Projector(app: app, issuesPasses: false).derive(nobody).answer
     }
 
-    /// Returns the tag, which covers entitlements and prompt, not the pass. The versions of two
-    /// environments are unrelated, so the tag names the environment if another one answers.
+    /// Returns the text of the tag, which covers entitlements and prompt, not the pass. The versions
+    /// of two environments are unrelated, so it names the environment if another one answers.
     private func tag(
         of version: Int64,
         _ found: CustomerKey,
         _ asked: CustomerKey,
         digest: String? = nil
-    ) -> ETag {
+    ) -> String {
         let origin = found.environment == asked.environment ? "" : "\(found.environment.rawValue)-"
         let offers = digest.map { "-\($0)" } ?? ""
-        return .weak("\(origin)\(version)-\(app.fingerprint)\(offers)")
+        return "\(origin)\(version)-\(app.fingerprint)\(offers)"
     }
 
     private func respond(
@@ -194,16 +196,27 @@ struct SnapshotRoute: Sendable {
             environment: answer.environment,
             customer: answer.customer
         )
-        let tag = tag(of: answer.version, found, key, digest: answer.digest)
+        let choice = app.languages.choice(for: request)
+        let tag = ETag.weak(
+            tag(of: answer.version, found, key, digest: answer.digest) + (choice?.suffix ?? "")
+        )
         guard !answer.isStored || !request.holds(tag) else { return .notModified(tag) }
-        let headers: Headers =
+        var headers: Headers =
             answer.isStored
             ? ["ETag": tag.description, "Cache-Control": "private, no-cache"]
             : ["Cache-Control": "private, no-store"]
-        return .json(bytes: Self.body(key, answer, now), headers: headers)
+        headers["Vary"] = "Accept-Language"
+        if let choice { headers["Content-Language"] = choice.language.tag }
+        return .json(bytes: Self.body(key, answer, now, choice), headers: headers)
     }
 
-    private static func body(_ key: CustomerKey, _ answer: Answer, _ now: Instant) -> [UInt8] {
+    private static func body(
+        _ key: CustomerKey,
+        _ answer: Answer,
+        _ now: Instant,
+        _ choice: AnswerLanguages.Choice?
+    ) -> [UInt8] {
+        let bytes = choice?.language.translate(answer: answer.bytes) ?? answer.bytes
         var writer = JSONWriter()
         writer.object { writer in
             writer.field("app", key.app)
@@ -213,7 +226,7 @@ struct SnapshotRoute: Sendable {
             writer.field("customerVersion", answer.version)
         }
         // The stored answer is an object of its own; its members follow these.
-        var body = writer.bytes.dropLast() + [UInt8(ascii: ",")] + answer.bytes.dropFirst()
+        var body = writer.bytes.dropLast() + [UInt8(ascii: ",")] + bytes.dropFirst()
         if !answer.pass.isEmpty {
             // A pass contains only base64url and dots, which need no escaping in JSON.
             body.removeLast()

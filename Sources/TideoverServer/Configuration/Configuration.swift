@@ -220,6 +220,8 @@ extension Configuration {
         package let policy: Policy
         /// How long after a due renewal a missing notification raises an alert; zero disables it.
         package let silence: Milliseconds
+        /// The operator's texts for customers, by the tag of their language.
+        package let messages: [String: [MessageText]]
 
         /// Creates an app in code.
         package init(
@@ -231,7 +233,8 @@ extension Configuration {
             simulatedStore: SimulatedStore? = nil,
             catalogue: Catalogue = Catalogue(),
             policy: Policy = Policy(),
-            silence: Milliseconds = .hours(6)
+            silence: Milliseconds = .hours(6),
+            messages: [String: [MessageText]] = [:]
         ) {
             self.id = id
             self.environments = environments
@@ -242,6 +245,7 @@ extension Configuration {
             self.catalogue = catalogue
             self.policy = policy
             self.silence = silence
+            self.messages = messages
         }
     }
 

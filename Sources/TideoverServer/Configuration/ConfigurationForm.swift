@@ -37,6 +37,14 @@ extension ConfigurationForm<String> {
         }
     }
 
+    /// A text for customers with no other arguments than those of its key.
+    static func message(_ key: MessageText.Key) -> Self {
+        let arguments = key.arguments.map(\.rawValue)
+        return Self(expectation: .message(arguments: arguments)) { text in
+            Set(MessageText.names(in: text)).isSubset(of: arguments) ? lineOfText(text) : nil
+        }
+    }
+
     static var appId: Self {
         Self(expectation: .appId) { text in
             let isWord = text.utf8.allSatisfy { byte in

@@ -84,6 +84,8 @@ package struct ConfigurationProblem: Error, Hashable, Sendable {
         case keepingTime(atLeastDays: Int64)
         case count(through: Int)
         case oneOf([String])
+        /// A text for customers that contains at most these arguments.
+        case message(arguments: [String])
     }
 
     /// Valid values that this version does not support.

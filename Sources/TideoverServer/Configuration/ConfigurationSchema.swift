@@ -116,6 +116,7 @@ extension ConfigurationSection {
         if let sdk = revenueCat?.sdk { noteOddities(sdk, of: catalogue) }
         let policy = section("policy").readPolicy(of: catalogue)
         let silence = value("silence", .duration, default: "6h")
+        let messages = section("messages").readMessages()
         close()
         return id.map {
             Configuration.App(
@@ -127,7 +128,8 @@ extension ConfigurationSection {
                 simulatedStore: simulatedStore,
                 catalogue: catalogue,
                 policy: policy,
-                silence: silence
+                silence: silence,
+                messages: messages
             )
         }
     }
@@ -548,5 +550,47 @@ extension ConfigurationSection {
         )
         close()
         return prompts
+    }
+}
+
+// MARK: - Texts for customers
+
+extension ConfigurationSection {
+    /// Reads texts by language and key. The names are those of the built-in texts.
+    fileprivate func readMessages() -> [String: [MessageText]] {
+        // These names have hyphens and dots, so no variable can be named after them.
+        variable = nil
+        var texts: [String: [MessageText]] = [:]
+        for (tag, messages) in namedSections() {
+            guard let language = MessageLanguage.all.first(where: { $0.tag == tag }) else {
+                reportUnknown(tag, among: MessageLanguage.all.map(\.tag))
+                continue
+            }
+            texts[tag] = messages.readMessages(of: language)
+        }
+        return texts
+    }
+
+    private func readMessages(of language: MessageLanguage) -> [MessageText] {
+        namedSections().compactMap { name, message in
+            guard let key = MessageText.Key(rawValue: name) else {
+                reportUnknown(name, among: MessageText.Key.allCases.map(\.rawValue))
+                return nil
+            }
+            return message.readMessage(in: language[key])
+        }
+    }
+
+    /// Reads the texts that replace a built-in message. What is left out stays.
+    private func readMessage(in standard: MessageText) -> MessageText {
+        let title = value("title", .message(standard.key)) ?? standard.title
+        let message = value("message", .message(standard.key)) ?? standard.message
+        let label = standard.label.map { value("label", .text) ?? $0 }
+        close()
+        return MessageText(standard.key, title, message, label: label)
+    }
+
+    private func reportUnknown(_ name: String, among known: [String]) {
+        report(.unknownKey(name, closest: closestName(to: name, among: known)), of: name)
     }
 }

@@ -115,6 +115,12 @@ extension ConfigurationProblem.Expectation: CustomStringConvertible {
         case .object: "an object"
         case .list: "a list"
         case .text: "a text on one line"
+        case .message(let arguments):
+            "a text on one line with "
+                + (arguments.isEmpty
+                    ? "no arguments"
+                    : "no other arguments than "
+                        + arguments.map { "`{\($0)}`" }.joined(separator: ", "))
         case .apps: "a list of at least one app"
         case .appId:
             "an id of up to 63 lower-case letters, digits and hyphens, such as `cards`"

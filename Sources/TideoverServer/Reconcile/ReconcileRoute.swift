@@ -56,8 +56,9 @@ struct ReconcileRoute: Sendable {
             storage: ingest.storage,
             clock: ingest.clock,
             metrics: ingest.metrics
-        ).body(of: key, at: now, in: store)
-        return respond(snapshot, kept, rulings, drift)
+        ).body(of: key, for: request, at: now, in: store)
+        let language = app.languages.choice(for: request)?.language.tag
+        return respond(snapshot, language, kept, rulings, drift)
     }
 
     /// Stores the evidence of a request that does not present all purchases of a device, and claims
@@ -349,6 +350,7 @@ struct ReconcileRoute: Sendable {
 
     private func respond(
         _ snapshot: [UInt8],
+        _ language: String?,
         _ kept: KeptEvidence,
         _ rulings: [Lineage: ClaimRuling],
         _ drift: [Drift]
@@ -370,7 +372,9 @@ struct ReconcileRoute: Sendable {
         }
         // The snapshot is an object of its own; its members precede these.
         let body = snapshot.dropLast() + [UInt8(ascii: ",")] + writer.bytes.dropFirst()
-        return .json(bytes: Array(body), headers: ["Cache-Control": "private, no-store"])
+        var headers: Headers = ["Cache-Control": "private, no-store"]
+        headers["Content-Language"] = language
+        return .json(bytes: Array(body), headers: headers)
     }
 }
 

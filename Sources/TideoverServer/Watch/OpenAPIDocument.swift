@@ -55,12 +55,14 @@ enum OpenAPIDocument {
                   { "$ref": "#/components/parameters/customer" },
                   { "$ref": "#/components/parameters/environment" },
                   { "$ref": "#/components/parameters/ifNoneMatch" },
+                  { "$ref": "#/components/parameters/acceptLanguage" },
                   { "$ref": "#/components/parameters/deviceStore" }
                 ],
                 "responses": {
                   "200": {
                     "description": "The best standing for each entitlement of the app",
                     "headers": {
+                      "Content-Language": { "$ref": "#/components/headers/language" },
                       "ETag": { "$ref": "#/components/headers/etag" },
                       "X-Request-Id": { "$ref": "#/components/headers/requestId" }
                     },
@@ -178,6 +180,7 @@ enum OpenAPIDocument {
                   { "$ref": "#/components/parameters/app" },
                   { "$ref": "#/components/parameters/customer" },
                   { "$ref": "#/components/parameters/environment" },
+                  { "$ref": "#/components/parameters/acceptLanguage" },
                   { "$ref": "#/components/parameters/deviceStore" }
                 ],
                 "requestBody": {
@@ -2468,6 +2471,12 @@ enum OpenAPIDocument {
                 "description": "The `ETag` of the answer that the client holds",
                 "schema": { "type": "string" }
               },
+              "acceptLanguage": {
+                "name": "Accept-Language",
+                "in": "header",
+                "description": "The languages of the texts for the customer, as RFC 9110 writes them; English if none is known",
+                "schema": { "type": "string" }
+              },
               "deviceStore": {
                 "name": "store", "in": "query",
                 "description": "The store of the device: `trialOffer` is then of its products. Without it, that of the customer's purchases.",
@@ -2475,6 +2484,10 @@ enum OpenAPIDocument {
               }
             },
             "headers": {
+              "language": {
+                "description": "The language of the texts; absent for the built-in English",
+                "schema": { "type": "string" }
+              },
               "etag": {
                 "description": "Changes when the answer does",
                 "schema": { "type": "string" }

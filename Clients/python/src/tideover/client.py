@@ -53,7 +53,8 @@ class Tideover:
     share it."""
 
     def __init__(self, url: str, app: str, key: str, *, environment: str = "production",
-                 store: str | None = None, timeout: float = 10, attempts: int = 3, send: Send | None = None,
+                 store: str | None = None, language: str | None = None, timeout: float = 10,
+                 attempts: int = 3, send: Send | None = None,
                  sleep: Callable[[float], None] = time.sleep,
                  jitter: Callable[[], float] = random.random):
         self.app = app
@@ -62,6 +63,9 @@ class Tideover:
         self.store = store
         self._base = f"{url.rstrip('/')}/v1/apps/{_quoted(app)}"
         self._headers = {"Accept": "application/json", "Authorization": f"Bearer {key}"}
+        # The languages of the texts, as `Accept-Language` writes them.
+        if language is not None:
+            self._headers["Accept-Language"] = language
         self._timeout = timeout
         self._attempts = attempts
         self._send = send or _send

@@ -19,6 +19,12 @@ export interface APIOptions extends RetryOptions {
   environment?: Environment;
   /** The store of the device: trial offers are then of its products. */
   store?: TrialOffer["store"];
+  /**
+   * The customer's languages, as `Accept-Language` writes them: `de-AT, en;q=0.5`. Texts are in the
+   * first one that the server knows. Browsers send their own unless this is given; React Native on
+   * Android does not.
+   */
+  language?: string;
 }
 
 /** A snapshot and the tag to ask with the next time. */
@@ -43,7 +49,7 @@ export class TideoverAPI {
   readonly store: TrialOffer["store"] | undefined;
   private readonly http: HTTP;
   private readonly base: string;
-  private readonly authorization: string;
+  private readonly standard: Record<string, string>;
 
   constructor(options: APIOptions) {
     this.app = options.app;
@@ -51,7 +57,8 @@ export class TideoverAPI {
     this.store = options.store;
     this.http = new HTTP(options);
     this.base = `${options.url.replace(/\/+$/, "")}/v1/apps/${encodeURIComponent(options.app)}`;
-    this.authorization = `Bearer ${options.key}`;
+    this.standard = { Accept: "application/json", Authorization: `Bearer ${options.key}` };
+    if (options.language) this.standard["Accept-Language"] = options.language;
   }
 
   /** What a customer may use now; undefined if it is still what has the tag `etag`. */
@@ -132,7 +139,7 @@ export class TideoverAPI {
   }
 
   private headers(more: Record<string, string>): Record<string, string> {
-    return { Accept: "application/json", Authorization: this.authorization, ...more };
+    return { ...this.standard, ...more };
   }
 }
 
