@@ -241,9 +241,18 @@ targets += [
         ]
     ),
     library(
+        "TideoverConfiguration",
+        [
+            "TideoverAppStore", "TideoverCore", "TideoverGooglePlay", "TideoverHTTP",
+            "TideoverJSON", "TideoverSignatures", "TideoverStorage", "TideoverStoreKitFile",
+        ]
+    ),
+    // level 4
+    library(
         "TideoverServer",
         [
-            "TideoverAppStore", "TideoverCore", "TideoverDashboard", "TideoverGooglePlay",
+            "TideoverAppStore", "TideoverConfiguration", "TideoverCore", "TideoverDashboard",
+            "TideoverGooglePlay",
             "TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverRevenueCat",
             "TideoverSignatures", "TideoverStorage", "TideoverStoreKitFile",
         ]
@@ -251,7 +260,8 @@ targets += [
     tests(
         "TideoverServerTests",
         [
-            "TideoverServer", "TideoverAppStore", "TideoverASN1", "TideoverCore",
+            "TideoverServer", "TideoverConfiguration", "TideoverAppStore", "TideoverASN1",
+            "TideoverCore",
             "TideoverDashboard", "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient",
             "TideoverHTTPServer",
             "TideoverJSON", "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat",
@@ -261,16 +271,17 @@ targets += [
     ),
     library("TideoverCommandLine", ["TideoverJSON", "TideoverLocks"]),
     tests("TideoverCommandLineTests", ["TideoverCommandLine", "TideoverLocks"]),
-    // level 4
+    // level 5
     library(
         "TideoverRehearsal",
         [
             "TideoverAppStore", "TideoverCore", "TideoverGooglePlay", "TideoverHTTP",
             "TideoverJSON", "TideoverLocks", "TideoverRevenueCat", "TideoverSandbox",
-            "TideoverServer", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
+            "TideoverServer", "TideoverConfiguration", "TideoverSignatures", "TideoverSQLite",
+            "TideoverStorage",
         ]
     ),
-    // level 5
+    // level 6
     .target(
         name: "CTideoverBuild",
         cSettings: [.define("TIDEOVER_COMMIT", to: "\"\(commit)\"")]
@@ -283,7 +294,8 @@ targets += [
             "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer",
             "TideoverJSON", "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat",
             "TideoverSandbox",
-            "TideoverServer", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
+            "TideoverServer", "TideoverConfiguration", "TideoverSignatures", "TideoverSQLite",
+            "TideoverStorage",
             "TideoverStoreKitFile",
         ],
         // The demo's scenario is embedded in the executable.
@@ -315,6 +327,7 @@ targets += [
             "TideoverDashboard", "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer",
             "TideoverJSON",
             "TideoverLocks", "TideoverRehearsal", "TideoverSandbox", "TideoverServer",
+            "TideoverConfiguration",
             "TideoverSignatures", "TideoverSQLite", "TideoverTestProcesses",
         ]
     ),
@@ -340,6 +353,7 @@ if Context.environment["TIDEOVER_TRIALS"] != nil {
             dependencies: [
                 "TideoverCommandLine", "TideoverCore", "TideoverHTTP", "TideoverJSON",
                 "TideoverLives", "TideoverRehearsal", "TideoverSandbox", "TideoverServer",
+                "TideoverConfiguration",
             ],
             path: "Tests/TideoverLaws",
             swiftSettings: settings
@@ -356,6 +370,7 @@ if Context.environment["TIDEOVER_TRIALS"] != nil {
             dependencies: [
                 "TideoverCommandLine", "TideoverCore", "TideoverHTTP", "TideoverHTTPServer",
                 "TideoverJSON", "TideoverLocks", "TideoverSandbox", "TideoverServer",
+                "TideoverConfiguration",
                 "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
             ],
             path: "Trials",
@@ -377,7 +392,8 @@ if Context.environment["TIDEOVER_BENCHMARKS"] != nil {
             dependencies: [
                 "CTideoverAllocations", "TideoverAppStore", "TideoverCommandLine", "TideoverCore",
                 "TideoverHTTP", "TideoverHTTPServer", "TideoverJSON", "TideoverLocks",
-                "TideoverSandbox", "TideoverServer", "TideoverSignatures", "TideoverSQLite",
+                "TideoverSandbox", "TideoverServer", "TideoverConfiguration", "TideoverSignatures",
+                "TideoverSQLite",
                 "TideoverStorage",
             ],
             path: "Benchmarks/TideoverBenchmarks",
@@ -407,7 +423,8 @@ if Context.environment["TIDEOVER_FUZZ"] != nil {
             dependencies: [
                 "CTideoverFuzzing", "TideoverAppStore", "TideoverASN1", "TideoverCore",
                 "TideoverGooglePlay", "TideoverHTTP", "TideoverJSON", "TideoverLocks",
-                "TideoverRevenueCat", "TideoverSandbox", "TideoverServer", "TideoverSignatures",
+                "TideoverRevenueCat", "TideoverSandbox", "TideoverServer", "TideoverConfiguration",
+                "TideoverSignatures",
                 "TideoverSQLite", "TideoverStorage",
             ],
             path: "Fuzz/TideoverFuzz",

@@ -1,3 +1,4 @@
+import TideoverConfiguration
 import TideoverCore
 package import TideoverHTTP
 import TideoverLocks

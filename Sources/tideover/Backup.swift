@@ -1,5 +1,6 @@
 import Glibc
 import TideoverCommandLine
+import TideoverConfiguration
 import TideoverHTTP
 import TideoverJSON
 import TideoverSQLite

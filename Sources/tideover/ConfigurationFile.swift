@@ -1,4 +1,5 @@
 import TideoverCommandLine
+import TideoverConfiguration
 import TideoverServer
 
 /// Finds and loads a command's configuration file.

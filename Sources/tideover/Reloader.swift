@@ -1,4 +1,5 @@
 import TideoverCommandLine
+import TideoverConfiguration
 import TideoverServer
 import TideoverStorage
 

@@ -1,4 +1,5 @@
 import TideoverAppStore
+import TideoverConfiguration
 import TideoverHTTP
 import TideoverHTTPClient
 import TideoverServer

@@ -1,4 +1,5 @@
 import TideoverCommandLine
+import TideoverConfiguration
 import TideoverHTTP
 import TideoverSQLite
 import TideoverServer

@@ -1,3 +1,4 @@
+import TideoverConfiguration
 import TideoverServer
 
 /// The background workers of a service.

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TideoverConfiguration
 import TideoverServer
 import TideoverStorage
 import TideoverTestProcesses

@@ -1,4 +1,5 @@
 import Testing
+import TideoverConfiguration
 import TideoverHTTP
 import TideoverJSON
 import TideoverServer

@@ -1,4 +1,5 @@
 import Testing
+import TideoverConfiguration
 import TideoverJSON
 import TideoverServer
 import TideoverSignatures

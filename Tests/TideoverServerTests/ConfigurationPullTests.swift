@@ -1,4 +1,5 @@
 import Testing
+import TideoverConfiguration
 import TideoverServer
 
 /// The settings required to pull notifications of Google Play.

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TideoverConfiguration
 import TideoverJSON
 import TideoverSandbox
 import TideoverServer

@@ -1,3 +1,4 @@
+import TideoverConfiguration
 import TideoverServer
 import TideoverSignatures
 

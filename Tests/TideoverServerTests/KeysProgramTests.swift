@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TideoverConfiguration
 import TideoverHTTP
 import TideoverJSON
 import TideoverServer

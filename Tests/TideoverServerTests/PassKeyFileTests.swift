@@ -1,4 +1,5 @@
 import Testing
+import TideoverConfiguration
 import TideoverServer
 import TideoverSignatures
 

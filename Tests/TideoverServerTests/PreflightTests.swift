@@ -1,5 +1,6 @@
 import Testing
 import TideoverAppStore
+import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON

@@ -1,5 +1,6 @@
 import Foundation
 import TideoverAppStore
+import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON

@@ -10,7 +10,8 @@ enum HouseRules {
             "TideoverAppStore", "TideoverGooglePlay", "TideoverRevenueCat", "TideoverStorage",
             "TideoverHTTPServer", "TideoverHTTPClient", "TideoverSandbox", "TideoverDashboard",
         ],
-        ["TideoverSQLite", "TideoverKit", "TideoverServer", "TideoverCommandLine"],
+        ["TideoverSQLite", "TideoverKit", "TideoverConfiguration", "TideoverCommandLine"],
+        ["TideoverServer"],
         ["TideoverRehearsal"],
         ["tideover"],
     ]
@@ -38,9 +39,14 @@ enum HouseRules {
         ],
         // Composition only: sockets and databases are handed in.
         "TideoverServer": [
-            "TideoverAppStore", "TideoverCore", "TideoverDashboard", "TideoverGooglePlay",
-            "TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverRevenueCat",
-            "TideoverSignatures", "TideoverStorage", "TideoverStoreKitFile",
+            "TideoverAppStore", "TideoverConfiguration", "TideoverCore", "TideoverDashboard",
+            "TideoverGooglePlay", "TideoverHTTP", "TideoverJSON", "TideoverLocks",
+            "TideoverRevenueCat", "TideoverSignatures", "TideoverStorage",
+        ],
+        // Files are read by functions that are handed in.
+        "TideoverConfiguration": [
+            "TideoverAppStore", "TideoverCore", "TideoverGooglePlay", "TideoverHTTP",
+            "TideoverJSON", "TideoverSignatures", "TideoverStorage", "TideoverStoreKitFile",
         ],
         // Pages are functions of values.
         "TideoverDashboard": ["TideoverCore", "TideoverHTTP", "TideoverJSON"],

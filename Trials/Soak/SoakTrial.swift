@@ -1,5 +1,6 @@
 import Glibc
 import TideoverCommandLine
+import TideoverConfiguration
 import TideoverSandbox
 import TideoverServer
 import TideoverStorage

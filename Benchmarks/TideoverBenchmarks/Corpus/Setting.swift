@@ -1,5 +1,6 @@
 import Glibc
 import TideoverCommandLine
+import TideoverConfiguration
 import TideoverCore
 import TideoverSandbox
 import TideoverServer

@@ -1,3 +1,4 @@
+import TideoverConfiguration
 package import TideoverHTTP
 package import TideoverStorage
 

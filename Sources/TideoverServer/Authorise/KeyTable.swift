@@ -1,3 +1,4 @@
+package import TideoverConfiguration
 package import TideoverStorage
 
 /// The keys of a server in memory, so that authorising a request needs no storage.

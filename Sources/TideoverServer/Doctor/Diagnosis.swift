@@ -1,3 +1,4 @@
+package import TideoverConfiguration
 package import TideoverCore
 package import TideoverHTTP
 package import TideoverJSON

@@ -1,3 +1,4 @@
+package import TideoverConfiguration
 package import TideoverCore
 import TideoverGooglePlay
 

@@ -1,4 +1,5 @@
 import TideoverAppStore
+import TideoverConfiguration
 package import TideoverCore
 package import TideoverJSON
 

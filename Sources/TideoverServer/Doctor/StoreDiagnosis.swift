@@ -1,4 +1,5 @@
 package import TideoverAppStore
+package import TideoverConfiguration
 package import TideoverCore
 package import TideoverJSON
 

@@ -1,3 +1,4 @@
+import TideoverConfiguration
 import TideoverCore
 package import TideoverGooglePlay
 import TideoverHTTP

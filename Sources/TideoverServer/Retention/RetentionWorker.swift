@@ -1,3 +1,4 @@
+package import TideoverConfiguration
 import TideoverCore
 import TideoverStorage
 

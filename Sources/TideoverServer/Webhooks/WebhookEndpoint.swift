@@ -1,3 +1,4 @@
+package import TideoverConfiguration
 import TideoverCore
 package import TideoverHTTP
 import TideoverJSON
@@ -73,21 +74,6 @@ package struct WebhookEndpoint: Sendable {
             writer.field("secret", signer.secrets.first?.text)
         }
         return writer.bytes
-    }
-}
-
-/// The rule for the URL of a receiver.
-package enum WebhookURL {
-    /// Whether a URL is `https`, or has an address of an allowed network as its host. Names are
-    /// resolved later, and their addresses are checked at each connection.
-    package static func isProtected(_ url: String, _ allowNetworks: [IPNetwork]) -> Bool {
-        if url.hasPrefix("https://") { return true }
-        let authority = url.dropFirst("http://".count).prefix { !"/?#".contains($0) }
-        let host =
-            authority.first == "["
-            ? authority.dropFirst().prefix { $0 != "]" } : authority.prefix { $0 != ":" }
-        guard let address = IPAddress(host) else { return false }
-        return allowNetworks.contains { $0.contains(address) }
     }
 }
 

@@ -1,3 +1,4 @@
+import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
@@ -180,7 +181,7 @@ struct WebhookWish: Hashable, Sendable {
     init(_ body: [UInt8]) throws(Problem) {
         let root = try webhookObject(body, known: ["url", "events"])
         guard let url = root["url"]?.string,
-            (try? ConfigurationForm<String>.receiver.read(url)) != nil,
+            WebhookURL.isReceiver(url),
             WebhookURL.isProtected(url, [])
         else { throw .badWebhookRequest("`url` is the URL of a receiver, with https.") }
         self.url = url

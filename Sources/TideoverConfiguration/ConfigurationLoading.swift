@@ -40,7 +40,7 @@ extension Configuration {
     /// Reads a policy, in the form of `policy` of an app, from its text.
     ///
     /// - Throws: all problems at once.
-    static func policy(
+    package static func policy(
         _ text: [UInt8],
         of catalogue: Catalogue
     ) throws(ConfigurationProblems) -> Policy {

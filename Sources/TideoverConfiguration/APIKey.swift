@@ -1,4 +1,5 @@
 import TideoverJSON
+import TideoverSignatures
 package import TideoverStorage
 
 /// A key of the API as a client presents it. Its description contains only its kind.
@@ -11,7 +12,7 @@ package struct APIKey: Hashable, Sendable {
     /// The number of secret bytes in a key.
     private static let secretCount = 32
     /// The maximum length of a key.
-    static let mostBytes = 64
+    package static let mostBytes = 64
 
     /// Creates a key of 256 bits from a cryptographically secure source.
     package init(_ kind: KeyKind, random: () -> UInt64) {

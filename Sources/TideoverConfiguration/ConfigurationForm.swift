@@ -248,8 +248,8 @@ extension ConfigurationForm<Policy.Sandbox> {
 // MARK: - Helpers
 
 /// Unsigned decimal integers.
-enum DecimalNumber {
-    static func read(_ text: some StringProtocol, through limit: Int) -> Int? {
+package enum DecimalNumber {
+    package static func read(_ text: some StringProtocol, through limit: Int) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit), let number = Int(text) else {
             return nil
         }
@@ -259,7 +259,7 @@ enum DecimalNumber {
 
 extension Unicode.Scalar {
     /// Whether this is a control character or a line separator.
-    var isControl: Bool {
+    package var isControl: Bool {
         value < 0x20 || (0x7F..<0xA0).contains(value) || value == 0x2028 || value == 0x2029
     }
 }

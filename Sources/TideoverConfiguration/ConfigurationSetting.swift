@@ -48,7 +48,7 @@ struct ConfigurationRecord {
 }
 
 /// Removes the secret parts of URLs.
-enum ShownURL {
+package enum ShownURL {
     /// Returns the URL without user name, password and query. Configured URLs have no user; this
     /// check is the last safeguard.
     static func withoutSecrets(_ url: String) -> String {
@@ -62,7 +62,7 @@ enum ShownURL {
     }
 
     /// Returns scheme, host and port, because the path of a receiver is often a credential.
-    static func origin(_ url: String) -> String {
+    package static func origin(_ url: String) -> String {
         let (scheme, rest) = parts(url)
         let host = rest.prefix { !"/?#".contains($0) }
         return withoutSecrets("\(scheme)\(host)") + (host.endIndex < rest.endIndex ? "/..." : "")

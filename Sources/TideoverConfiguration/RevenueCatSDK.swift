@@ -1,0 +1,50 @@
+/// The apps with RevenueCat's SDKs that send their requests here, as configured.
+package struct RevenueCatSDK: Hashable, Sendable {
+    /// The public keys in builds for the App Store.
+    package let appStoreKeys: [String]
+    /// The public keys in builds for Google Play.
+    package let googlePlayKeys: [String]
+    /// The offering that an app shows without another choice; nil for none.
+    package let currentOffering: String?
+    /// What an app offers for sale.
+    package let offerings: [Offering]
+
+    /// Packages that an app shows together.
+    package struct Offering: Hashable, Sendable {
+        package let identifier: String
+        package let description: String
+        package let packages: [Package]
+
+        package init(identifier: String, description: String, packages: [Package]) {
+            self.identifier = identifier
+            self.description = description
+            self.packages = packages
+        }
+    }
+
+    /// One choice of an offering, with its products in the stores.
+    package struct Package: Hashable, Sendable {
+        package let identifier: String
+        package let products: [String]
+
+        package init(identifier: String, products: [String]) {
+            self.identifier = identifier
+            self.products = products
+        }
+    }
+
+    package init(
+        appStoreKeys: [String] = [],
+        googlePlayKeys: [String] = [],
+        currentOffering: String? = nil,
+        offerings: [Offering] = []
+    ) {
+        self.appStoreKeys = appStoreKeys
+        self.googlePlayKeys = googlePlayKeys
+        self.currentOffering = currentOffering
+        self.offerings = offerings
+    }
+
+    /// The keys of both stores.
+    package var keys: [String] { appStoreKeys + googlePlayKeys }
+}

@@ -1,0 +1,54 @@
+import TideoverConfiguration
+import TideoverCore
+import TideoverHTTP
+import TideoverRevenueCat
+
+extension RevenueCatSDK {
+    var offered: SDKOfferings {
+        SDKOfferings(
+            current: currentOffering ?? "",
+            offerings: offerings.map { offering in
+                SDKOfferings.Offering(
+                    identifier: offering.identifier,
+                    description: offering.description,
+                    packages: offering.packages.map {
+                        SDKOfferings.Package(identifier: $0.identifier, products: $0.products)
+                    }
+                )
+            }
+        )
+    }
+}
+
+/// The keys of the SDKs. A key finds its app and its store, since the path names neither.
+struct SDKKeyTable: Sendable {
+    struct Owner: Hashable, Sendable {
+        let app: String
+        let store: Store
+    }
+
+    private let owners: [String: Owner]
+
+    /// Creates the table. The configuration has each key once.
+    init(_ apps: [App]) {
+        var owners: [String: Owner] = [:]
+        for app in apps.sorted(by: { $0.id < $1.id }) {
+            let sdk = app.revenueCatSDK ?? RevenueCatSDK()
+            for (store, keys) in [
+                (Store.appStore, sdk.appStoreKeys), (.googlePlay, sdk.googlePlayKeys),
+            ] {
+                for key in keys where owners[key] == nil {
+                    owners[key] = Owner(app: app.id, store: store)
+                }
+            }
+        }
+        self.owners = owners
+    }
+
+    var isEmpty: Bool { owners.isEmpty }
+
+    /// Returns the owner of a request's key; nil if it has none of these keys.
+    func owner(of request: Request) -> Owner? {
+        request.bearerToken.flatMap { owners[String($0)] }
+    }
+}
