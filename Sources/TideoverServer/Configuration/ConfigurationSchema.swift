@@ -1,6 +1,7 @@
 import TideoverAppStore
 import TideoverCore
 import TideoverHTTP
+import TideoverJSON
 import TideoverSignatures
 
 // The schema: the members of each object of the file.
