@@ -1,6 +1,7 @@
 import Testing
 import TideoverCore
 import TideoverJSON
+import TideoverLives
 
 /// The messages in every language, and answers in another language than the stored one.
 @Suite struct MessageLanguageTests {

@@ -1,12 +1,12 @@
-public import Testing
-public import TideoverStorage
+package import Testing
+package import TideoverStorage
 
 /// A requirement for every storage, as a test that runs on any implementation.
 ///
 /// The tests of a storage run all of them: `@Test(arguments: StorageLaw.all)`.
-public struct StorageLaw: Sendable, CustomTestStringConvertible {
+package struct StorageLaw: Sendable, CustomTestStringConvertible {
     /// The requirement, as a sentence.
-    public let sentence: String
+    package let sentence: String
     private let trial: @Sendable (any StorageSite) async throws -> Void
 
     /// Creates a law that is tested on one storage.
@@ -26,14 +26,14 @@ public struct StorageLaw: Sendable, CustomTestStringConvertible {
         self.trial = trial
     }
 
-    public var testDescription: String { sentence }
+    package var testDescription: String { sentence }
 
     /// Tests the law at an empty place.
-    public func check(at site: any StorageSite) async throws {
+    package func check(at site: any StorageSite) async throws {
         try await trial(site)
     }
 
-    public static let all =
+    package static let all =
         commitLaws + customerLaws + eventLaws + evidenceLaws + concurrencyLaws + keyLaws
         + webhookLaws
         + walkLaws
@@ -42,7 +42,7 @@ public struct StorageLaw: Sendable, CustomTestStringConvertible {
 }
 
 /// A place where a storage can be opened, closed and opened again.
-public protocol StorageSite: Sendable {
+package protocol StorageSite: Sendable {
     /// Opens the storage at this place; the caller closes it before opening it again.
     func open() async throws -> any Storage
 }
