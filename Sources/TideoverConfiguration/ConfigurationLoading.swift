@@ -1,4 +1,4 @@
-import TideoverCore
+package import TideoverCore
 import TideoverJSON
 
 extension Configuration {

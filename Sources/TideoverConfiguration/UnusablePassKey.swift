@@ -12,4 +12,10 @@ package struct UnusablePassKey: Error, Hashable, Sendable {
     /// The file.
     package let path: String
     package let cause: Cause
+
+    /// Creates the error for a file.
+    package init(path: String, cause: Cause) {
+        self.path = path
+        self.cause = cause
+    }
 }

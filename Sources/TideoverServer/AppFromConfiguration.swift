@@ -1,5 +1,5 @@
 import TideoverAppStore
-import TideoverConfiguration
+package import TideoverConfiguration
 import TideoverCore
 import TideoverGooglePlay
 package import TideoverSignatures

@@ -27,7 +27,7 @@ enum PlainEnglish {
     static let exceptions: [String: Set<String>] = [
         "Fuzz/TideoverFuzz/Fuzzers/ExportFuzzer.swift": ["told"],
         "Sources/TideoverSandbox/Scenario/ScenarioPace.swift": ["tell"],
-        "Sources/TideoverServer/Configuration/ConfigurationSchema.swift": ["told"],
+        "Sources/TideoverConfiguration/ConfigurationSchema.swift": ["told"],
         "Sources/TideoverServer/Replay/Replay.swift": ["told"],
         "Sources/TideoverServer/Watch/OpenAPIDocument.swift": ["told"],
         "Sources/tideover/ImportRevenueCat.swift": ["told"],

@@ -1,5 +1,5 @@
-import TideoverConfiguration
-package import TideoverSignatures
+package import TideoverConfiguration
+import TideoverSignatures
 
 extension Configuration.Pass {
     /// Reads the signing key and the other keys from their files. Only callers that need the keys

@@ -1,5 +1,6 @@
 import TideoverDashboard
 import TideoverHTTP
+import TideoverJSON
 import TideoverSignatures
 
 /// The responses of the dashboard, all with the same headers.

@@ -2,6 +2,7 @@ import TideoverCore
 import TideoverDashboard
 import TideoverHTTP
 import TideoverJSON
+import TideoverSignatures
 import TideoverStorage
 
 /// One request for a page by a person who has signed in.

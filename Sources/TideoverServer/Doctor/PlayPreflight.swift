@@ -1,4 +1,4 @@
-import TideoverConfiguration
+package import TideoverConfiguration
 import TideoverCore
 import TideoverGooglePlay
 

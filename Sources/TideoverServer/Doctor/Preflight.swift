@@ -1,5 +1,5 @@
 import TideoverAppStore
-import TideoverConfiguration
+package import TideoverConfiguration
 package import TideoverCore
 package import TideoverJSON
 

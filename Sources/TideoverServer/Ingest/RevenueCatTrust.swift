@@ -1,4 +1,4 @@
-import TideoverConfiguration
+package import TideoverConfiguration
 package import TideoverCore
 package import TideoverRevenueCat
 import TideoverSignatures

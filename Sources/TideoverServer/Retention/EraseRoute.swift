@@ -1,6 +1,7 @@
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverSignatures
 import TideoverStorage
 
 /// Answers `DELETE /v1/apps/{app}/customers/{customer}`: erases a customer by all their ids, in every

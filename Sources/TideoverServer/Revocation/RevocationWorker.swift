@@ -1,5 +1,6 @@
 import TideoverCore
 import TideoverHTTP
+import TideoverJSON
 import TideoverSignatures
 
 /// Asks OCSP responders about the certificates that signed verified data, apart from any request.

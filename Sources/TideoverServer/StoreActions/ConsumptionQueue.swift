@@ -1,3 +1,4 @@
+import TideoverConfiguration
 import TideoverCore
 import TideoverJSON
 import TideoverLocks
