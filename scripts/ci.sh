@@ -140,9 +140,11 @@ sanitized_tests() {
     stories+='|^TideoverKitRehearsalTests[.]SameAnswerTests'
     local skipped="$sockets|$stories" without=() built=(--build-tests)
     case $1 in
-    # Rooms without a second thread, and programs, whose server is tried here without them.
+    # Rooms without a second thread, and programs, whose server is tried here without them. Building
+    # the program and its tests would take longer than all that remains to be run.
     thread)
-        without=(ASN1 AppStore Core Dashboard GooglePlay JSON RevenueCat Sandbox Storage StoreKitFile Tidy)
+        without=(ASN1 AppStore Core Dashboard GooglePlay JSON KitRehearsal RevenueCat Sandbox Storage StoreKitFile Tidy "")
+        built=(--product tideoverPackageTests)
         skipped+='|^TideoverServerTests[.][A-Za-z]*ProgramTests'
         # Requests one after the other, and functions of values; the coverage run has them.
         skipped+='|^TideoverServerTests[.](Arrival|Configuration|Dashboard|Doctor|Drift|Every|Explain'

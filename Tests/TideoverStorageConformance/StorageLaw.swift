@@ -1,4 +1,4 @@
-package import Testing
+import Testing
 package import TideoverStorage
 
 /// A requirement for every storage, as a test that runs on any implementation.
