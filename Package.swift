@@ -339,6 +339,7 @@ products += [
         name: "TideoverSandbox",
         targets: [
             "TideoverSandbox", "TideoverASN1", "TideoverHTTP", "TideoverJSON", "TideoverSignatures",
+            "TideoverStoreKitFile",
         ]
     ),
     .executable(name: "tideover", targets: ["tideover"]),

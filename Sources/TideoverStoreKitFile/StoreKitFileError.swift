@@ -1,16 +1,16 @@
-package import TideoverJSON
+public import TideoverJSON
 
 /// Describes why a `.storekit` file is unreadable, with the position of the error.
-package struct StoreKitFileError: Error, Hashable, Sendable {
+public struct StoreKitFileError: Error, Hashable, Sendable {
     /// The path in the file, such as `subscriptionGroups[0].subscriptions[1].productID`; empty for
     /// the whole file.
-    package let path: String
+    public let path: String
     /// In Unicode scalars, from 1.
-    package let line: Int
-    package let column: Int
-    package let reason: Reason
+    public let line: Int
+    public let column: Int
+    public let reason: Reason
 
-    package enum Reason: Hashable, Sendable {
+    public enum Reason: Hashable, Sendable {
         /// The file is not JSON.
         case syntax(JSONError.Reason)
         /// The file is JSON, but not Xcode's format.
@@ -24,7 +24,7 @@ package struct StoreKitFileError: Error, Hashable, Sendable {
         case repeated(String)
     }
 
-    package enum Expectation: Hashable, Sendable {
+    public enum Expectation: Hashable, Sendable {
         case object, list, text, flag, number
         /// A number of periods with a total length of at most 999 units.
         case fewPeriods
@@ -38,14 +38,14 @@ package struct StoreKitFileError: Error, Hashable, Sendable {
 
 extension StoreKitFileError: CustomStringConvertible {
     /// Describes the problem and its solution, as the end of a sentence about the file.
-    package var description: String {
+    public var description: String {
         let place = path.isEmpty ? "" : "\(path): "
         return "\(line):\(column): \(place)\(reason)"
     }
 }
 
 extension StoreKitFileError.Reason: CustomStringConvertible {
-    package var description: String {
+    public var description: String {
         switch self {
         case .syntax(let reason): "\(reason)"
         case .notStoreKit:
@@ -62,7 +62,7 @@ extension StoreKitFileError.Reason: CustomStringConvertible {
 }
 
 extension StoreKitFileError.Expectation: CustomStringConvertible {
-    package var description: String {
+    public var description: String {
         switch self {
         case .object: "an object"
         case .list: "a list"

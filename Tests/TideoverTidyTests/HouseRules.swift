@@ -67,7 +67,7 @@ enum HouseRules {
     /// The modules of the library products. What these declare as public is a promise.
     static let promised: Set<String> = [
         "TideoverCore", "TideoverKit", "TideoverSandbox", "TideoverASN1", "TideoverHTTP",
-        "TideoverJSON", "TideoverSignatures",
+        "TideoverJSON", "TideoverSignatures", "TideoverStoreKitFile",
     ]
 
     // MARK: - Imports
