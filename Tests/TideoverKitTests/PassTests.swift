@@ -159,6 +159,33 @@ import TideoverSignatures
         #expect(machine.published?["premium"].access == .unknown)
     }
 
+    @Test @MainActor func `an app that is launched offline shows what its pass grants`()
+        async throws
+    {
+        let kept = kept(try signed(pass(), by: key), keys: [key])
+        let reading = ClockReading(clock: start + .days(1), uptime: .zero)
+        let store = EntitlementStore(
+            TestPurchases.settings(withServer: true),
+            KitEffects(
+                source: StoreSource(
+                    read: { StoreReading() },
+                    updates: { AsyncStream { $0.finish() } },
+                    finish: { _ in },
+                    sync: {}
+                ),
+                file: KeptFile(read: { kept.json }, write: { _ in }),
+                network: { _ in throw CancellationError() },
+                verify: Self.check,
+                clock: { reading },
+                sleep: { _ in throw CancellationError() }
+            )
+        )
+        await store.start()
+        await store.settled()
+        #expect(store["premium"].access == .granted)
+        #expect(store.state.isAnswered)
+    }
+
     @Test func `a device without a server needs no pass`() throws {
         var world = SimulatedWorld(withServer: false)
         world.disk = kept(try signed(pass(), by: key), keys: [key]).json

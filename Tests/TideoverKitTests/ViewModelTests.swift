@@ -70,7 +70,7 @@ import TideoverKit
     }
 
     @Test func `views show the app's own words`() {
-        let words: Translation = {
+        let words: ScreenTranslation = {
             ScreenWords(key: $0.key, title: "Zahlung", message: "Bitte ändern.", label: "Ändern")
         }
         let banner = RecoveryBannerModel(prompt(.soft), translation: words)

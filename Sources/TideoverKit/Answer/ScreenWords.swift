@@ -57,4 +57,4 @@ public struct ScreenWords: Hashable, Sendable {
 }
 
 /// Returns an app's own words for a message.
-public typealias Translation = (ScreenWords) -> ScreenWords
+public typealias ScreenTranslation = (ScreenWords) -> ScreenWords

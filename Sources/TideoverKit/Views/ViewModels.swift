@@ -14,7 +14,7 @@ public struct RecoveryBannerModel: Hashable, Sendable {
     public init?(
         _ prompt: RecoveryPrompt?,
         delaysSoftPrompts: Bool = false,
-        translation: Translation = { $0 }
+        translation: ScreenTranslation = { $0 }
     ) {
         guard let prompt, prompt.kind == .hard || !delaysSoftPrompts else { return nil }
         let words = translation(prompt.words)
@@ -43,7 +43,7 @@ public struct TrialCountdownModel: Hashable, Sendable {
     public init?(
         _ entitlement: Entitlement,
         at now: Instant,
-        translation: Translation = { $0 }
+        translation: ScreenTranslation = { $0 }
     ) {
         guard entitlement.access == .granted, let trial = entitlement.trial, now < trial.endsAt
         else {
@@ -89,7 +89,7 @@ public enum EntitlementGateModel: Hashable, Sendable {
     case recovery(RecoveryBannerModel)
     case paywall
 
-    public init(_ entitlement: Entitlement, translation: Translation = { $0 }) {
+    public init(_ entitlement: Entitlement, translation: ScreenTranslation = { $0 }) {
         switch entitlement.access {
         case .unknown: self = .waiting
         case .granted: self = .content

@@ -10,12 +10,12 @@ import TideoverCore
 public struct RecoveryBanner: View {
     private let store: EntitlementStore
     private let delaysSoftPrompts: Bool
-    private let translation: Translation
+    private let translation: ScreenTranslation
 
     public init(
         _ store: EntitlementStore,
         delaysSoftPrompts: Bool = false,
-        translation: @escaping Translation = { $0.translated() }
+        translation: @escaping ScreenTranslation = { $0.translated() }
     ) {
         self.store = store
         self.delaysSoftPrompts = delaysSoftPrompts
@@ -78,12 +78,12 @@ struct WordsOnScreen: View {
 public struct TrialCountdown: View {
     private let store: EntitlementStore
     private let name: String
-    private let translation: Translation
+    private let translation: ScreenTranslation
 
     public init(
         _ store: EntitlementStore,
         _ name: String,
-        translation: @escaping Translation = { $0.translated() }
+        translation: @escaping ScreenTranslation = { $0.translated() }
     ) {
         self.store = store
         self.name = name
@@ -108,7 +108,7 @@ public struct TrialCountdown: View {
 public struct EntitlementGate<Content: View, Paywall: View>: View {
     private let store: EntitlementStore
     private let name: String
-    private let translation: Translation
+    private let translation: ScreenTranslation
     private let content: Content
     private let paywall: Paywall
     @SwiftUI.Environment(\.scenePhase) private var scenePhase
@@ -116,7 +116,7 @@ public struct EntitlementGate<Content: View, Paywall: View>: View {
     public init(
         _ store: EntitlementStore,
         _ name: String,
-        translation: @escaping Translation = { $0.translated() },
+        translation: @escaping ScreenTranslation = { $0.translated() },
         @ViewBuilder content: () -> Content,
         @ViewBuilder paywall: () -> Paywall
     ) {
