@@ -2,7 +2,8 @@
 # Compares TideoverKit with `tideover serve` on a loopback socket: the kit on the stand-in for
 # StoreKit, the simulated App Store behind it, and the program, which follows the store's clock. All
 # scenarios of the App Store, every cause of drift, a sandbox with months of three minutes, and
-# stories generated from seeds. The answers of device and server are compared at every step.
+# stories generated from seeds. The answers of device and server are compared at every step. The app
+# is also killed before each of its effects, on every way in which a purchase arrives.
 #
 #   scripts/kit-trial.sh                  200 stories
 #   scripts/kit-trial.sh --stories 1000   more
@@ -28,8 +29,8 @@ done
 scratch=${TIDEOVER_KIT_SCRATCH:-}
 if [ -z "$scratch" ]; then
     scratch=.build/kit-trial
-    # Only the tests of the comparison are compiled.
-    others=$(cd Tests && printf '%s\n' *Tests | grep -v '^TideoverKitRehearsalTests$' | tr '\n' ' ')
+    # Only the tests of the kit are compiled.
+    others=$(cd Tests && printf '%s\n' *Tests | grep -v '^TideoverKit' | tr '\n' ' ')
     export TIDEOVER_OPTIMIZED_TESTS=1 TIDEOVER_WITHOUT_TESTS=$others
     swift build --product tideoverPackageTests --scratch-path "$scratch" >&2
     [ -n "${TIDEOVER_BINARY:-}" ] || swift build --product tideover --scratch-path "$scratch" >&2
@@ -42,7 +43,7 @@ folder=${TMPDIR:-/tmp}
 if [ -w /dev/shm ]; then folder=/dev/shm; fi
 TMPDIR=$folder TIDEOVER_KIT_STORIES=$stories TIDEOVER_KIT_SERVER=$place \
     swift test --skip-build --disable-xctest --scratch-path "$scratch" \
-    --filter '^TideoverKitRehearsalTests[.](SameAnswerTests|ServedProgramTests)' \
+    --filter '^TideoverKit(Rehearsal)?Tests[.](FinishLaw|KilledApp|SameAnswer|ServedProgram)Tests' \
     >"$log" 2>&1 || status=$?
 grep -E '^✘|error:|Issue|recorded an issue' "$log" >&2 || true
 awk -v place="$place" -v stories="$stories" '

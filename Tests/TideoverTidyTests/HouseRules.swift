@@ -131,7 +131,8 @@ enum HouseRules {
             "Task(name:", "#Playground",
             // StoreKit
             "winBackOffer", "appTransactionID", "currentEntitlements(for:", "Transaction.all(for:",
-            "status(transactionID:", "StoreKit.SubscriptionStatus", "pricingTerms", "confirmIn viewController", "PurchaseIntent",
+            "status(transactionID:", "StoreKit.SubscriptionStatus", "pricingTerms",
+            "confirmIn viewController", "PurchaseIntent",
             // SwiftUI
             "@Entry", "MeshGradient", "onScrollGeometryChange", "glassEffect", "TextRenderer",
             "@Previewable", "subscriptionOfferView", "preferredSubscriptionOffer",
