@@ -100,9 +100,10 @@ if !isCheckout {
         tests(
             "TideoverKitRehearsalTests",
             [
-                "TideoverKit", "TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON",
-                "TideoverLocks", "TideoverRehearsal", "TideoverSandbox", "TideoverServer",
-                "TideoverSignatures",
+                "TideoverKit", "TideoverAppStore", "TideoverCore", "TideoverHTTP",
+                "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON", "TideoverLocks",
+                "TideoverRehearsal", "TideoverSandbox", "TideoverServer", "TideoverSignatures",
+                "TideoverStorage", "TideoverTestProcesses",
                 .product(name: "StoreKit", package: "StoreKit"),
                 .product(name: "StoreKitFaking", package: "StoreKit"),
             ]

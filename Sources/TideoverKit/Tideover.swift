@@ -115,20 +115,34 @@ public struct SoldProduct: Hashable, Sendable {
     /// The length of a period. It is needed for non-renewing purchases, and distinguishes a
     /// sandbox's short months from real ones.
     public var period: Period?
+    /// The subscription group. Customers get one free trial in each.
+    public var group: String?
+    /// The length of its free trial, if it has one.
+    public var trial: Period?
 
     public init(
         _ id: String,
         unlocks: [String],
         kind: TideoverCore.Product.Kind = .autoRenewable,
-        period: Period? = nil
+        period: Period? = nil,
+        group: String? = nil,
+        trial: Period? = nil
     ) {
         self.id = id
         self.unlocks = unlocks
         self.kind = kind
         self.period = period
+        self.group = group
+        self.trial = trial
     }
 
-    fileprivate var product: TideoverCore.Product {
-        TideoverCore.Product(entitlements: unlocks, kind: kind, period: period)
+    package var product: TideoverCore.Product {
+        TideoverCore.Product(
+            entitlements: unlocks,
+            kind: kind,
+            group: group,
+            period: period,
+            trial: trial
+        )
     }
 }

@@ -5,6 +5,8 @@ import TideoverLocks
 package final class StoryClock: Sendable {
     private let instant = Locked(Instant(millisecondsSince1970: 0))
 
+    package init() {}
+
     /// The current instant; it changes only when set.
     package var now: Instant {
         get { instant.withLock { $0 } }

@@ -1,5 +1,7 @@
+import Foundation
 import StoreKitFaking
 import TideoverCore
+import TideoverJSON
 import TideoverKit
 import TideoverLocks
 import TideoverSandbox
@@ -20,7 +22,40 @@ final class ComparedLives {
     private(set) var differed = 0
     private(set) var remained = 0
 
-    init(_ rehearsal: KitRehearsal) { self.rehearsal = rehearsal }
+    /// The causes of the drifts that the server reported.
+    private(set) var driftCauses: [String] = []
+    /// The state that the server stated last.
+    private(set) var lastState: State?
+    /// The lines that the server logged.
+    private(set) var log: [JSONValue] = []
+
+    private init(_ rehearsal: KitRehearsal) { self.rehearsal = rehearsal }
+
+    /// Plays a scenario to its end, beside a server.
+    static func played(
+        _ scenario: Scenario,
+        at place: ComparedServer.Place,
+        renewalRate: RenewalRate = .realTime
+    ) async throws -> ComparedLives {
+        let rehearsal = try await KitRehearsal(scenario, renewalRate: renewalRate, at: place)
+        let lives = ComparedLives(rehearsal)
+        try await lives.play()
+        lives.driftCauses = rehearsal.driftCauses.withLock { $0 }
+        try await rehearsal.close()
+        lives.log = rehearsal.log
+        lives.report(scenario, place)
+        return lives
+    }
+
+    /// Prints what was compared, if a script asks for it.
+    private func report(_ scenario: Scenario, _ place: ComparedServer.Place) {
+        guard ProcessInfo.processInfo.environment["TIDEOVER_KIT_STORIES"] != nil else { return }
+        print(
+            "compared \(place.rawValue): \(comparisons) answers, \(differences.count) differences,",
+            "\(differed) healed after a fault, \(driftCauses.count) drifts recorded:",
+            scenario.name
+        )
+    }
 
     /// One customer's device with two apps: one decides alone, the other also asks the server.
     fileprivate struct Participant {
@@ -30,8 +65,7 @@ final class ComparedLives {
         let served: EntitlementStore
     }
 
-    /// Plays all steps.
-    func play() async throws {
+    private func play() async throws {
         for customer in rehearsal.scenario.customers {
             let device = SimulatedDevice(rehearsal.store, customer: customer.name)
             let participant = await device.fakeStore().serve {
@@ -80,6 +114,7 @@ final class ComparedLives {
         }
         let place = "line \(step.line), \(participant.customer.name)"
         check("\(place), shown", participant.served, after.entitlements)
+        lastState = after.entitlements.first?.state
         ends.formUnion(after.entitlements.filter { $0.access == .granted }.compactMap(\.until))
         // A purchase without an account token has no owner on the server until a device presents it.
         let known = before.entitlements.filter { $0.state != .never }

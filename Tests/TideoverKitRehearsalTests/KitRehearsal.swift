@@ -8,14 +8,17 @@ import TideoverKit
 import TideoverLocks
 import TideoverRehearsal
 import TideoverSandbox
-import TideoverServer
+import TideoverSignatures
 
-/// A scenario's simulated App Store, a server in process, and the kit on one customer's device,
-/// sharing one clock.
+/// A scenario's simulated App Store, a server, and the kit on one customer's device, sharing one
+/// clock.
 @MainActor
 final class KitRehearsal {
+    /// The issuer of the server's passes.
+    nonisolated static let issuer = "cards.example"
+
     let scenario: Scenario
-    let rehearsal: Rehearsal
+    let server: ComparedServer
     let store: SimulatedAppStore
     let device: SimulatedDevice
     let customer: StoreCustomer
@@ -25,40 +28,52 @@ final class KitRehearsal {
     let clockOffset: Locked<Int64> = Locked(0)
     /// The causes of the drifts that the server reported to a device, in order.
     let driftCauses: Locked<[String]> = Locked([])
+    /// Transactions that were finished before the device's file contained them and before the
+    /// server had committed them.
+    let earlyFinishes: Locked<[UInt64]> = Locked([])
+    /// The lines that the server logged, once it has stopped.
+    private(set) var log: [JSONValue] = []
+    private let publicKey: String
     private var losesNotifications = false
     private let disks = Locked<[String: [UInt8]]>([:])
     private let folder: URL
 
     /// Creates a rehearsal; a fast sandbox renews at another rate than the scenario says.
-    init(_ scenario: Scenario, renewalRate: RenewalRate = .realTime) async throws {
+    init(
+        _ scenario: Scenario,
+        renewalRate: RenewalRate = .realTime,
+        at place: ComparedServer.Place = .inProcess
+    ) async throws {
         folder = FileManager.default.temporaryDirectory.appending(
             path: "tideover-kit-\(UUID().uuidString)"
         )
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         self.scenario = scenario
-        rehearsal = try Rehearsal(scenario, in: folder.path, version: "test")
-        let target = rehearsal.target
+        let server = try await ComparedServer.start(scenario, in: folder, at: place)
+        self.server = server
+        publicKey = try await server.publicKey(for: scenario.app.id)
         store = SimulatedAppStore(
             renewalRate == .realTime ? scenario.app.store : scenario.app.store.at(renewalRate),
             seed: scenario.seed,
             now: scenario.start,
-            authority: rehearsal.authority,
+            authority: server.authority,
             lag: scenario.lag,
-            keys: target.storeKeys,
+            keys: server.storeKeys,
             wait: { _ in }
         )
         for customer in scenario.customers { try await store.register(customer) }
-        await target.meetStore(store.serverAPI)
+        await server.meetStore(store.serverAPI)
         guard let found = scenario.customers.first else { throw NoCustomer() }
         customer = found
         device = SimulatedDevice(store, customer: found.name)
-        rehearsal.clock.now = Instant(millisecondsSince1970: scenario.start)
+        server.clock.now = Instant(millisecondsSince1970: scenario.start)
     }
 
     struct NoCustomer: Error {}
 
     func close() async throws {
-        await rehearsal.close()
+        try await server.stop()
+        log = try server.log()
         try FileManager.default.removeItem(at: folder)
     }
 
@@ -66,7 +81,7 @@ final class KitRehearsal {
 
     /// Advances the time; messages that the store posts meanwhile are delivered to the server.
     func pass(until instant: Int64) async throws {
-        let (store, clock, handler) = (store, rehearsal.clock, rehearsal.service.handler)
+        let (store, clock, handler) = (store, server.clock, server.handler)
         let path = "/v1/apps/\(scenario.app.id)/notifications/app-store"
         let isLosing = losesNotifications
         try await store.advance(to: max(instant, await store.now)) { body in
@@ -100,7 +115,7 @@ final class KitRehearsal {
             if let customer = step.customer { _ = try? await store.perform(action, by: customer) }
         case .requestTestNotification: await store.requestTestNotification()
         case .loseNotifications(let isLosing): losesNotifications = isLosing
-        case .catchUp: await catchUp()
+        case .catchUp: try await server.catchUp()
         case .disturbNotifications(let rule): await store.add(rule)
         case .disturbServerAPI(let rule): await store.add(rule)
         case .endDisturbances:
@@ -110,15 +125,6 @@ final class KitRehearsal {
         case .showPrompt, .storeAction, .googlePlay, .revenueCat, nil: break
         }
         return nil
-    }
-
-    /// The server asks the store for missed notifications, again while the store delays it.
-    private func catchUp() async {
-        for _ in 0..<20 {
-            guard let next = await rehearsal.target.catchUp() else { return }
-            let isDue = next <= rehearsal.clock.now.millisecondsSince1970
-            guard isDue else { return }
-        }
     }
 
     // MARK: - The device
@@ -159,24 +165,47 @@ final class KitRehearsal {
     func app(
         withServer: Bool,
         for customer: StoreCustomer? = nil,
-        disk: String? = nil
+        disk: String? = nil,
+        process: AppProcess = AppProcess()
     ) -> EntitlementStore {
         var settings = settings
         if let customer { settings.customer = id(of: customer) }
         if withServer {
-            settings.server = ServerIdentity(app: scenario.app.id, apiKey: "", issuer: "")
+            settings.server = ServerIdentity(
+                app: scenario.app.id,
+                apiKey: publicKey,
+                issuer: Self.issuer
+            )
         }
         let own = withServer ? "server" : "alone"
-        return EntitlementStore(settings, effects(disk: disk ?? own + settings.customer.text))
+        let effects = effects(disk: disk ?? own + settings.customer.text)
+        return EntitlementStore(settings, process.counting(effects))
+    }
+
+    /// Reads the device's store, and records what is finished too early.
+    private func source(disk: String) -> StoreSource {
+        let (disks, early, finish) = (disks, earlyFinishes, StoreSource.storeKit.finish)
+        var source = StoreSource.storeKit
+        source.finish = { [weak self] id in
+            let kept = disks.withLock { $0[disk] }.flatMap(KeptState.init(json:))
+            let isKept = kept?.queue.contains { $0.purchase.transactionId == id } ?? false
+            if !isKept {
+                let served = try? await self?.served()
+                let isCommitted = served?.entitlements.contains { $0.state != .never } ?? false
+                if !isCommitted { early.withLock { $0.append(id) } }
+            }
+            await finish(id)
+        }
+        return source
     }
 
     private func effects(disk: String) -> KitEffects {
-        let (clock, disks, isOnline) = (rehearsal.clock, disks, isOnline)
+        let (clock, disks, isOnline) = (server.clock, disks, isOnline)
         let (offset, causes) = (clockOffset, driftCauses)
-        let (handler, credentials) = (rehearsal.service.handler, rehearsal.credentials)
+        let handler = server.handler
         let start = Instant(millisecondsSince1970: scenario.start)
         return KitEffects(
-            source: .storeKit,
+            source: source(disk: disk),
             file: KeptFile(
                 read: { disks.withLock { $0[disk] } },
                 write: { bytes in disks.withLock { $0[disk] = bytes } }
@@ -184,13 +213,15 @@ final class KitRehearsal {
             network: { request in
                 guard isOnline.withLock({ $0 }) else { throw Unreachable() }
                 var request = request
-                request.headers["Authorization"] = credentials["Authorization"]
                 request.headers["Content-Length"] = "\(request.body.count)"
                 let response = try await handler(request)
                 causes.withLock { $0 += response.driftCauses }
                 return response
             },
-            verify: { _, _, _ in false },
+            verify: { signature, message, key in
+                (try? Ed25519PublicKey(bytes: key))?.verify(signature: signature, of: message)
+                    ?? false
+            },
             clock: {
                 let now = clock.now
                 let ahead = Milliseconds(offset.withLock { $0 })
@@ -213,9 +244,9 @@ final class KitRehearsal {
     /// Returns the server's current answer about a customer.
     func served(_ customer: StoreCustomer? = nil) async throws -> ServerReply {
         let id = id(of: customer ?? self.customer)
-        var headers = rehearsal.credentials
+        var headers = server.credentials
         headers["Accept"] = "application/json"
-        let response = try await rehearsal.service.handler(
+        let response = try await server.handler(
             Request(
                 path: "/v1/apps/\(scenario.app.id)/customers/\(id.text)",
                 query: [QueryItem(name: "environment", value: "simulated")],

@@ -6,22 +6,69 @@ import TideoverLocks
 import TideoverSandbox
 
 /// A device that decides from StoreKit alone gives the same answers as the server.
-@Suite @MainActor struct SameAnswerTests {
-    private func compare(_ scenario: Scenario) async throws -> (ComparedLives, KitRehearsal) {
-        let rehearsal = try await KitRehearsal(scenario)
-        let lives = ComparedLives(rehearsal)
-        try await lives.play()
-        try await rehearsal.close()
-        return (lives, rehearsal)
-    }
-
+@Suite(.serialized, .timeLimit(.minutes(30))) @MainActor struct SameAnswerTests {
     @Test(arguments: Scenario.names("app-store-"))
     func `device and server give the same answer at each step`(name: String) async throws {
-        let (lives, _) = try await compare(try Scenario.named(name))
+        let lives = try await ComparedLives.played(try Scenario.named(name), at: .chosen)
         #expect(lives.differences == [])
     }
 
     @Test func `a month of three minutes keeps device and server equal`() async throws {
+        let lives = try await ComparedLives.played(
+            .fastSandbox(),
+            at: .chosen,
+            renewalRate: .threeMinutes
+        )
+        #expect(lives.differences == [])
+        // A sandbox renews twelve times, then the subscription ends.
+        #expect(lives.ends.count == 13)
+        #expect(lives.lastState == .expired)
+    }
+
+    @Test(arguments: Scenario.names("drift-"))
+    func `each drift is recorded and healed`(name: String) async throws {
+        let lives = try await ComparedLives.played(try Scenario.named(name), at: .chosen)
+        #expect(lives.differences == [])
+        #expect(Set(lives.driftCauses) == Scenario.drifts[name])
+    }
+
+    /// Seeds from 1: a few in each run of the tests, more on request.
+    private nonisolated static var seeds: [UInt64] {
+        let count = ProcessInfo.processInfo.environment["TIDEOVER_KIT_STORIES"].flatMap(UInt64.init)
+        return Array(1...max(1, count ?? 3))
+    }
+
+    @Test(arguments: seeds)
+    func `device and server give the same answer throughout a generated story`(
+        seed: UInt64
+    ) async throws {
+        let lives = try await ComparedLives.played(
+            .generated(seed: seed, of: .appStore),
+            at: .chosen
+        )
+        #expect(lives.differences == [])
+        #expect(lives.comparisons > 50)
+        // The device's report heals what a fault caused, and the server records the difference.
+        #expect(lives.remained == 0)
+        #expect(lives.driftCauses.count >= lives.differed)
+    }
+}
+
+extension Scenario {
+    /// What the server records while the kit plays the device. The kit finishes, claims and corrects
+    /// its clock by itself, so that some causes do not occur.
+    fileprivate static let drifts: [String: Set<String>] = [
+        "drift-device-clock": [], "drift-missed-extension": ["missed-notification"],
+        "drift-missed-notification": ["missed-notification"],
+        "drift-missed-refund": ["missed-notification"],
+        "drift-other-customers-purchase": ["other-customer"],
+        "drift-stale-device-cache": ["stale-device-cache"], "drift-unclaimed-purchase": [],
+        "drift-unfinished-transaction": [], "drift-unverified-on-device": ["unverified-on-device"],
+        "drift-wrong-environment": [],
+    ]
+
+    /// A subscription in a sandbox with months of three minutes, visited after each.
+    static func fastSandbox() throws -> Scenario {
         let visits = Array(repeating: #"{ after: "3 min", do: "openApp" },"#, count: 16)
         let text = """
             {
@@ -35,51 +82,6 @@ import TideoverSandbox
               steps: [ { do: "subscribe" }, \(visits.joined()) ],
             }
             """
-        let scenario = try Scenario(reading: Array(text.utf8))
-        let rehearsal = try await KitRehearsal(scenario, renewalRate: .threeMinutes)
-        let lives = ComparedLives(rehearsal)
-        try await lives.play()
-        #expect(lives.differences == [])
-        // A sandbox renews twelve times, then the subscription ends.
-        #expect(lives.ends.count == 13)
-        #expect(try await rehearsal.served()["premium"]?.access == .denied)
-        try await rehearsal.close()
-    }
-
-    /// What the server records while the kit plays the device. The kit finishes, claims and corrects
-    /// its clock by itself, so that some causes do not occur.
-    private nonisolated static let drifts: [String: Set<String>] = [
-        "drift-device-clock": [], "drift-missed-extension": ["missed-notification"],
-        "drift-missed-notification": ["missed-notification"],
-        "drift-missed-refund": ["missed-notification"],
-        "drift-other-customers-purchase": ["other-customer"],
-        "drift-stale-device-cache": ["stale-device-cache"], "drift-unclaimed-purchase": [],
-        "drift-unfinished-transaction": [], "drift-unverified-on-device": ["unverified-on-device"],
-        "drift-wrong-environment": [],
-    ]
-
-    @Test(arguments: Scenario.names("drift-"))
-    func `each drift is recorded and healed`(name: String) async throws {
-        let (lives, rehearsal) = try await compare(try Scenario.named(name))
-        #expect(lives.differences == [])
-        #expect(Set(rehearsal.driftCauses.withLock { $0 }) == Self.drifts[name])
-    }
-
-    /// Seeds from 1: a few in each run of the tests, more on request.
-    private nonisolated static var seeds: [UInt64] {
-        let count = ProcessInfo.processInfo.environment["TIDEOVER_KIT_STORIES"].flatMap(UInt64.init)
-        return Array(1...max(1, count ?? 3))
-    }
-
-    @Test(arguments: seeds)
-    func `device and server give the same answer throughout a generated story`(
-        seed: UInt64
-    ) async throws {
-        let (lives, rehearsal) = try await compare(.generated(seed: seed, of: .appStore))
-        #expect(lives.differences == [])
-        #expect(lives.comparisons > 50)
-        // The device's report heals what a fault caused, and the server records the difference.
-        #expect(lives.remained == 0)
-        #expect(rehearsal.driftCauses.withLock { $0.count } >= lives.differed)
+        return try Scenario(reading: Array(text.utf8))
     }
 }

@@ -24,6 +24,8 @@ actor SimulatedDevice {
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var isSlow = false
     private(set) var syncs = 0
+    /// How often a finished transaction was finished again.
+    private(set) var repeatedFinishes = 0
 
     init(_ store: SimulatedAppStore, customer: String) {
         self.store = store
@@ -94,7 +96,9 @@ actor SimulatedDevice {
         }
     }
 
-    private func finish(_ id: UInt64) { finished.insert("\(id)") }
+    private func finish(_ id: UInt64) {
+        if !finished.insert("\(id)").inserted { repeatedFinishes += 1 }
+    }
 
     private func sync() {
         syncs += 1

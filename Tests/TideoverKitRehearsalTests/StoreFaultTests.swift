@@ -8,17 +8,18 @@ import TideoverSandbox
 
 /// Tests the kit on the stand-in, with StoreKit's known faults.
 @Suite @MainActor struct StoreFaultTests {
-    private static let scenario = """
+    static let scenario = """
         {
           scenario: "A device", source: "Tideover",
           app: { id: "cards", bundleId: "com.example.cards" },
           products: {
             "cards.pro.monthly": { entitlements: ["premium"], group: "pro", period: "P1M", price: "9.99 USD", grace: "P16D" },
+            "cards.art.monthly": { entitlements: ["art"], group: "art", period: "P1M", price: "4.99 USD" },
           },
           customers: { anna: {} },
           start: "2026-05-01T10:00:00Z",
           // A scenario has a step; these tests do what they need by themselves.
-          steps: [ { do: "subscribe" } ],
+          steps: [ { do: "subscribe", product: "cards.pro.monthly" } ],
         }
         """
 
@@ -59,6 +60,22 @@ import TideoverSandbox
             #expect(outcome == .bought)
             #expect(app["premium"].access == .granted)
             #expect(await rehearsal.device.finishedIds.count == 1)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `subscriptions of every group are read`(withServer: Bool) async throws {
+        try await rehearse { rehearsal in
+            for product in ["cards.pro.monthly", "cards.art.monthly"] {
+                try await rehearsal.store.perform(
+                    .buy(product: product, outsideApp: true),
+                    by: "anna"
+                )
+            }
+            let app = await rehearsal.launch(withServer: withServer)
+            #expect(app["premium"].access == .granted)
+            #expect(app["art"].access == .granted)
+            #expect(await rehearsal.device.finishedIds.count == 2)
         }
     }
 

@@ -1,57 +1,160 @@
+import Foundation
 import Testing
 import TideoverCore
 import TideoverKit
 
 /// A transaction is finished only after the server has committed it, or after the file contains it.
 @Suite struct FinishLawTests {
-    /// The number of effects of an undisturbed run.
-    private func effects(of circumstances: Circumstances) -> Int {
-        story(circumstances, life: nil).effects
-    }
-
     struct Circumstances: Sendable {
         var withServer = true
         var isReachable = true
+        /// Whether the server commits, and its responses do not arrive.
+        var losesReplies = false
         var writesSlowly = false
 
+        /// All of them in `scripts/kit-trial.sh`; fewer in each run of the tests.
         static let all = [
-            Circumstances(), Circumstances(isReachable: false),
-            Circumstances(withServer: false), Circumstances(writesSlowly: true),
-            Circumstances(isReachable: false, writesSlowly: true),
-            Circumstances(withServer: false, writesSlowly: true),
-        ]
+            Circumstances(), Circumstances(isReachable: false), Circumstances(losesReplies: true),
+            Circumstances(withServer: false),
+        ].flatMap { circumstances in
+            var slow = circumstances
+            slow.writesSlowly = true
+            return isTrial ? [circumstances, slow] : [slow]
+        }
+
+        var world: SimulatedWorld {
+            var world = SimulatedWorld(withServer: withServer)
+            world.isReachable = isReachable
+            world.losesReplies = losesReplies
+            world.writesSlowly = writesSlowly
+            return world
+        }
     }
 
-    private func story(_ circumstances: Circumstances, life: Int?) -> SimulatedWorld {
-        var world = SimulatedWorld(withServer: circumstances.withServer)
-        world.isReachable = circumstances.isReachable
-        world.writesSlowly = circumstances.writesSlowly
-        world.life = life
-        world.launch()
-        let purchase = TestPurchases.subscription(7)
-        world.unfinished = [purchase]
-        world.statuses = [TestPurchases.status(purchase)]
-        world.send(.transactionUpdated(purchase))
-        return world
-    }
+    private static let isTrial =
+        ProcessInfo.processInfo.environment["TIDEOVER_KIT_STORIES"] != nil
 
-    @Test(arguments: Circumstances.all)
-    func `a process killed at any effect loses no purchase and grants none twice`(
-        circumstances: Circumstances
-    ) {
-        let count = effects(of: circumstances)
-        #expect(count > 4)
-        for life in 0...count {
-            var world = story(circumstances, life: life)
-            world.isReachable = true
+    /// How a purchase reaches the app.
+    enum Path: CaseIterable, Sendable {
+        case purchase, interruptedPurchase, purchaseReportedAsCancelled, askToBuy
+        case listener, launch, foreground, restore
+
+        /// The paths that are followed for days.
+        static let long: [Path] = isTrial ? allCases : [.purchase]
+
+        func follow(in world: inout SimulatedWorld, _ bought: SignedPurchase) {
+            if self == .launch { world.offer(bought) }
             world.launch()
-            #expect(world.lost == [], "killed before effect \(life)")
-            #expect(world.unfinished == [], "killed before effect \(life)")
-            #expect(world.machine.kept.queue == [], "killed before effect \(life)")
-            if circumstances.withServer {
-                #expect(world.committed == [7: 1], "killed before effect \(life)")
+            switch self {
+            case .purchase: end(.bought(bought), in: &world, bought)
+            case .interruptedPurchase: end(.failed, in: &world, bought)
+            case .purchaseReportedAsCancelled: end(.cancelled, in: &world, bought)
+            case .askToBuy:
+                world.send(.purchaseEnded(productId: bought.productId, .pending))
+                world.offer(bought)
+                world.send(.transactionUpdated(bought))
+            case .listener:
+                world.offer(bought)
+                world.send(.transactionUpdated(bought))
+            case .launch: break
+            case .foreground:
+                world.offer(bought)
+                world.send(.foregrounded)
+            case .restore:
+                world.offeredAfterSync = bought
+                world.send(.restoreAsked)
             }
-            #expect(world.shown.last?["premium"].access == .granted, "killed before effect \(life)")
+        }
+
+        private func end(
+            _ result: EntitlementMachine.PurchaseResult,
+            in world: inout SimulatedWorld,
+            _ bought: SignedPurchase
+        ) {
+            world.offer(bought)
+            world.send(.purchaseEnded(productId: bought.productId, result))
+        }
+    }
+
+    /// Kills the app before each of a story's effects, once per run of the story.
+    private func killed(
+        _ circumstances: Circumstances,
+        story: (inout SimulatedWorld) -> Void,
+        check: (SimulatedWorld, Comment) -> Void
+    ) {
+        var whole = circumstances.world
+        story(&whole)
+        #expect(whole.effects > 4)
+        for life in 0...whole.effects {
+            var world = circumstances.world
+            world.life = life
+            story(&world)
+            #expect((world.life == nil) == (life < whole.effects))
+            world.life = nil
+            (world.isReachable, world.losesReplies) = (true, false)
+            world.launch()
+            // A restore that a killed app or an unreachable server did not end is asked for again.
+            if world.offeredAfterSync != nil { world.send(.restoreAsked) }
+            check(world, "killed before effect \(life)")
+        }
+    }
+
+    @Test(arguments: Circumstances.all, Path.allCases)
+    func `a process killed at any effect loses no purchase and grants none twice`(
+        circumstances: Circumstances,
+        path: Path
+    ) {
+        let purchase = TestPurchases.subscription(7)
+        killed(circumstances) { world in
+            path.follow(in: &world, purchase)
+        } check: { world, comment in
+            #expect(world.lost == [], comment)
+            #expect(world.unfinished == [], comment)
+            #expect(world.finished == [7], comment)
+            #expect(world.machine.kept.queue == [], comment)
+            #expect(world.committed == (circumstances.withServer ? [7: 1] : [:]), comment)
+            #expect(world.shown.last?["premium"].access == .granted, comment)
+            #expect(world.shown.last?["premium"].isWaiting == false, comment)
+        }
+    }
+
+    @Test(arguments: [false, true], Path.long)
+    func `a process killed at any effect in days without a server loses no purchase`(
+        losesReplies: Bool,
+        path: Path
+    ) {
+        let circumstances = Circumstances(isReachable: losesReplies, losesReplies: losesReplies)
+        killed(circumstances) { world in
+            path.follow(in: &world, TestPurchases.subscription(7))
+            for day in UInt64(1)...4 {
+                world.now = world.now + .days(1)
+                let coins = TestPurchases.coins(10 + day)
+                world.unfinished.append(coins)
+                world.send(.transactionUpdated(coins))
+                if day.isMultiple(of: 2) { world.launch() } else { world.send(.clockSeen) }
+            }
+        } check: { world, comment in
+            #expect(world.lost == [], comment)
+            #expect(world.unfinished == [], comment)
+            #expect(world.finished.sorted() == [7, 11, 12, 13, 14], comment)
+            #expect(world.machine.kept.queue == [], comment)
+            #expect(world.committed == [7: 1, 11: 1, 12: 1, 13: 1, 14: 1], comment)
+            #expect(world.shown.last?["premium"].access == .granted, comment)
+        }
+    }
+
+    @Test func `a consumable without a server is offered for delivery until it is finished`() {
+        let coins = TestPurchases.coins(7)
+        killed(Circumstances(withServer: false)) { world in
+            world.launch()
+            world.unfinished = [coins]
+            world.send(.transactionUpdated(coins))
+            world.send(.delivered(transactionId: 7))
+        } check: { world, comment in
+            #expect(world.lost == [], comment)
+            let isFinished = world.finished == [7]
+            #expect(world.unfinished == (isFinished ? [] : [coins]), comment)
+            #expect(world.shown.last?.undelivered == (isFinished ? [] : [coins]), comment)
         }
     }
 

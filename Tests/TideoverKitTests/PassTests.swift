@@ -38,14 +38,16 @@ import TideoverSignatures
         )
     }
 
+    /// Signs a pass; its header may name another key.
     private func signed(
         _ pass: Pass,
         by key: Ed25519PrivateKey,
+        named name: Ed25519PrivateKey? = nil,
         type: String = Pass.documentType
     ) throws -> String {
         let header: JSONObject = [
             "alg": .string(JWS.edDSA), "typ": .string(type),
-            "kid": .string(key.publicKey.thumbprint),
+            "kid": .string((name ?? key).publicKey.thumbprint),
         ]
         let compact = try JWS.sign(header: header, payload: pass.claims) { key.sign($0) }
         return String(decoding: compact, as: UTF8.self)
@@ -125,6 +127,79 @@ import TideoverSignatures
         #expect(machine.passRejection == .forged)
         #expect(machine.published?["premium"].access == .unknown)
         #expect(machine.kept.pass == nil)
+    }
+
+    /// Access and confidence on each day offline: stated for 3 days, presumed for 2 more, then
+    /// unknown.
+    @Test(arguments: 0...7)
+    func `a pass gives access offline for its days, not longer`(day: Int64) throws {
+        let compact = try signed(pass(until: .days(3), notAfter: .days(5)), by: key)
+        let machine = launch(kept(compact, keys: [key]), at: .days(day))
+        let premium = machine.published?["premium"]
+        #expect(premium?.access == (day < 5 ? .granted : .unknown))
+        #expect(premium?.confidence == (day < 3 ? .confirmed : day < 5 ? .presumed : .unknown))
+    }
+
+    @Test func `a stranger's signature under the name of a known key is refused`() throws {
+        let stranger = Ed25519PrivateKey.generate()
+        let compact = try signed(pass(), by: stranger, named: key)
+        let machine = launch(kept(compact, keys: [key]), at: .days(1))
+        #expect(machine.passRejection == .forged)
+        #expect(machine.published?["premium"].access == .unknown)
+    }
+
+    @Test func `a pass of a withdrawn key is refused`() throws {
+        let withdrawn = Ed25519PrivateKey.generate()
+        let compact = try signed(pass(), by: withdrawn)
+        let current = PassKey(id: key.publicKey.thumbprint, bytes: key.publicKey.bytes)
+        let machine = launch(kept(compact, keys: []), at: .days(1), published: [current])
+        #expect(machine.passRejection == .unknownKey(withdrawn.publicKey.thumbprint))
+        #expect(machine.kept.keys == [current])
+        #expect(machine.kept.pass == nil)
+        #expect(machine.published?["premium"].access == .unknown)
+    }
+
+    @Test @MainActor func `an app that is launched offline shows what its pass grants`()
+        async throws
+    {
+        let kept = kept(try signed(pass(), by: key), keys: [key])
+        let reading = ClockReading(clock: start + .days(1), uptime: .zero)
+        let store = EntitlementStore(
+            TestPurchases.settings(withServer: true),
+            KitEffects(
+                source: StoreSource(
+                    read: { StoreReading() },
+                    updates: { AsyncStream { $0.finish() } },
+                    finish: { _ in },
+                    sync: {}
+                ),
+                file: KeptFile(read: { kept.json }, write: { _ in }),
+                network: { _ in throw CancellationError() },
+                verify: Self.check,
+                clock: { reading },
+                sleep: { _ in throw CancellationError() }
+            )
+        )
+        await store.start()
+        await store.settled()
+        #expect(store["premium"].access == .granted)
+        #expect(store.state.isAnswered)
+    }
+
+    @Test func `a device without a server needs no pass`() throws {
+        var world = SimulatedWorld(withServer: false)
+        world.disk = kept(try signed(pass(), by: key), keys: [key]).json
+        world.launch()
+        #expect(world.machine.pass == nil)
+        #expect(world.shown.last?["premium"].access == .denied)
+        world.statuses = [TestPurchases.status(TestPurchases.subscription(7), renews: false)]
+        for day in Int64(0)...40 {
+            world.now = start + .days(day)
+            world.launch()
+            let premium = world.shown.last?["premium"]
+            #expect(premium?.access == (day < 30 ? .granted : .denied), "day \(day)")
+            #expect(premium?.confidence == .confirmed, "day \(day)")
+        }
     }
 
     @Test func `a pass for another app is refused`() throws {

@@ -15,11 +15,16 @@ struct SimulatedWorld {
     var purchases: [SignedPurchase] = []
     var isReachable = true
     var takesNothing = false
+    /// Whether the server's responses do not arrive, although it commits.
+    var losesReplies = false
+    /// A purchase that the store offers only after it synchronised.
+    var offeredAfterSync: SignedPurchase?
     /// Whether the disk is slower than everything else.
     var writesSlowly = false
     /// The server's committed transactions, with the number of times each was new to it.
     var committed: [UInt64: Int] = [:]
     private var committedDocuments: Set<String> = []
+    private var committedProducts: Set<String> = []
     var finished: [UInt64] = []
     /// Transactions that were finished before any durable copy existed.
     var lost: [UInt64] = []
@@ -34,11 +39,18 @@ struct SimulatedWorld {
     var life: Int?
     private(set) var effects = 0
 
-    init(withServer: Bool, capacity: Int = 256) {
+    init(withServer: Bool, capacity: Int = 256, trial: Period? = nil) {
         var settings = TestPurchases.settings(withServer: withServer)
         settings.capacity = capacity
+        settings.catalogue.products["pro"]?.trial = trial
         self.settings = settings
         machine = EntitlementMachine(settings: settings)
+    }
+
+    /// Makes the store offer a bought subscription.
+    mutating func offer(_ purchase: SignedPurchase) {
+        unfinished.append(purchase)
+        statuses = [TestPurchases.status(purchase)]
     }
 
     private struct Killed: Error {}
@@ -97,6 +109,8 @@ struct SimulatedWorld {
         case .finish(let id): return [finish(id)]
         case .sync:
             syncs += 1
+            if let offeredAfterSync { offer(offeredAfterSync) }
+            offeredAfterSync = nil
             return [.synced]
         case .publish(let state): shown.append(state)
         case .display(let message): displayed.append(message)
@@ -122,22 +136,24 @@ struct SimulatedWorld {
         guard isReachable else { return .reconcileFailed(round: round, page: number) }
         for purchase in page.transactions { presented[purchase.transactionId, default: 0] += 1 }
         for purchase in page.transactions where purchase.isVerified && !takesNothing {
+            committedProducts.insert(purchase.productId)
             if committedDocuments.insert(purchase.jws).inserted {
                 committed[purchase.transactionId, default: 0] += 1
             }
         }
-        guard let reply = try? ServerReply(body(for: page), to: page) else {
+        guard !losesReplies, let reply = try? ServerReply(body(for: page), to: page) else {
             return .reconcileFailed(round: round, page: number)
         }
         return .reconcileAccepted(round: round, page: number, reply)
     }
 
     private func body(for page: EvidencePage) -> [UInt8] {
-        let isEntitled = !committed.isEmpty
+        let isEntitled = committedProducts.contains("pro")
         let end = isEntitled ? (TestPurchases.start + TestPurchases.month).rfc3339 : nil
         let entitlement: JSONObject = [
             "state": .string(isEntitled ? "active" : "never"), "access": .bool(isEntitled),
             "reason": .string(isEntitled ? "paid" : "unknown"), "confidence": "confirmed",
+            "productId": isEntitled ? "pro" : .null,
             "accessUntil": end.map(JSONValue.string) ?? .null, "pending": [],
         ]
         let items = page.transactions.indices.map { index -> JSONValue in

@@ -15,25 +15,27 @@ import TideoverKit
     }
 
     @Test func `the gate shows neither content nor a paywall before the first answer`() {
-        #expect(EntitlementGateModel(Entitlement(name: "premium"), prompt: nil) == .waiting)
+        #expect(EntitlementGateModel(Entitlement(name: "premium")) == .waiting)
     }
 
     @Test func `the gate asks a recoverable customer to fix the payment, not to buy`() {
-        let held = Entitlement(name: "premium", access: .denied, state: .hold)
-        guard case .recovery(let banner) = EntitlementGateModel(held, prompt: prompt(.hard)) else {
+        var held = Entitlement(name: "premium", access: .denied, state: .hold)
+        #expect(EntitlementGateModel(held) == .paywall)
+        held.prompt = prompt(.soft)
+        #expect(EntitlementGateModel(held) == .paywall)
+        held.prompt = prompt(.hard)
+        guard case .recovery(let banner) = EntitlementGateModel(held) else {
             Issue.record("a hold is recoverable")
             return
         }
         #expect(banner.isHard)
         #expect(banner.accessibilityLabel == "Payment. Update it.")
-        #expect(EntitlementGateModel(held, prompt: nil) == .paywall)
-        let other = Entitlement(name: "other", access: .denied, state: .expired)
-        #expect(EntitlementGateModel(other, prompt: prompt(.hard)) == .paywall)
     }
 
     @Test func `the gate shows content in grace`() {
-        let grace = Entitlement(name: "premium", access: .granted, state: .grace)
-        #expect(EntitlementGateModel(grace, prompt: prompt(.soft)) == .content)
+        var grace = Entitlement(name: "premium", access: .granted, state: .grace)
+        grace.prompt = prompt(.soft)
+        #expect(EntitlementGateModel(grace) == .content)
     }
 
     @Test func `an app can delay soft prompts, never hard ones`() {
@@ -44,15 +46,15 @@ import TideoverKit
     }
 
     @Test(arguments: [
-        (Milliseconds.zero, Int64(3), false, "3 days left"),
-        (.hours(30), 2, false, "2 days left"),
-        (.hours(48), 1, true, "Last day"),
+        (Milliseconds.zero, Int64(3), false, "Your free trial is running"),
+        (.hours(30), 2, false, "Your free trial is running"),
+        (.hours(48), 1, true, "Your free trial ends soon"),
     ])
     func `a trial shows its remaining days`(
         after delay: Milliseconds,
         days: Int64,
         isUrgent: Bool,
-        text: String
+        title: String
     ) {
         var entitlement = Entitlement(name: "premium", access: .granted, state: .active)
         entitlement.trial = RunningTrial(
@@ -63,7 +65,32 @@ import TideoverKit
         let model = TrialCountdownModel(entitlement, at: start + delay)
         #expect(model?.daysLeft == days)
         #expect(model?.isUrgent == isUrgent)
-        #expect(model?.text == text)
+        #expect(model?.title == title)
         #expect(TrialCountdownModel(entitlement, at: start + .days(3)) == nil)
+    }
+
+    @Test func `views show the app's own words`() {
+        let words: ScreenTranslation = {
+            ScreenWords(key: $0.key, title: "Zahlung", message: "Bitte ändern.", label: "Ändern")
+        }
+        let banner = RecoveryBannerModel(prompt(.soft), translation: words)
+        #expect(banner?.title == "Zahlung")
+        #expect(banner?.label == "Ändern")
+        #expect(banner?.accessibilityLabel == "Zahlung. Bitte ändern.")
+        var entitlement = Entitlement(name: "premium", access: .granted, state: .active)
+        entitlement.trial = RunningTrial(
+            startedAt: start,
+            endsAt: start + .days(3),
+            cancelBy: start + .days(2)
+        )
+        let countdown = TrialCountdownModel(entitlement, at: start, translation: words)
+        #expect(countdown?.accessibilityLabel == "Zahlung. Bitte ändern.")
+        var held = Entitlement(name: "premium", access: .denied, state: .hold)
+        held.prompt = prompt(.hard)
+        guard case .recovery(let notice) = EntitlementGateModel(held, translation: words) else {
+            Issue.record("a hold is recoverable")
+            return
+        }
+        #expect(notice.message == "Bitte ändern.")
     }
 }

@@ -87,6 +87,8 @@ import Testing
     @Test(arguments: [
         "import Synchronization", "Task.immediate { }", "var a: InlineArray<4, UInt8>",
         "func f(_ bytes: Span<UInt8>)", "let wide: Int128 = 1", "UInt128.max",
+        "var all: any AsyncSequence<Int, Never>", "let id = transaction.appTransactionID",
+        "for await a in StoreKit.Transaction.all(for: id) {}", "@Entry var style = 1",
     ])
     func `an API too new for the kit is found`(code: String) {
         #expect(HouseRules.tooNewForTheKit(file(code, in: "TideoverJSON")).count == 1)

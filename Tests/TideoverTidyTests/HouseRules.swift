@@ -139,7 +139,15 @@ enum HouseRules {
         guard let module = file.module, kitVisible.contains(module) else { return [] }
         let words = [
             "Synchronization", "Task.immediate", "InlineArray", "Span<", "RawSpan", "MutableSpan<",
-            "Int128", "UInt128",
+            "Int128", "UInt128", "any AsyncSequence", "some AsyncSequence", "isolated deinit",
+            "Task(name:", "#Playground",
+            // StoreKit
+            "winBackOffer", "appTransactionID", "currentEntitlements(for:", "Transaction.all(for:",
+            "status(transactionID:", "StoreKit.SubscriptionStatus", "pricingTerms",
+            "confirmIn viewController", "PurchaseIntent",
+            // SwiftUI
+            "@Entry", "MeshGradient", "onScrollGeometryChange", "glassEffect", "TextRenderer",
+            "@Previewable", "subscriptionOfferView", "preferredSubscriptionOffer",
         ]
         return found(words, in: file) { "`\($0)` needs a system newer than the kit's oldest" }
     }

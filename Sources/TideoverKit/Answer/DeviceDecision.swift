@@ -112,9 +112,11 @@ package struct DeviceFacts: Hashable, Sendable {
             lineageRecords: lineageRecords,
             catalogue: Versioned(settings.catalogue),
             policy: Versioned(settings.policy),
-            reconciledAt: readAt
+            reconciledAt: readAt,
+            stores: CustomerStores(selling: [.appStore])
         )
-        return DeviceDecision(snapshot: history.snapshot(at: now), evidence: evidence)
+        let snapshot = history.snapshot(at: now, shown: Presentation(store: .appStore))
+        return DeviceDecision(snapshot: snapshot, evidence: evidence)
     }
 }
 

@@ -25,6 +25,11 @@ public struct Entitlement: Hashable, Sendable {
     public var willRenew: Bool?
     /// The current free trial, if any.
     public var trial: RunningTrial?
+    /// The free trial that the products of this entitlement offer, if any; nil in answers from a
+    /// pass.
+    public var offer: OfferedTrial?
+    /// The prompt for a failed payment of this entitlement; nil if there is none to show.
+    public var prompt: RecoveryPrompt?
     /// The message for a screen; nil if there is none to show, and in answers from a pass.
     public var words: ScreenWords?
     /// Whether a purchase of it is waiting for approval.
@@ -100,19 +105,25 @@ public struct RunningTrial: Hashable, Sendable {
     private var day: Int64 { max(1, (endsAt - cancelBy).count) }
 }
 
-/// A message for one screen: a key for the app's own translations, and English text.
-public struct ScreenWords: Hashable, Sendable {
-    public var key: String
-    public var title: String
-    public var message: String
-    /// The label of the button; nil if no action is needed.
-    public var label: String?
+/// A free trial that a product offers.
+public struct OfferedTrial: Hashable, Sendable {
+    public var productId: String
+    public var length: Period
+    /// Whether the customer can have it. Ask the store if it is unknown.
+    public var eligibility: IntroductoryEligibility
+    /// The price after the trial; nil if it is not configured.
+    public var price: Price?
 
-    public init(key: String, title: String, message: String, label: String? = nil) {
-        self.key = key
-        self.title = title
-        self.message = message
-        self.label = label
+    public init(
+        productId: String,
+        length: Period,
+        eligibility: IntroductoryEligibility,
+        price: Price? = nil
+    ) {
+        self.productId = productId
+        self.length = length
+        self.eligibility = eligibility
+        self.price = price
     }
 }
 

@@ -19,6 +19,14 @@ extension Entitlement {
             },
             words: decided.guidance.wording.map(ScreenWords.init)
         )
+        offer = decided.guidance.trialOffer.map {
+            OfferedTrial(
+                productId: $0.productId,
+                length: $0.length,
+                eligibility: $0.eligibility,
+                price: $0.price
+            )
+        }
         isWaiting = !decided.pending.isEmpty
     }
 
@@ -44,7 +52,10 @@ extension ScreenWords {
             key: wording.screen.key.rawValue,
             title: wording.title,
             message: wording.message,
-            label: wording.label
+            label: wording.label,
+            arguments: Dictionary(
+                uniqueKeysWithValues: wording.screen.arguments.map { ($0.name.rawValue, $0.value) }
+            )
         )
     }
 }

@@ -56,6 +56,7 @@ extension EntitlementMachine {
         }
         state.isAnswered = basis.isAnswered
         state.prompt = basis.prompt
+        if let prompt = state.prompt { state.entitlements[prompt.entitlement]?.prompt = prompt }
         state.isClockSetBack = clock.isSetBack(reading)
         state.undelivered = undelivered
         return state

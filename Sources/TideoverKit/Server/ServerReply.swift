@@ -151,7 +151,46 @@ extension Entitlement {
             trial: json["trial"].flatMap(RunningTrial.init(json:)),
             words: json["words"].flatMap(ScreenWords.init(json:))
         )
+        offer = json["trialOffer"].flatMap(OfferedTrial.init(json:))
         isWaiting = !json.list("pending").isEmpty
+    }
+}
+
+extension OfferedTrial {
+    /// Fails for no offer, and for an unknown eligibility.
+    fileprivate init?(json: JSONNode) {
+        guard let productId = json["productId"]?.string, let length = json["length"]?.period,
+            let eligibility = json["eligibility"]?.string.flatMap(IntroductoryEligibility.init)
+        else { return nil }
+        self.init(
+            productId: productId,
+            length: length,
+            eligibility: eligibility,
+            price: json["price"].flatMap(Price.init(json:))
+        )
+    }
+}
+
+extension Price {
+    fileprivate init?(json: JSONNode) {
+        guard let milliunits = json["milliunits"]?.int64, let currency = json["currency"]?.string
+        else { return nil }
+        self.init(
+            amount: Money(milliunits: milliunits, currency: currency),
+            period: json["period"]?.period
+        )
+    }
+}
+
+extension MessageText.Argument {
+    /// Returns the value of this argument; nil if it has another type.
+    fileprivate func value(in json: JSONNode) -> MessageText.Value? {
+        switch type {
+        case .instant: json.date.map { .instant($0) }
+        case .number: json.int64.map { .number($0) }
+        case .length: json.period.map { .length($0) }
+        case .price: Price(json: json).map { .price($0) }
+        }
     }
 }
 
@@ -169,7 +208,17 @@ extension ScreenWords {
         guard let key = json["key"]?.string, let title = json["title"]?.string,
             let message = json["message"]?.string
         else { return nil }
-        self.init(key: key, title: title, message: message, label: json["label"]?.string)
+        let names = MessageText.Argument.allCases
+        let values = names.compactMap { name in
+            json["arguments"]?[name.rawValue].flatMap(name.value(in:)).map { (name.rawValue, $0) }
+        }
+        self.init(
+            key: key,
+            title: title,
+            message: message,
+            label: json["label"]?.string,
+            arguments: Dictionary(uniqueKeysWithValues: values)
+        )
     }
 }
 
@@ -193,4 +242,5 @@ extension RecoveryPrompt {
 
 extension JSONNode {
     fileprivate var date: Instant? { string.flatMap { Instant(rfc3339: $0) } }
+    fileprivate var period: Period? { string.flatMap { Period(iso8601: $0) } }
 }

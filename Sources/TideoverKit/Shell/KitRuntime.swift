@@ -11,6 +11,9 @@ final class KitRuntime {
     private var machine: EntitlementMachine?
     /// Events before that.
     private var early: [EntitlementMachine.Event] = []
+    /// Events that occurred while actions were carried out.
+    private var nested: [EntitlementMachine.Event] = []
+    private var isCarryingOut = false
     private var restores: [CheckedContinuation<RestoreOutcome, Never>] = []
     private var listening: Task<Void, Never>?
     private var messages: Task<Void, Never>?
@@ -94,12 +97,21 @@ final class KitRuntime {
         }
     }
 
+    /// Handles an event. One that occurs while actions are carried out, such as a call of the app
+    /// from `onChange`, waits for the rest of them: an older answer must not follow a newer one.
     func send(_ event: EntitlementMachine.Event) {
-        guard let actions = machine?.happened(event, at: effects.clock()) else {
+        guard machine != nil else {
             early.append(event)
             return
         }
-        for action in actions { carryOut(action) }
+        nested.append(event)
+        guard !isCarryingOut else { return }
+        isCarryingOut = true
+        defer { isCarryingOut = false }
+        while !nested.isEmpty {
+            let actions = machine?.happened(nested.removeFirst(), at: effects.clock()) ?? []
+            for action in actions { carryOut(action) }
+        }
     }
 
     // MARK: - Actions

@@ -11,11 +11,16 @@ public struct RecoveryBannerModel: Hashable, Sendable {
 
     /// Fails if there is no prompt, or a soft one while the app delays it, for example during
     /// onboarding. A hard prompt is never delayed: its customer is locked out.
-    public init?(_ prompt: RecoveryPrompt?, delaysSoftPrompts: Bool = false) {
+    public init?(
+        _ prompt: RecoveryPrompt?,
+        delaysSoftPrompts: Bool = false,
+        translation: ScreenTranslation = { $0 }
+    ) {
         guard let prompt, prompt.kind == .hard || !delaysSoftPrompts else { return nil }
-        title = prompt.words.title
-        message = prompt.words.message
-        label = prompt.words.label
+        let words = translation(prompt.words)
+        title = words.title
+        message = words.message
+        label = words.label
         url = prompt.url
         isHard = prompt.kind == .hard
     }
@@ -26,16 +31,20 @@ public struct RecoveryBannerModel: Hashable, Sendable {
 
 /// The content of a free trial countdown.
 public struct TrialCountdownModel: Hashable, Sendable {
+    public var title: String
+    public var message: String
     public var daysLeft: Int64
     public var cancelBy: Instant
     public var endsAt: Instant
     /// Whether the recommended time to cancel has passed: the last day has begun.
     public var isUrgent: Bool
-    /// The message key and text, if the answer has them.
-    public var words: ScreenWords?
 
     /// Fails if no trial is running.
-    public init?(_ entitlement: Entitlement, at now: Instant) {
+    public init?(
+        _ entitlement: Entitlement,
+        at now: Instant,
+        translation: ScreenTranslation = { $0 }
+    ) {
         guard entitlement.access == .granted, let trial = entitlement.trial, now < trial.endsAt
         else {
             return nil
@@ -44,13 +53,30 @@ public struct TrialCountdownModel: Hashable, Sendable {
         cancelBy = trial.cancelBy
         endsAt = trial.endsAt
         isUrgent = trial.isUrgent(at: now)
-        words = entitlement.words
+        let words = translation(entitlement.words ?? trial.words(at: now))
+        title = words.title
+        message = words.message
     }
 
-    /// `3 days left`, `Last day`.
-    public var text: String {
-        if isUrgent || daysLeft <= 1 { return "Last day" }
-        return "\(daysLeft) days left"
+    /// The text for VoiceOver.
+    public var accessibilityLabel: String { "\(title). \(message)" }
+}
+
+extension RunningTrial {
+    /// The words of a trial of which only the dates are known.
+    fileprivate func words(at now: Instant) -> ScreenWords {
+        ScreenWords(
+            Wording(
+                isUrgent(at: now)
+                    ? .trialEnding(endsAt: endsAt, price: nil)
+                    : .trialRunning(
+                        endsAt: endsAt,
+                        cancelBy: cancelBy,
+                        daysLeft: daysLeft(at: now),
+                        price: nil
+                    )
+            )
+        )
     }
 }
 
@@ -63,17 +89,14 @@ public enum EntitlementGateModel: Hashable, Sendable {
     case recovery(RecoveryBannerModel)
     case paywall
 
-    public init(_ entitlement: Entitlement, prompt: RecoveryPrompt?) {
+    public init(_ entitlement: Entitlement, translation: ScreenTranslation = { $0 }) {
         switch entitlement.access {
         case .unknown: self = .waiting
         case .granted: self = .content
         case .denied:
-            let own = prompt.flatMap { $0.entitlement == entitlement.name ? $0 : nil }
-            if let own, own.kind == .hard, let banner = RecoveryBannerModel(own) {
-                self = .recovery(banner)
-            } else {
-                self = .paywall
-            }
+            let hard = entitlement.prompt.flatMap { $0.kind == .hard ? $0 : nil }
+            let banner = RecoveryBannerModel(hard, translation: translation)
+            self = banner.map { .recovery($0) } ?? .paywall
         }
     }
 }
