@@ -130,6 +130,11 @@ targets += [
         providers: [.apt(["libsqlite3-dev"])]
     ),
     .systemLibrary(
+        name: "CTideoverPostgreSQL",
+        pkgConfig: "libpq",
+        providers: [.apt(["libpq-dev"])]
+    ),
+    .systemLibrary(
         name: "CTideoverMicrohttpd",
         pkgConfig: "libmicrohttpd",
         providers: [.apt(["libmicrohttpd-dev"])]
@@ -235,6 +240,17 @@ targets += [
         ]
     ),
     library(
+        "TideoverPostgreSQL",
+        ["TideoverStorage", "TideoverCore", "TideoverJSON", "TideoverLocks", "CTideoverPostgreSQL"]
+    ),
+    tests(
+        "TideoverPostgreSQLTests",
+        [
+            "TideoverPostgreSQL", "TideoverStorage", "TideoverStorageConformance", "TideoverCore",
+            "TideoverJSON", "TideoverLocks", "CTideoverPostgreSQL",
+        ]
+    ),
+    library(
         "TideoverServer",
         [
             "TideoverAppStore", "TideoverCore", "TideoverDashboard", "TideoverGooglePlay",
@@ -275,8 +291,8 @@ targets += [
             "CTideoverBuild",
             "TideoverAppStore", "TideoverCommandLine", "TideoverCore", "TideoverDashboard",
             "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer",
-            "TideoverJSON", "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat",
-            "TideoverSandbox",
+            "TideoverJSON", "TideoverLocks", "TideoverPostgreSQL", "TideoverRehearsal",
+            "TideoverRevenueCat", "TideoverSandbox",
             "TideoverServer", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
             "TideoverStoreKitFile",
         ],
