@@ -1,13 +1,12 @@
 import TideoverCommandLine
 import TideoverHTTP
-import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
 /// Creates the service of a configuration on one database, at the start and at each reload.
 struct ServiceMaker: Sendable {
     let path: String
-    let storage: SQLiteStorage
+    let storage: OpenStorage
     let probes: Probes
     let clock: Clock
     /// The key of requests through the local socket.
@@ -43,7 +42,7 @@ struct ServiceMaker: Sendable {
         do {
             let service = try Service(
                 apps: apps,
-                storage: storage,
+                storage: storage.storage,
                 version: Tideover.version,
                 clock: clock,
                 log: log,

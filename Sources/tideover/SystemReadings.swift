@@ -5,6 +5,7 @@ import TideoverHTTP
 import TideoverHTTPClient
 import TideoverHTTPServer
 import TideoverJSON
+import TideoverPostgreSQL
 import TideoverSQLite
 import TideoverServer
 
@@ -46,6 +47,16 @@ enum SystemReadings {
         } catch {
             return .failed(error)
         }
+    }
+
+    /// Connects to a PostgreSQL database, and returns where it is.
+    static func database(
+        _ location: Configuration.StorageLocation
+    ) -> Result<String, StorageError> {
+        guard case .postgres(let address) = location else {
+            preconditionFailure("an SQLite file is read as a whole")
+        }
+        return Result { () throws(StorageError) in try PostgreSQLStorage(reading: address).place }
     }
 
     /// The limit of the server that has the storage open, else the highest limit that a server

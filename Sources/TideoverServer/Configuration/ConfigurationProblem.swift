@@ -88,7 +88,7 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
 
     /// Valid values that this version does not support.
     public enum Unsupported: Hashable, Sendable {
-        case postgres, xcode
+        case passwordInStorage, xcode
     }
 }
 

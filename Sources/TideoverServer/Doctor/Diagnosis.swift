@@ -221,6 +221,21 @@ extension Finding {
         }
     }
 
+    /// Checks that a PostgreSQL database answers and has the tables of this version.
+    public static func database(_ reading: Result<String, StorageError>) -> Finding {
+        switch reading {
+        case .success(let place):
+            return Finding(.storage, .ok, "\(place) answers, with the tables of this version")
+        case .failure(let error):
+            guard error.reason == .notAStorage else { return Finding(.storage, .problem, "\(error)") }
+            return Finding(
+                .storage,
+                .ok,
+                "the server creates its tables in \(error.place) at its first start"
+            )
+        }
+    }
+
     /// Checks the free space of the disk.
     public static func disk(_ folder: FolderReading) -> Finding {
         guard let free = folder.freeBytes else {
