@@ -363,8 +363,8 @@ if Context.environment["TIDEOVER_TRIALS"] != nil {
             name: "TideoverTrials",
             dependencies: [
                 "TideoverCommandLine", "TideoverCore", "TideoverHTTP", "TideoverHTTPServer",
-                "TideoverJSON", "TideoverLocks", "TideoverSandbox", "TideoverServer",
-                "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
+                "TideoverJSON", "TideoverLocks", "TideoverPostgreSQL", "TideoverSandbox",
+                "TideoverServer", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
             ],
             path: "Trials",
             swiftSettings: settings

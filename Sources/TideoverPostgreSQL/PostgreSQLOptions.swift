@@ -12,8 +12,8 @@ public struct PostgreSQLOptions: Sendable {
     public var maximumQueueLength = 4_096
     /// The number of writes that may share one transaction.
     public var maximumGroupCount = 256
-    /// How often a transaction is repeated that the database ended in favour of another one.
-    public var maximumRepetitions = 5
+    /// How often a transaction is attempted that the database ends in favour of others.
+    public var maximumAttempts = 5
     /// Random bits for the ids of events.
     public var random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }
 

@@ -85,7 +85,10 @@ public final class PostgreSQLStorage: Storage {
 
     /// The number of transactions that were repeated because the database ended them in favour of
     /// others.
-    public var repetitionCount: Int { writer?.repetitionCount ?? 0 }
+    public var repetitionCount: Int { writer?.counts.repetitions ?? 0 }
+
+    /// How often the writer sent something and waited for the answer.
+    package var roundTripCount: Int { writer?.counts.roundTrips ?? 0 }
 
     // MARK: Writing
 

@@ -29,10 +29,17 @@ final class Writer: Sendable {
         var waitingForClose: [CheckedContinuation<Void, Never>] = []
     }
 
+    /// What the thread did since the start.
+    struct Counts {
+        /// Transactions that were repeated because the database ended them in favour of others.
+        var repetitions = 0
+        var roundTrips = 0
+    }
+
     private let queue: ConditionLock<Queue>
     private let place: String
     private let limit: Int
-    private let repetitions: Locked<Int>
+    private let latestCounts: Locked<Counts>
 
     /// Starts the thread, which owns the connection from now on.
     init(
@@ -44,21 +51,19 @@ final class Writer: Sendable {
         queue = ConditionLock(Queue())
         place = address.place
         limit = options.maximumQueueLength
-        repetitions = Locked(0)
+        latestCounts = Locked(Counts())
         let thread = WriterThread(
             connection,
             address: address,
             queue: queue,
             readers: readers,
-            repetitions: repetitions,
+            counts: latestCounts,
             options: options
         )
         try thread.start()
     }
 
-    /// The number of transactions that were repeated because the database ended them in favour of
-    /// others.
-    var repetitionCount: Int { repetitions.withLock { $0 } }
+    var counts: Counts { latestCounts.withLock { $0 } }
 
     func commit(_ job: CommitJob, app: String) async throws(StorageError) -> [CommitOutcome] {
         let result: Result<[CommitOutcome], StorageError> = await withCheckedContinuation {

@@ -7,7 +7,7 @@ final class WriterThread {
     private let address: PostgreSQLAddress
     private let queue: ConditionLock<Writer.Queue>
     private let readers: ReadSessionPool
-    private let repetitions: Locked<Int>
+    private let counts: Locked<Writer.Counts>
     private let options: PostgreSQLOptions
     /// Nil after the connection was lost.
     private var session: WriteSession?
@@ -19,13 +19,13 @@ final class WriterThread {
         address: PostgreSQLAddress,
         queue: ConditionLock<Writer.Queue>,
         readers: ReadSessionPool,
-        repetitions: Locked<Int>,
+        counts: Locked<Writer.Counts>,
         options: PostgreSQLOptions
     ) {
         self.address = address
         self.queue = queue
         self.readers = readers
-        self.repetitions = repetitions
+        self.counts = counts
         self.options = options
         session = WriteSession(connection, options: options)
     }
@@ -95,9 +95,9 @@ final class WriterThread {
                     session.isCommitting, session.connection.hadConflict
                 )
                 end(session)
-                if hadConflict, attempt < options.maximumRepetitions {
+                if hadConflict, attempt < options.maximumAttempts {
                     attempt += 1
-                    repetitions.withLock { $0 += 1 }
+                    counts.withLock { $0.repetitions += 1 }
                     continue
                 }
                 // The connection may have been idle while the server restarted.
@@ -111,6 +111,8 @@ final class WriterThread {
         _ jobs: [WriterJob],
         _ session: WriteSession
     ) throws(StorageError) -> [@Sendable () -> Void] {
+        let before = session.connection.roundTripCount
+        defer { counts.withLock { $0.roundTrips += session.connection.roundTripCount - before } }
         try session.begin(Set(jobs.map(\.app)))
         var done = try commit(jobs, session)
         for job in jobs {

@@ -180,16 +180,18 @@ enum Doctor {
         _ location: Configuration.StorageLocation,
         now: Instant
     ) -> (storage: StorageReading, findings: [Finding]) {
-        guard case .sqlite(let path) = location else {
-            return (.missing, [Finding.database(SystemReadings.database(location))])
+        switch location {
+        case .postgres(let address):
+            return (.missing, [Finding.database(SystemReadings.database(address))])
+        case .sqlite(let path):
+            let folder = SystemReadings.folder(of: path)
+            let storage = SystemReadings.storage(path)
+            let findings = [
+                Finding.storage(path, storage, in: folder), Finding.disk(folder),
+                Finding.clock(now, storage),
+            ]
+            return (storage, findings + Finding.replays(storage, version: Tideover.version))
         }
-        let folder = SystemReadings.folder(of: path)
-        let storage = SystemReadings.storage(path)
-        let findings = [
-            Finding.storage(path, storage, in: folder), Finding.disk(folder),
-            Finding.clock(now, storage),
-        ]
-        return (storage, findings + Finding.replays(storage, version: Tideover.version))
     }
 
     private static func simulatedStore(

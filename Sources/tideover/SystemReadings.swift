@@ -8,6 +8,7 @@ import TideoverJSON
 import TideoverPostgreSQL
 import TideoverSQLite
 import TideoverServer
+import TideoverStorage
 
 /// Reads the machine's state for `tideover doctor`. The findings are made elsewhere.
 enum SystemReadings {
@@ -50,13 +51,8 @@ enum SystemReadings {
     }
 
     /// Connects to a PostgreSQL database, and returns where it is.
-    static func database(
-        _ location: Configuration.StorageLocation
-    ) -> Result<String, StorageError> {
-        guard case .postgres(let address) = location else {
-            preconditionFailure("an SQLite file is read as a whole")
-        }
-        return Result { () throws(StorageError) in try PostgreSQLStorage(reading: address).place }
+    static func database(_ address: String) -> Result<String, StorageError> {
+        Result { () throws(StorageError) in try PostgreSQLStorage(reading: address).place }
     }
 
     /// The limit of the server that has the storage open, else the highest limit that a server

@@ -9,6 +9,8 @@ package import TideoverStorage
 package final class Answer {
     private let connection: Connection
     private var result: OpaquePointer?
+    /// Why there is no result; also that of a statement before, after which this one was skipped.
+    private var failure: StorageError?
 
     init(_ connection: Connection) {
         self.connection = connection
@@ -19,6 +21,10 @@ package final class Answer {
     func receive(_ result: OpaquePointer) {
         PQclear(self.result)
         self.result = result
+    }
+
+    func fail(_ error: StorageError) {
+        if result == nil { failure = error }
     }
 
     /// The number of rows inserted, changed or deleted.
@@ -48,6 +54,7 @@ package final class Answer {
     }
 
     private func finished() throws(StorageError) -> OpaquePointer {
+        if let failure { throw failure }
         if result == nil { try connection.wait() }
         guard let result else { throw connection.lost("an answer is missing") }
         return result

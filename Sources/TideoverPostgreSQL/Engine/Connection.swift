@@ -25,6 +25,8 @@ package final class Connection {
     /// Whether a part of the answer at this position was received.
     private var hasResult = false
     private var isLost = false
+    /// The number of times that something was sent and its answer awaited.
+    private(set) var roundTripCount = 0
     /// Whether the server ended the latest work in favour of another transaction.
     private(set) var hadConflict = false
 
@@ -115,6 +117,7 @@ package final class Connection {
     /// - Throws: the first failure among them; the server has skipped the statements after it.
     func wait() throws(StorageError) {
         try finishSending()
+        roundTripCount += 1
         hadConflict = false
         var failure: ServerFailure?
         let deadline = Deadline(in: patience)
@@ -129,9 +132,11 @@ package final class Connection {
                 failure = found
             }
         }
+        let answered = expected
         expected = []
         received = 0
         if let failure {
+            for case .answer(let answer) in answered { answer.fail(failure.error) }
             hadConflict = failure.isConflict
             throw failure.error
         }

@@ -30,8 +30,8 @@ struct ServerFailure {
     /// another transaction.
     var isConflict: Bool { Self.conflicts.contains(state) }
 
-    /// Serialization failure, deadlock, lock not available.
-    private static let conflicts: Set<String> = ["40001", "40P01", "55P03"]
+    /// Serialization failure and deadlock.
+    private static let conflicts: Set<String> = ["40001", "40P01"]
 
     /// [Error codes of PostgreSQL](https://www.postgresql.org/docs/15/errcodes-appendix.html)
     private static func reason(_ state: String) -> StorageError.Reason {
@@ -42,7 +42,8 @@ struct ServerFailure {
         case "58030": .io
         case "XX001", "XX002": .corrupt
         case "57014", "40001", "40P01", "40003", "55P03": .busy
-        case "3D000", "3F000", "42P01": .notAStorage
+        // A database, schema or table is missing, or a table is another program's.
+        case "3D000", "3F000", "42P01", "42P07": .notAStorage
         default: reason(ofClass: String(state.prefix(2)), state)
         }
     }

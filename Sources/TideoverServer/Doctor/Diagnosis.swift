@@ -2,7 +2,7 @@ public import TideoverCore
 public import TideoverHTTP
 public import TideoverJSON
 import TideoverSignatures
-import TideoverStorage
+public import TideoverStorage
 
 // Turns the readings of the doctor into findings: all verdicts and messages.
 
