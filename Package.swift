@@ -137,6 +137,11 @@ targets += [
         providers: [.apt(["libsqlite3-dev"])]
     ),
     .systemLibrary(
+        name: "CTideoverPostgreSQL",
+        pkgConfig: "libpq",
+        providers: [.apt(["libpq-dev"])]
+    ),
+    .systemLibrary(
         name: "CTideoverMicrohttpd",
         pkgConfig: "libmicrohttpd",
         providers: [.apt(["libmicrohttpd-dev"])]
@@ -248,6 +253,17 @@ targets += [
             "TideoverJSON", "TideoverSignatures", "TideoverStorage", "TideoverStoreKitFile",
         ]
     ),
+    library(
+        "TideoverPostgreSQL",
+        ["TideoverStorage", "TideoverCore", "TideoverJSON", "TideoverLocks", "CTideoverPostgreSQL"]
+    ),
+    tests(
+        "TideoverPostgreSQLTests",
+        [
+            "TideoverPostgreSQL", "TideoverStorage", "TideoverStorageConformance", "TideoverCore",
+            "TideoverJSON", "TideoverLocks", "CTideoverPostgreSQL",
+        ]
+    ),
     // level 4
     library(
         "TideoverServer",
@@ -293,7 +309,8 @@ targets += [
             "CTideoverBuild",
             "TideoverAppStore", "TideoverCommandLine", "TideoverCore", "TideoverDashboard",
             "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer",
-            "TideoverJSON", "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat",
+            "TideoverJSON", "TideoverLocks", "TideoverPostgreSQL", "TideoverRehearsal",
+            "TideoverRevenueCat",
             "TideoverSandbox",
             "TideoverServer", "TideoverConfiguration", "TideoverSignatures", "TideoverSQLite",
             "TideoverStorage",
@@ -371,7 +388,8 @@ if Context.environment["TIDEOVER_TRIALS"] != nil {
             name: "TideoverTrials",
             dependencies: [
                 "TideoverCommandLine", "TideoverCore", "TideoverHTTP", "TideoverHTTPServer",
-                "TideoverJSON", "TideoverLocks", "TideoverSandbox", "TideoverServer",
+                "TideoverJSON", "TideoverLocks", "TideoverPostgreSQL", "TideoverSandbox",
+                "TideoverServer",
                 "TideoverConfiguration",
                 "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
             ],

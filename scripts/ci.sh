@@ -117,6 +117,21 @@ all_tests() {
     run_tests "$name-sockets" "$@" --filter "$sockets"
 }
 
+# The tests of the storage on PostgreSQL, which are skipped elsewhere, beside one started for them.
+postgres_tests() {
+    local name=$1 parent status=0
+    shift
+    parent=$(mktemp -d)
+    # PostgreSQL runs as another user than root.
+    chmod 711 "$parent"
+    local -x TIDEOVER_TEST_POSTGRES
+    TIDEOVER_TEST_POSTGRES=$(scripts/postgres.sh start "$parent/data")
+    run_tests "$name" "$@" --filter '^TideoverPostgreSQLTests[.]' || status=$?
+    scripts/postgres.sh stop "$parent/data"
+    rmdir "$parent"
+    return "$status"
+}
+
 covered=(--enable-code-coverage --scratch-path .build/coverage)
 
 # Each run keeps only what it covered itself.
@@ -125,8 +140,11 @@ covered_tests() {
     local profile=.build/coverage/debug/codecov/default.profdata
     run_tests coverage "${flags[@]}" --skip "$sockets"
     cp "$profile" "$logs/most.profdata"
+    postgres_tests coverage-postgres "${flags[@]}"
+    cp "$profile" "$logs/postgres.profdata"
     run_tests coverage-sockets "${flags[@]}" --filter "$sockets"
-    "$toolchain/llvm-profdata" merge "$profile" "$logs/most.profdata" -o "$logs/all.profdata"
+    "$toolchain/llvm-profdata" merge "$profile" "$logs/most.profdata" "$logs/postgres.profdata" \
+        -o "$logs/all.profdata"
     cp "$logs/all.profdata" "$profile"
     coverage_report .build/coverage
 }
@@ -257,11 +275,25 @@ clients() {
     TIDEOVER_BINARY=$server scripts/clients.sh
 }
 
+# Each time in an empty database.
+kill_test_on_postgres() {
+    local parent address status=0
+    parent=$(mktemp -d)
+    chmod 711 "$parent"
+    address=$(scripts/postgres.sh start "$parent/data")
+    scripts/kill-test.sh "$@" --postgres "$address" || status=$?
+    scripts/postgres.sh stop "$parent/data"
+    rmdir "$parent"
+    return "$status"
+}
+
 # What users get is killed, starved and abused; first it is made sure that a loss would be seen.
 short_trials() {
     local -x TIDEOVER_BINARY=$server TIDEOVER_TRIALS_BINARY=$trials
     scripts/kill-test.sh 3 --wrong
     scripts/kill-test.sh 15
+    kill_test_on_postgres 3 --wrong
+    kill_test_on_postgres 10
     # With twelve kills one run in thirteen lost nothing, and so found nothing.
     scripts/kill-backfill.sh 40 --wrong
     scripts/kill-backfill.sh 3

@@ -5,13 +5,15 @@
 #   scripts/kill-test.sh COUNT --wrong [--seed N]   a server that answers before it commits; exit
 #                                                   code 1 if nothing was found
 #
+# With --postgres ADDRESS, in an empty PostgreSQL database (scripts/postgres.sh) instead of a file.
+#
 # See docs/trials.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 case ${1:-} in
 '' | *[!0-9]*)
-    echo "usage: scripts/kill-test.sh COUNT [--wrong] [--seed N]" >&2
+    echo "usage: scripts/kill-test.sh COUNT [--wrong] [--seed N] [--postgres ADDRESS]" >&2
     exit 2
     ;;
 esac

@@ -17,6 +17,7 @@ missing_for_building() {
     command -v pkg-config >/dev/null || echo pkg-config
     known_to_pkg_config openssl || echo libssl-dev
     known_to_pkg_config sqlite3 || echo libsqlite3-dev
+    known_to_pkg_config libpq || echo libpq-dev
     known_to_pkg_config libmicrohttpd || echo libmicrohttpd-dev
     known_to_pkg_config libcurl || echo libcurl4-openssl-dev
 }
@@ -71,13 +72,18 @@ missing_for_clients() {
 
 # Prints the missing packages for scripts/mirror-test.sh: PostgreSQL, and what its receivers run on.
 missing_for_mirror() {
-    present /usr/lib/postgresql/*/bin/postgres || echo postgresql
+    missing_for_postgres
     command -v psql >/dev/null || echo postgresql-client
     present /usr/bin/python3 || echo python3
     /usr/bin/python3 -c 'import psycopg' 2>/dev/null || echo python3-psycopg
     # For the Supabase function, which is compiled and then run by Node.
     command -v node >/dev/null || echo nodejs
     command -v tsc >/dev/null || echo node-typescript
+}
+
+# Prints the missing packages for scripts/postgres.sh.
+missing_for_postgres() {
+    present /usr/lib/postgresql/*/bin/postgres || echo postgresql
 }
 
 # Prints the missing packages for scripts/webhook-receivers.sh: the languages of docs/webhooks.md.

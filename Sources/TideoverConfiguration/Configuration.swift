@@ -112,6 +112,8 @@ extension Configuration {
     package enum StorageLocation: Hashable, Sendable {
         /// An SQLite database file.
         case sqlite(path: String)
+        /// A PostgreSQL database, by an address without a password.
+        case postgres(address: String)
     }
 }
 

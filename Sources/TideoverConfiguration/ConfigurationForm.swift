@@ -147,12 +147,13 @@ extension ConfigurationForm<Bool> {
 }
 
 extension ConfigurationForm<Configuration.StorageLocation> {
-    /// An SQLite file in the notation of this configuration, not yet resolved against its folder.
+    /// An SQLite file in the notation of this configuration, not yet resolved against its folder; or
+    /// the address of a PostgreSQL database.
     static var storage: Self {
         Self(expectation: .storage, isShown: false) {
             text throws(ConfigurationProblem.Reason) in
             if text.hasPrefix("postgres:") || text.hasPrefix("postgresql:") {
-                throw .unsupported(.postgres)
+                return try postgres(text)
             }
             // `sqlite://a/b` would mean the absolute path /a/b, which is rarely the intention. A
             // database in memory would lose acknowledged data.
@@ -162,6 +163,24 @@ extension ConfigurationForm<Configuration.StorageLocation> {
             else { return nil }
             return .sqlite(path: String(path))
         }
+    }
+
+    /// The rest of the address is checked by the database's own library.
+    private static func postgres(
+        _ text: String
+    ) throws(ConfigurationProblem.Reason) -> Configuration.StorageLocation? {
+        guard let start = text.firstRange(of: "://")?.upperBound,
+            !text.unicodeScalars.contains(where: \.isControl)
+        else { return nil }
+        let rest = text[start...]
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        let user = authority.lastIndex(of: "@").map { authority[..<$0] } ?? ""
+        let parameters = rest.drop { $0 != "?" }.dropFirst().split(separator: "&")
+        let names = parameters.map { $0.prefix { $0 != "=" } }
+        guard !user.contains(":"), !names.contains("password") else {
+            throw .unsupported(.passwordInStorage)
+        }
+        return .postgres(address: text)
     }
 }
 

@@ -130,6 +130,7 @@ extension Configuration.StorageLocation {
     fileprivate func resolved(in folder: ConfigurationFolder) -> Self {
         switch self {
         case .sqlite(let path): .sqlite(path: folder.path(of: path))
+        case .postgres: self
         }
     }
 }

@@ -90,7 +90,7 @@ package struct ConfigurationProblem: Error, Hashable, Sendable {
 
     /// Valid values that this version does not support.
     package enum Unsupported: Hashable, Sendable {
-        case postgres, xcode
+        case passwordInStorage, xcode
     }
 }
 

@@ -130,7 +130,8 @@ extension ConfigurationProblem.Expectation: CustomStringConvertible {
         case .listenAddress:
             "an IP address and a port, such as `127.0.0.1:8080` or `[::1]:8080`"
         case .storage:
-            "`sqlite:` and a file, such as `sqlite:tideover.db` or `sqlite:/var/lib/tideover.db`"
+            "`sqlite:` and a file, such as `sqlite:tideover.db`, or the address of a PostgreSQL "
+                + "database, such as `postgres://tideover@db.example.com/tideover`"
         case .webAddress:
             "a URL of http or https without user or password, such as `https://example.com/hooks`"
         case .email: "an e-mail address"
@@ -162,7 +163,9 @@ extension ConfigurationProblem.Unsupported: CustomStringConvertible {
     /// The reason, with the supported alternatives.
     package var description: String {
         switch self {
-        case .postgres: "this version stores in SQLite only; write `sqlite:` and a file"
+        case .passwordInStorage:
+            "the address has no place for a password; write it to a file, and add "
+                + "`?passfile=` and its path"
         case .xcode:
             "purchases made in Xcode are not served; `production`, `sandbox` and "
                 + "`simulated` are"

@@ -864,15 +864,3 @@ private final class LogMeter {
 
     var pageCount: Int { Int(latest.pointee) }
 }
-
-extension Fact {
-    /// Whether the fact is about a purchase.
-    var isPurchase: Bool {
-        switch assertion {
-        case .term, .playSubscription, .playPurchase: true
-        case .outlook, .condition, .revocation, .reversal, .grant, .inquiry, .pending,
-            .playVoidedOrder, .playReplacement, .playNotice, .unrecognised:
-            false
-        }
-    }
-}

@@ -78,6 +78,18 @@ extension Fact {
     }
 }
 
+extension Fact {
+    /// Whether the fact is about a purchase.
+    package var isPurchase: Bool {
+        switch assertion {
+        case .term, .playSubscription, .playPurchase: true
+        case .outlook, .condition, .revocation, .reversal, .grant, .inquiry, .pending,
+            .playVoidedOrder, .playReplacement, .playNotice, .unrecognised:
+            false
+        }
+    }
+}
+
 extension OwnershipEntry {
     /// The entry in its JSON form.
     package var form: [UInt8] {

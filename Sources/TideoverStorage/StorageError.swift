@@ -4,6 +4,8 @@ package struct StorageError: Error, Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
         /// Too many operations were waiting, or another program locked the file for too long.
         case busy
+        /// The database server cannot be reached, is shutting down, or ended the connection.
+        case unavailable
         /// The disk, or the allowed size, is used up.
         case full
         /// The operating system permits reading but not writing.
@@ -59,6 +61,7 @@ extension StorageError: CustomStringConvertible {
     private var what: String {
         switch reason {
         case .busy: "\(place) is too busy"
+        case .unavailable: "\(place) cannot be reached"
         case .full: "No space is left for \(place)"
         case .readOnly: "\(place) cannot be written to"
         case .notPermitted: "\(place) may not be opened"
@@ -84,6 +87,7 @@ extension StorageError: CustomStringConvertible {
     package var advice: String {
         switch reason {
         case .busy: "Try again in a moment; if it lasts, look for a program that holds it open."
+        case .unavailable: "Check the address, the network and the database server; then try again."
         case .full: "Free some space or allow a greater size; reading goes on, nothing is lost."
         case .readOnly: "Give this user the right to write to the file and its folder."
         case .notPermitted: "Give this user the right to read and write the file and its folder."

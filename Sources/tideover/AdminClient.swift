@@ -4,6 +4,7 @@ import TideoverConfiguration
 import TideoverHTTP
 import TideoverHTTPClient
 import TideoverJSON
+import TideoverPostgreSQL
 import TideoverSQLite
 import TideoverServer
 import TideoverStorage
@@ -59,17 +60,11 @@ struct AdminClient {
         if let server {
             return try await ask(server, request, needsKey: needsKey, because: "--server was given")
         }
-        guard case .sqlite(let file) = configuration.storage else {
-            preconditionFailure("only SQLite is read")
-        }
-        guard makesDatabase || access(file, F_OK) == 0 else { throw Self.noDatabase(file) }
         do {
-            let storage = try onlyReads ? SQLiteStorage(reading: file) : SQLiteStorage(path: file)
+            let storage = try open(makesDatabase: makesDatabase, onlyReads: onlyReads)
             return try await ask(storage, request, finish, asksStores: asksStores || finish != nil)
         } catch let error as StorageError {
-            guard case .locked(let holder) = error.reason else {
-                throw CommandFailure(.cannotCreate, "\(error)")
-            }
+            let (file, holder) = try holder(of: error)
             return try await askRunning(file, request, needsKey: needsKey, holder: holder)
         }
     }
@@ -80,7 +75,11 @@ struct AdminClient {
             return try await ask(server, request, needsKey: true, because: "--server was given")
         }
         guard case .sqlite(let file) = configuration.storage else {
-            preconditionFailure("only SQLite is read")
+            throw CommandFailure(
+                .unavailable,
+                "several servers can use the PostgreSQL database of \(path)\n"
+                    + "Name one at a URL with --server."
+            )
         }
         guard access(Self.socket(besides: file), F_OK) == 0 else {
             throw CommandFailure(
@@ -106,17 +105,11 @@ struct AdminClient {
                 try await ask(server, $0, needsKey: true, because: "--server was given")
             }
         }
-        guard case .sqlite(let file) = configuration.storage else {
-            preconditionFailure("only SQLite is read")
-        }
-        guard makesDatabase || access(file, F_OK) == 0 else { throw Self.noDatabase(file) }
-        let storage: SQLiteStorage
+        let storage: any Storage
         do {
-            storage = try SQLiteStorage(path: file)
-        } catch {
-            guard case .locked(let holder) = error.reason else {
-                throw CommandFailure(.cannotCreate, "\(error)")
-            }
+            storage = try open(makesDatabase: makesDatabase)
+        } catch let error as StorageError {
+            let (file, holder) = try holder(of: error)
             return try await body {
                 try await askRunning(file, $0, needsKey: true, holder: holder)
             }
@@ -132,7 +125,7 @@ struct AdminClient {
     }
 
     private func converse<Result>(
-        with storage: SQLiteStorage,
+        with storage: any Storage,
         _ body: (@escaping Ask) async throws -> Result
     ) async throws -> Result {
         do {
@@ -151,6 +144,32 @@ struct AdminClient {
 
     // MARK: The storage
 
+    /// Opens the storage in this process. Other processes can have a PostgreSQL database open, but
+    /// not an SQLite file.
+    ///
+    /// - Throws: `StorageError`; `CommandFailure` if there is no database and none may be created.
+    private func open(makesDatabase: Bool, onlyReads: Bool = false) throws -> any Storage {
+        switch configuration.storage {
+        case .sqlite(let file):
+            guard makesDatabase || access(file, F_OK) == 0 else { throw Self.noDatabase(file) }
+            return try onlyReads ? SQLiteStorage(reading: file) : SQLiteStorage(path: file)
+        case .postgres(let address):
+            return try onlyReads
+                ? PostgreSQLStorage(reading: address)
+                : PostgreSQLStorage(address: address, makesTables: makesDatabase)
+        }
+    }
+
+    /// Returns the SQLite file that another process has open, and the process.
+    ///
+    /// - Throws: `CommandFailure` for every other error.
+    private func holder(of error: StorageError) throws -> (file: String, process: Int32?) {
+        guard case .sqlite(let file) = configuration.storage,
+            case .locked(let process) = error.reason
+        else { throw CommandFailure(.cannotCreate, "\(error)") }
+        return (file, process)
+    }
+
     static func noDatabase(_ file: String) -> CommandFailure {
         CommandFailure(
             .noInput,
@@ -165,7 +184,7 @@ struct AdminClient {
 
     /// Creates a temporary service with a key that is never shown.
     private func service(
-        on storage: SQLiteStorage,
+        on storage: any Storage,
         _ key: APIKey,
         asksStores: Bool = false
     ) throws -> Service {
@@ -189,7 +208,7 @@ struct AdminClient {
 
     /// Sends one request to a temporary service, with a key that is never shown.
     private func ask(
-        _ storage: SQLiteStorage,
+        _ storage: any Storage,
         _ request: Request,
         _ finish: Finish?,
         asksStores: Bool

@@ -42,7 +42,11 @@ enum Backup {
             telling: output
         )
         guard case .sqlite(let path) = configuration.storage else {
-            preconditionFailure("only SQLite is read")
+            throw CommandFailure(
+                .unavailable,
+                "a PostgreSQL database is copied with its own tools, such as pg_dump\n"
+                    + "`tideover export` writes the data of one app in a form any storage imports."
+            )
         }
         guard access(path, F_OK) == 0 else { throw AdminClient.noDatabase(path) }
         let target = arguments[file]

@@ -137,17 +137,8 @@ enum Doctor {
     private static func machine(
         _ configuration: Configuration
     ) async -> (findings: [Finding], isServing: Bool) {
-        guard case .sqlite(let path) = configuration.storage else {
-            preconditionFailure("only SQLite is read")
-        }
         let now = SystemClock.now()
-        let folder = SystemReadings.folder(of: path)
-        let storage = SystemReadings.storage(path)
-        var findings = [
-            Finding.storage(path, storage, in: folder), Finding.disk(folder),
-            Finding.clock(now, storage),
-        ]
-        findings += Finding.replays(storage, version: Tideover.version)
+        var (storage, findings) = stored(configuration.storage, now: now)
         for app in configuration.apps {
             findings += await simulatedStore(of: app, now: now)
         }
@@ -182,6 +173,26 @@ enum Doctor {
         }
         if isOpen, case .tideover = listen { return (findings, true) }
         return (findings, false)
+    }
+
+    /// Returns the state of an SQLite file, and findings about the storage. A PostgreSQL database is
+    /// not read as a whole.
+    private static func stored(
+        _ location: Configuration.StorageLocation,
+        now: Instant
+    ) -> (storage: StorageReading, findings: [Finding]) {
+        switch location {
+        case .postgres(let address):
+            return (.missing, [Finding.database(SystemReadings.database(address))])
+        case .sqlite(let path):
+            let folder = SystemReadings.folder(of: path)
+            let storage = SystemReadings.storage(path)
+            let findings = [
+                Finding.storage(path, storage, in: folder), Finding.disk(folder),
+                Finding.clock(now, storage),
+            ]
+            return (storage, findings + Finding.replays(storage, version: Tideover.version))
+        }
     }
 
     private static func simulatedStore(

@@ -5,7 +5,6 @@ import TideoverCore
 import TideoverHTTP
 import TideoverHTTPClient
 import TideoverHTTPServer
-import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
@@ -83,8 +82,8 @@ enum Serve {
         }
         let configuration = try load(path, arguments, log)
         let followed = try await follow(arguments[clock], configuration, path)
-        let storage = try open(configuration.storage)
-        log(check(storage))
+        let storage = try OpenStorage(configuration.storage)
+        log(storage.check())
         let system = SystemProbes(
             startedAt: SystemClock.now(),
             log: writer,
@@ -110,7 +109,7 @@ enum Serve {
             let served = try maker.make(configuration) { await reloader.reload() }
             live = LiveService(served.service)
         } catch {
-            await storage.close()
+            await storage.storage.close()
             throw error
         }
         await reloader.prepare(live.service)
@@ -130,7 +129,7 @@ enum Serve {
                 handler: followed?.hearing(live.handler) ?? live.handler
             )
         } catch {
-            await storage.close()
+            await storage.storage.close()
             throw CommandFailure(
                 .unavailable,
                 "cannot serve: \(error)\nAnother address can be set as server.listen."
@@ -154,7 +153,7 @@ enum Serve {
         following.cancel()
         await following.value
         system.watch(nil)
-        await storage.close()
+        await storage.storage.close()
         return .success
     }
 
@@ -173,6 +172,9 @@ enum Serve {
     }
 
     /// Opens the socket for commands of the same user. Without it, they need the admin key.
+    ///
+    /// It is beside an SQLite file, which commands cannot open while the server runs. They can open
+    /// a PostgreSQL database.
     private static func listenLocally(
         _ configuration: Configuration,
         _ live: LiveService,
@@ -180,9 +182,7 @@ enum Serve {
         _ report: @escaping FailureReport,
         _ log: Log
     ) -> LocalHTTPServer? {
-        guard case .sqlite(let database) = configuration.storage else {
-            preconditionFailure("only SQLite is read")
-        }
+        guard case .sqlite(let database) = configuration.storage else { return nil }
         let path = AdminClient.socket(besides: database)
         do {
             let handler = live.handler
@@ -263,59 +263,6 @@ enum Serve {
                 + app.environments.map(\.rawValue).joined(separator: ", ")
                 + "\nWith --clock, every app has environments: [\"simulated\"]."
         )
-    }
-
-    /// A larger database is not checked, because reading it would delay the start by seconds.
-    private static let mostBytesChecked: Int64 = 256 << 20
-
-    /// Checks the database's structure and returns the line for the log.
-    ///
-    /// A damaged database is served read-only, because some answers are better than none. Further
-    /// writes could damage more, and stores repeat requests that are answered 503.
-    private static func check(_ storage: SQLiteStorage) -> LogLine {
-        let bytes = storage.byteCount
-        let size = "\(bytes >> 20) MiB"
-        guard bytes <= mostBytesChecked else {
-            return LogLine(
-                .info,
-                "database not checked",
-                detail: "\(size), more than \(mostBytesChecked >> 20) MiB: it would take long"
-            )
-        }
-        let begin = ContinuousClock.now
-        do {
-            let problems = try storage.quickProblems()
-            let (seconds, attoseconds) = begin.duration(to: .now).components
-            let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
-            guard let first = problems.first else {
-                return LogLine(
-                    .info,
-                    "database checked",
-                    detail: "\(size) in \(milliseconds) ms"
-                )
-            }
-            storage.prohibitWriting(first)
-            return LogLine(
-                .error,
-                "database damaged",
-                code: "corrupt",
-                detail:
-                    "\(first). Nothing is written to it, and notifications are answered 503. Stop "
-                    + "the server and restore a backup, or export what can be read and import it "
-                    + "into a new database."
-            )
-        } catch {
-            return LogLine(.error, "database not checked", detail: error.description)
-        }
-    }
-
-    private static func open(_ location: Configuration.StorageLocation) throws -> SQLiteStorage {
-        guard case .sqlite(let path) = location else { preconditionFailure("only SQLite is read") }
-        do {
-            return try SQLiteStorage(path: path)
-        } catch {
-            throw CommandFailure(.cannotCreate, "\(error)")
-        }
     }
 }
 

@@ -1,14 +1,13 @@
 import TideoverCommandLine
 import TideoverConfiguration
 import TideoverHTTP
-import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
 /// Creates the service of a configuration on one database, at the start and at each reload.
 struct ServiceMaker: Sendable {
     let path: String
-    let storage: SQLiteStorage
+    let storage: OpenStorage
     let probes: Probes
     let clock: Clock
     /// The key of requests through the local socket.
@@ -44,7 +43,7 @@ struct ServiceMaker: Sendable {
         do {
             let service = try Service(
                 apps: apps,
-                storage: storage,
+                storage: storage.storage,
                 version: Tideover.version,
                 clock: clock,
                 log: log,

@@ -3,17 +3,16 @@ import TideoverCommandLine
 import TideoverCore
 import TideoverHTTPServer
 import TideoverLocks
-import TideoverSQLite
 import TideoverServer
 
 /// Measurements of the operating system and the socket server, for `/metrics`.
 final class SystemProbes: Sendable {
     private let startedAt: Instant
     private let log: BackgroundWriter
-    private let storage: SQLiteStorage
+    private let storage: OpenStorage
     private let server = Locked<HTTPServer?>(nil)
 
-    init(startedAt: Instant, log: BackgroundWriter, storage: SQLiteStorage) {
+    init(startedAt: Instant, log: BackgroundWriter, storage: OpenStorage) {
         self.startedAt = startedAt
         self.log = log
         self.storage = storage

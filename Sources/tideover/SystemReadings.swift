@@ -5,8 +5,10 @@ import TideoverHTTP
 import TideoverHTTPClient
 import TideoverHTTPServer
 import TideoverJSON
+import TideoverPostgreSQL
 import TideoverSQLite
 import TideoverServer
+import TideoverStorage
 
 /// Reads the machine's state for `tideover doctor`. The findings are made elsewhere.
 enum SystemReadings {
@@ -46,6 +48,11 @@ enum SystemReadings {
         } catch {
             return .failed(error)
         }
+    }
+
+    /// Connects to a PostgreSQL database, and returns where it is.
+    static func database(_ address: String) -> Result<String, StorageError> {
+        Result { () throws(StorageError) in try PostgreSQLStorage(reading: address).place }
     }
 
     /// The limit of the server that has the storage open, else the highest limit that a server

@@ -30,7 +30,8 @@ import TideoverSignatures
                 "2:21: server.listen: expected an IP address and a port, such as "
                     + "`127.0.0.1:8080` or `[::1]:8080`, found `8080`",
                 "2:29: server: unknown key `port`",
-                "3:12: storage: this version stores in SQLite only; write `sqlite:` and a file",
+                "3:12: storage: the address has no place for a password; write it to a file, and "
+                    + "add `?passfile=` and its path",
                 "6:11: apps[0].id: expected an id of up to 63 lower-case letters, digits and "
                     + "hyphens, such as `cards`, found `Cards`",
                 "7:36: apps[0].environments[1]: purchases made in Xcode are not served; "
@@ -92,17 +93,20 @@ import TideoverSignatures
 
     @Test(arguments: [
         "sqlite:", "sqlite://tideover.db", "sqlite::memory:", "tideover.db", "mysql://root:pw@db",
-        "", "sqlite:a\\u0000b",
+        "", "sqlite:a\\u0000b", "postgres:tideover", "postgres://a\\u0000b/t",
     ])
-    func `only an SQLite file is a storage, and the rejected value is not printed`(text: String) {
+    func `only an SQLite file or a PostgreSQL is a storage, and the rejected value is not printed`(text: String) {
         let text = app("").replacing("{ apps", with: "{ storage: \"\(text)\", apps")
         #expect(reasons(text) == [.mismatch(.storage, found: .hidden)])
     }
 
-    @Test(arguments: ["postgres://u:secret@db/x", "postgresql://u:secret@db/x"])
-    func `a PostgreSQL database is rejected without its password in the message`(text: String) {
+    @Test(arguments: [
+        "postgres://u:secret@db/x", "postgresql://u:secret@db/x", "postgres://u:secret@a,b?x=1",
+        "postgres://db/x?sslmode=require&password=secret",
+    ])
+    func `a password in an address is rejected, and not in the message`(text: String) {
         let text = app("").replacing("{ apps", with: "{ storage: \"\(text)\", apps")
-        #expect(reasons(text) == [.unsupported(.postgres)])
+        #expect(reasons(text) == [.unsupported(.passwordInStorage)])
         #expect(!problems(text).joined().contains("secret"))
     }
 

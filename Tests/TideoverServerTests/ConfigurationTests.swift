@@ -132,6 +132,17 @@ import TideoverSignatures
         #expect(configuration.storage == .sqlite(path: path))
     }
 
+    @Test(arguments: [
+        "postgres://tideover@db.example.com/tideover", "postgresql://a,b:5433/t?sslmode=require",
+        "postgres:///t?host=/run/postgresql&passfile=/etc/tideover/pgpass",
+    ])
+    func `the address of a PostgreSQL database is kept as it is`(address: String) throws {
+        let configuration = try load(
+            app("").replacing("{ apps", with: "{ storage: \"\(address)\", apps")
+        )
+        #expect(configuration.storage == .postgres(address: address))
+    }
+
     @Test func `proxies and limits are read, and the default trusts no proxy`() throws {
         let apps = #"apps: [{ id: "a", environments: ["sandbox"] }]"#
         let standard = try load("{ \(apps) }").server

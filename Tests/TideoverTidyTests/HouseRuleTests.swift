@@ -27,6 +27,7 @@ import Testing
         ("TideoverCore", "public import TideoverHTTP"),
         ("TideoverJSON", "import TideoverCore"),
         ("TideoverSQLite", "import TideoverServer"),
+        ("TideoverPostgreSQL", "import TideoverSQLite"),
         ("TideoverStorage", "import CTideoverSQLite"),
         ("TideoverHTTP", "import CTideoverOpenSSL"),
         ("TideoverSandbox", "import TideoverCore"),

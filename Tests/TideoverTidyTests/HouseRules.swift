@@ -10,7 +10,10 @@ enum HouseRules {
             "TideoverAppStore", "TideoverGooglePlay", "TideoverRevenueCat", "TideoverStorage",
             "TideoverHTTPServer", "TideoverHTTPClient", "TideoverSandbox", "TideoverDashboard",
         ],
-        ["TideoverSQLite", "TideoverKit", "TideoverConfiguration", "TideoverCommandLine"],
+        [
+            "TideoverSQLite", "TideoverPostgreSQL", "TideoverKit", "TideoverConfiguration",
+            "TideoverCommandLine",
+        ],
         ["TideoverServer"],
         ["TideoverRehearsal"],
         ["tideover"],
@@ -20,6 +23,7 @@ enum HouseRules {
     static let owners = [
         "CTideoverOpenSSL": "TideoverSignatures",
         "CTideoverSQLite": "TideoverSQLite",
+        "CTideoverPostgreSQL": "TideoverPostgreSQL",
         "CTideoverMicrohttpd": "TideoverHTTPServer",
         "CTideoverCurl": "TideoverHTTPClient",
         "CTideoverBuild": "tideover",
@@ -229,7 +233,9 @@ enum HouseRules {
     }
 
     static func strayStatements(_ file: SourceFile) -> [String] {
-        guard let module = file.module, module != "TideoverSQLite" else { return [] }
+        guard let module = file.module,
+            !["TideoverSQLite", "TideoverPostgreSQL"].contains(module)
+        else { return [] }
         let words = [
             "SELECT", "INSERT INTO", "INSERT OR", "DELETE FROM", "CREATE TABLE", "CREATE INDEX",
             "CREATE UNIQUE INDEX", "ALTER TABLE", "DROP TABLE", "PRAGMA",

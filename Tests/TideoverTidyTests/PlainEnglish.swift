@@ -31,6 +31,8 @@ enum PlainEnglish {
         "Sources/TideoverServer/Replay/Replay.swift": ["told"],
         "Sources/TideoverServer/Watch/OpenAPIDocument.swift": ["told"],
         "Sources/tideover/ImportRevenueCat.swift": ["told"],
+        "Sources/TideoverPostgreSQL/SQL.swift": ["told"],
+        "Sources/TideoverPostgreSQL/Schema/Migration0001.swift": ["told"],
         "Sources/TideoverSQLite/SQL.swift": ["told"],
         "Sources/TideoverSQLite/Schema/Migration0003.swift": ["told"],
         "Sources/TideoverSQLite/Schema/Migration0010.swift": ["told"],

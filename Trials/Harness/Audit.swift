@@ -1,14 +1,36 @@
 import TideoverSQLite
 
-/// Reads a database with its own statements while no server has it open.
-struct Audit {
-    /// The stored data of one customer's notifications.
-    struct Traces: Hashable {
-        var facts = 0
-        var version = 0
-        var events = 0
-    }
+/// What servers have stored, read while none of them runs.
+protocol StoredWork {
+    /// Whether a notification is stored.
+    func holds(_ uuid: String) throws -> Bool
 
+    /// Returns the facts and the version of a customer's answer. Events are read for all customers
+    /// at once.
+    func traces(of customer: String) throws -> Traces
+
+    /// Returns the number of each customer's answer changes.
+    func events() throws -> [String: Int]
+
+    /// Returns the number of stored notifications.
+    func evidenceCount() throws -> Int
+
+    /// Returns how often a product outside the configuration was counted.
+    func unlistedCount() throws -> Int
+
+    /// Returns the engine's errors about its files; empty if they are intact.
+    func problems() throws -> [String]
+}
+
+/// The stored data of one customer's notifications.
+struct Traces: Hashable {
+    var facts = 0
+    var version = 0
+    var events = 0
+}
+
+/// Reads a database file with its own statements while no server has it open.
+struct Audit: StoredWork {
     private let connection: Connection
     private let hasEvidence: Statement
     private let customerFacts: Statement
@@ -45,13 +67,10 @@ struct Audit {
         try Statement(sql, on: connection).all(read: read)
     }
 
-    /// Whether a notification is stored.
     func holds(_ uuid: String) throws -> Bool {
         try hasEvidence.first(.text("notification:\(uuid)")) { $0.integer(0) } == 1
     }
 
-    /// Returns the facts and the version of a customer's answer. Events are read for all customers
-    /// at once.
     func traces(of customer: String) throws -> Traces {
         var traces = Traces()
         traces.facts = Int(try customerFacts.first(.text(customer)) { $0.integer(0) } ?? 0)
@@ -59,7 +78,6 @@ struct Audit {
         return traces
     }
 
-    /// Returns the number of each customer's answer changes.
     func events() throws -> [String: Int] {
         let counts = try Statement(
             """
@@ -85,12 +103,10 @@ struct Audit {
         }
     }
 
-    /// Returns the number of stored notifications.
     func evidenceCount() throws -> Int {
         Int(try connection.integer("SELECT count(*) FROM evidence") ?? 0)
     }
 
-    /// Returns how often a product outside the configuration was counted.
     func unlistedCount() throws -> Int {
         let sum = try connection.integer(
             "SELECT sum(count) FROM tally WHERE kind = 'unknown-product'"
@@ -98,7 +114,6 @@ struct Audit {
         return Int(sum ?? 0)
     }
 
-    /// Returns SQLite's errors about the file; empty if it is intact.
     func problems() throws -> [String] {
         try Statement("PRAGMA integrity_check", on: connection).all { $0.text(0) }
             .filter { $0 != "ok" }

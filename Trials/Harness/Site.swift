@@ -28,28 +28,32 @@ struct Site: Sendable {
     let authority: SandboxAuthority
     let configuration: String
     let database: String
+    /// The address of a PostgreSQL database in its place.
+    private let postgres: String?
 
-    /// Writes the files. The database may be in another folder. Without an API, the server cannot
+    /// Writes the files. The database may be in another folder, or in a PostgreSQL. Without an API, the server cannot
     /// query the store. Without an exposure, it listens on loopback and needs no key.
     init(
         folder: String,
         database: String? = nil,
+        postgres: String? = nil,
         authority: SandboxAuthority? = nil,
         api: API? = nil,
         exposure: Exposure? = nil
     ) throws {
         self.folder = folder
         self.database = database ?? "\(folder)/tideover.db"
+        self.postgres = postgres
         configuration = "\(folder)/tideover.json"
         self.authority = try authority ?? SandboxAuthority()
         try writeFile(self.authority.root, to: "\(folder)/root.der")
         if let api { try writeFile(Array(api.key.pem.utf8), to: "\(folder)/key.p8") }
         if let exposure { try writeFile(Array(exposure.adminKey.utf8), to: "\(folder)/admin.key") }
-        let text = Self.text(database: self.database, api, exposure)
+        let text = Self.text(storage: postgres ?? "sqlite:\(self.database)", api, exposure)
         try writeFile(Array(text.utf8), to: configuration)
     }
 
-    private static func text(database: String, _ api: API?, _ exposure: Exposure?) -> String {
+    private static func text(storage: String, _ api: API?, _ exposure: Exposure?) -> String {
         let key = api.map {
             #", issuerId: "\#($0.issuerId)", keyId: "\#($0.keyId)", privateKeyFile: "key.p8""#
         }
@@ -61,7 +65,7 @@ struct Site: Sendable {
         return """
             {
               server: { listen: "\(listen)"\(keyFile) },
-              storage: "sqlite:\(database)",
+              storage: "\(storage)",
               apps: [{
                 id: "\(app)",
                 environments: [\(environments)],
@@ -76,6 +80,11 @@ struct Site: Sendable {
               }],
             }
             """
+    }
+
+    /// Opens the stored data, while no server has it open.
+    func audit() throws -> any StoredWork {
+        if let postgres { try PostgresAudit(postgres) } else { try Audit(database) }
     }
 
     /// Starts a server on these files, with a log of that name.

@@ -4,8 +4,10 @@ import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverHTTPServer
+import TideoverPostgreSQL
 import TideoverSQLite
 import TideoverServer
+import TideoverStorage
 
 /// `serve-hasty`: a server with a planted fault that the kill trial must find. It acknowledges
 /// notifications first and commits them a little later.
@@ -35,10 +37,9 @@ enum HastyServer {
             environment: [:],
             readFile: { try FileInput.read($0, atMost: 1 << 20) }
         )
-        guard case .sqlite(let file) = configuration.storage else { return .configuration }
         let service = try Service(
             apps: try configuration.apps.map { try App($0) },
-            storage: SQLiteStorage(path: file),
+            storage: try storage(configuration.storage),
             version: Trials.program.version,
             clock: { Instant(millisecondsSince1970: systemMilliseconds()) },
             log: { _ in }
@@ -47,6 +48,15 @@ enum HastyServer {
         output.message("listening on http://\(server.address)")
         await server.run()
         return .success
+    }
+
+    private static func storage(
+        _ location: Configuration.StorageLocation
+    ) throws -> any Storage {
+        switch location {
+        case .sqlite(let path): try SQLiteStorage(path: path)
+        case .postgres(let address): try PostgreSQLStorage(address: address)
+        }
     }
 }
 

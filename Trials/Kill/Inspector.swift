@@ -4,7 +4,7 @@ import TideoverHTTP
 struct Inspector {
     /// The expected data of a customer, from an undisturbed run: by whether the product is listed,
     /// then by the number of notifications.
-    typealias Standard = [Bool: [Audit.Traces]]
+    typealias Standard = [Bool: [Traces]]
 
     let site: Site
     let books: Books
@@ -20,12 +20,12 @@ struct Inspector {
         self.standard = standard
     }
 
-    // MARK: The file
+    // MARK: The stored data
 
-    /// Inspects the accounts with new notifications, and the totals of the file. No server may be
+    /// Inspects the accounts with new notifications, and all totals. No server may be
     /// running.
     mutating func inspect(_ accounts: [Int: Books.Account]) throws {
-        let audit = try Audit(site.database)
+        let audit = try site.audit()
         let events = try audit.events()
         for (number, account) in accounts {
             try inspect(number, account, audit, events[account.customer] ?? 0)
@@ -37,7 +37,7 @@ struct Inspector {
     private mutating func inspect(
         _ number: Int,
         _ account: Books.Account,
-        _ audit: Audit,
+        _ audit: any StoredWork,
         _ events: Int
     ) throws {
         var account = account
@@ -56,7 +56,7 @@ struct Inspector {
     }
 
     /// A stored notification must have had its effects exactly once.
-    private mutating func compare(_ traces: Audit.Traces, _ account: Books.Account) {
+    private mutating func compare(_ traces: Traces, _ account: Books.Account) {
         guard let expected = standard[account.isListed]?[account.stored], traces != expected else {
             return
         }
@@ -72,7 +72,7 @@ struct Inspector {
     }
 
     /// Counters without a key show work that was done twice.
-    private mutating func addUp(_ audit: Audit) throws {
+    private mutating func addUp(_ audit: any StoredWork) throws {
         let accounts = books.accounts.values
         let stored = accounts.reduce(0) { $0 + $1.stored }
         let unlisted = accounts.reduce(0) { $0 + ($1.isListed ? 0 : $1.stored) }

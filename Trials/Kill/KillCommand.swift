@@ -13,6 +13,12 @@ enum KillCommand {
         "Repeat a trial's instants and customers; without it one is made up",
         as: .integer(in: 0...Int.max)
     )
+    private static let postgres = Parameter.option(
+        "--postgres",
+        "ADDRESS",
+        "Store in an empty PostgreSQL database instead of a file",
+        as: .text
+    )
     private static let wrong = Parameter.flag(
         "--wrong",
         "Try a server that answers before it commits; success is that losses are found"
@@ -31,7 +37,7 @@ enum KillCommand {
                 "see that losses would be found"
             ),
         ],
-        parameters: [count, FaultsCommand.server, seed, wrong],
+        parameters: [count, FaultsCommand.server, seed, postgres, wrong],
         notes: [
             "Exit code 1 if anything was lost or done twice; with --wrong, if nothing was lost."
         ],
@@ -45,7 +51,7 @@ enum KillCommand {
         output.message("seed \(seed), files in \(folder.path)")
         let server = isWrong ? .hasty : ServerCommand(program: arguments[FaultsCommand.server])
         var trial = try KillTrial(
-            Site(folder: folder.path),
+            Site(folder: folder.path, postgres: arguments[postgres]),
             server,
             seed: UInt64(seed),
             isWrong: isWrong

@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverLocks
 import TideoverSandbox
 
-/// Kills a server under load repeatedly, always on the same file. Compares its data with the
+/// Kills a server under load repeatedly, always on the same storage. Compares its data with the
 /// acknowledged notifications.
 struct KillTrial {
     /// A failure outside the subject of the trial.
@@ -162,7 +162,7 @@ struct Peace {
     }
 
     private func traces(of chosen: [Bool: [Store.Life]]) throws -> Inspector.Standard {
-        let audit = try Audit(site.database)
+        let audit = try site.audit()
         let events = try audit.events()
         return try chosen.mapValues { lives in
             try lives.map { life in

@@ -168,9 +168,8 @@ extension StorageError.Reason {
     fileprivate var isOfOneCustomer: Bool {
         switch self {
         case .corrupt, .refused, .engine: true
-        case .busy, .full, .readOnly, .notPermitted, .missingFolder, .notAStorage, .locked,
-            .replaced,
-            .newerSchema, .olderSchema, .io, .unconfirmed, .closed:
+        case .busy, .unavailable, .full, .readOnly, .notPermitted, .missingFolder, .notAStorage,
+            .locked, .replaced, .newerSchema, .olderSchema, .io, .unconfirmed, .closed:
             false
         }
     }

@@ -3,7 +3,7 @@ package import TideoverCore
 package import TideoverHTTP
 package import TideoverJSON
 import TideoverSignatures
-import TideoverStorage
+public import TideoverStorage
 
 // Turns the readings of the doctor into findings: all verdicts and messages.
 
@@ -219,6 +219,21 @@ extension Finding {
             )
         case .read:
             return Finding(.storage, .ok, "\(path) is sound, and no process has it open")
+        }
+    }
+
+    /// Checks that a PostgreSQL database answers and has the tables of this version.
+    public static func database(_ reading: Result<String, StorageError>) -> Finding {
+        switch reading {
+        case .success(let place):
+            return Finding(.storage, .ok, "\(place) answers, with the tables of this version")
+        case .failure(let error):
+            guard error.reason == .notAStorage else { return Finding(.storage, .problem, "\(error)") }
+            return Finding(
+                .storage,
+                .ok,
+                "the server creates its tables in \(error.place) at its first start"
+            )
         }
     }
 

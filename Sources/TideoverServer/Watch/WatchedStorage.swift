@@ -440,8 +440,8 @@ extension StorageError.Reason {
     /// Whether the next write will fail too, unless the cause is fixed.
     fileprivate var isLasting: Bool {
         switch self {
-        case .full, .readOnly, .notPermitted, .missingFolder, .corrupt, .notAStorage, .locked,
-            .replaced, .io, .unconfirmed, .closed:
+        case .unavailable, .full, .readOnly, .notPermitted, .missingFolder, .corrupt,
+            .notAStorage, .locked, .replaced, .io, .unconfirmed, .closed:
             true
         case .busy, .refused, .newerSchema, .olderSchema, .engine: false
         }
@@ -450,6 +450,7 @@ extension StorageError.Reason {
     fileprivate var word: String {
         switch self {
         case .busy: "busy"
+        case .unavailable: "unavailable"
         case .full: "full"
         case .readOnly: "read-only"
         case .notPermitted: "not-permitted"

@@ -1,15 +1,15 @@
-import TideoverCore
+package import TideoverCore
 
 /// The text of `customer.presented`: stores, each with milliseconds since 1970, in order of name.
-enum PresentedText {
+package enum PresentedText {
     /// Returns nil for an empty dictionary.
-    static func write(_ presented: [Store: Instant]) -> String? {
+    package static func write(_ presented: [Store: Instant]) -> String? {
         guard !presented.isEmpty else { return nil }
         return presented.map { "\($0.key.rawValue) \($0.value.millisecondsSince1970)" }
             .sorted().joined(separator: ",")
     }
 
-    static func read(_ text: String) -> [Store: Instant] {
+    package static func read(_ text: String) -> [Store: Instant] {
         var presented: [Store: Instant] = [:]
         for part in text.split(separator: ",") {
             let words = part.split(separator: " ")

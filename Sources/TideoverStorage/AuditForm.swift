@@ -1,11 +1,13 @@
 import TideoverJSON
-import TideoverStorage
 
 extension AuditEntry {
     /// Reads an entry from its stored form.
     ///
     /// - Throws: `corrupt` if it cannot be read.
-    static func read(stored form: [UInt8], place: String) throws(StorageError) -> AuditEntry {
+    package static func read(
+        stored form: [UInt8],
+        place: String
+    ) throws(StorageError) -> AuditEntry {
         guard let document = try? JSONDocument(form, limits: .local),
             let entry = AuditEntry(json: document.root)
         else {
@@ -19,7 +21,7 @@ extension AuditEntry {
     }
 
     /// The stored form of an entry.
-    var storedForm: [UInt8] {
+    package var storedForm: [UInt8] {
         var writer = JSONWriter()
         writer.object { writeFields(to: &$0) }
         return writer.bytes

@@ -1,0 +1,201 @@
+import TideoverCore
+import TideoverStorage
+
+/// Imports records of another storage in a transaction that has locked the app.
+struct RecordImporter {
+    let session: WriteSession
+    let scope: AppScope
+    let now: Instant
+
+    private var connection: Connection { session.connection }
+
+    func restore(_ row: RestoredRow) throws(StorageError) -> Restored {
+        switch row.record {
+        case .evidence:
+            guard let evidence = row.evidence else {
+                preconditionFailure("a record of evidence has the row of it")
+            }
+            return try restore(evidence)
+        case .fact:
+            guard let fact = row.fact else {
+                preconditionFailure("a record of a fact has the row of it")
+            }
+            return try restore(fact)
+        case .owner(let entry, let position): return try restore(entry, position)
+        case .alias(let alias): return try restore(alias)
+        case .drift(let drift): return try restore(drift)
+        case .event(let event): return try restore(event)
+        case .told(let told): return try restore(told)
+        case .audit(let record): return try restore(record)
+        case .policy(let version): return try restore(version)
+        case .customer(let row): return try restore(row)
+        }
+    }
+
+    private static func outcome(_ answer: Answer) throws(StorageError) -> Restored {
+        try answer.count() == 1 ? .added : .known
+    }
+
+    // MARK: Evidence and facts
+
+    private func restore(_ row: EvidenceRow) throws(StorageError) -> Restored {
+        let answer = try session.ask(toInsert: row, in: scope)
+        try session.send(headersOf: row)
+        return try Self.outcome(answer)
+    }
+
+    private func restore(_ row: FactRow) throws(StorageError) -> Restored {
+        let lineage = row.fact.lineage.key
+        let inserted = try session.ask(toInsert: row, in: scope)
+        let owners = try session.customers.owners(of: lineage, in: scope)
+        guard try inserted.count() == 1 else { return .known }
+        try session.insertNames(of: row.fact, in: scope)
+        if owners.isEmpty, row.fact.isPurchase {
+            try session.mark(lineage, isClaimed: false, in: scope)
+        }
+        try session.unsettle(lineage, in: scope)
+        try outdate(owners.map(\.customer))
+        return .added
+    }
+
+    // MARK: Owners and aliases
+
+    private func restore(
+        _ entry: OwnershipEntry,
+        _ position: Int
+    ) throws(StorageError) -> Restored {
+        let lineage = entry.lineage.key
+        let owners = try session.customers.owners(of: lineage, in: scope)
+        if position < owners.count {
+            return owners[position] == entry ? .known : .contradicted
+        }
+        guard position == owners.count else { return .contradicted }
+        try session.insert(entry, at: position, in: scope)
+        if owners.isEmpty { try session.mark(lineage, isClaimed: true, in: scope) }
+        try session.unsettle(lineage, in: scope)
+        try outdate((owners + [entry]).map(\.customer))
+        return .added
+    }
+
+    private func restore(_ alias: CustomerAlias) throws(StorageError) -> Restored {
+        let customers = session.customers
+        let known = try customers.identity(of: scope.key(alias.alias))
+        guard known.primary == alias.alias, known.aliases.isEmpty else {
+            return known.aliases.contains(alias) ? .known : .contradicted
+        }
+        guard try customers.primary(of: scope.key(alias.customer)).customer == alias.customer
+        else { return .contradicted }
+        try session.insert(alias, in: scope)
+        try outdate([alias.customer])
+        return .added
+    }
+
+    private func restore(_ record: AuditRecord) throws(StorageError) -> Restored {
+        let entry = record.entry
+        let answer = try connection.ask(
+            SQL.insertAudit,
+            .text(scope.app),
+            .text(record.id.description),
+            .text(scope.environment.rawValue),
+            .text(entry.customer?.text ?? SQL.noCustomer),
+            .optional(entry.other?.text),
+            .optional(entry.name),
+            .bytes(entry.storedForm)
+        )
+        return try Self.outcome(answer)
+    }
+
+    private func restore(_ version: PolicyVersion) throws(StorageError) -> Restored {
+        let inserted = try connection.ask(
+            SQL.restorePolicy,
+            in: scope,
+            .instant(version.effectiveAt),
+            .text(version.fingerprint),
+            .bytes(version.form)
+        )
+        let stored = try connection.ask(
+            SQL.policyFingerprint,
+            in: scope,
+            .instant(version.effectiveAt)
+        )
+        guard try inserted.count() == 0 else { return .added }
+        let known = try stored.first { $0.text(0) }
+        return known == version.fingerprint ? .known : .contradicted
+    }
+
+    // MARK: Answers and events
+
+    /// Adds a difference, or ends an open one that had ended in the other storage.
+    private func restore(_ drift: Drift) throws(StorageError) -> Restored {
+        let key = scope.key(drift.customer)
+        if drift.healing != nil, try session.ask(toChange: drift, of: key).count() == 1 {
+            return .added
+        }
+        let inserted = try session.ask(toInsert: drift, of: key)
+        let stored = try connection.ask(
+            SQL.hasDrift,
+            in: scope,
+            .text(drift.customer.text),
+            .text(drift.id)
+        )
+        guard try inserted.count() == 0 else { return .added }
+        return try stored.first { _ in true } == nil ? .contradicted : .known
+    }
+
+    private func restore(_ event: OutboxEvent) throws(StorageError) -> Restored {
+        let answer = try connection.ask(
+            SQL.restoreEvent,
+            .text(scope.app),
+            .text(event.id.description),
+            .text(scope.environment.rawValue),
+            .text(event.customer.customer.text),
+            .integer(event.version),
+            .text(event.event.kind),
+            .instant(event.event.at),
+            .bytes(event.event.body)
+        )
+        return try Self.outcome(answer)
+    }
+
+    private func restore(_ told: ToldName) throws(StorageError) -> Restored {
+        let answer = try connection.ask(
+            SQL.insertTold,
+            in: scope,
+            .text(told.customer.text),
+            .text(told.name),
+            .text(told.event.description)
+        )
+        return try Self.outcome(answer)
+    }
+
+    private func restore(_ row: CustomerRow) throws(StorageError) -> Restored {
+        let answer = try connection.ask(
+            SQL.restoreCustomer,
+            in: scope,
+            .text(row.key.customer.text),
+            .integer(row.version),
+            .bytes(row.answer),
+            .instant(row.validUntil),
+            .instant(row.derivedAt),
+            .instant(row.reconciledAt)
+        )
+        return try Self.outcome(answer)
+    }
+
+    // MARK: Effects
+
+    /// Marks the answers of customers as due, so that they are derived again before they are
+    /// served.
+    private func outdate(_ concerned: [CustomerID]) throws(StorageError) {
+        guard !concerned.isEmpty else { return }
+        let primaries = try session.customers.primaries(of: Set(concerned), in: scope)
+        for customer in Set(concerned.map { primaries[$0] ?? $0 }) {
+            try connection.ask(
+                SQL.outdateCustomer,
+                in: scope,
+                .text(customer.text),
+                .instant(now)
+            )
+        }
+    }
+}

@@ -1,0 +1,230 @@
+import TideoverCore
+import TideoverJSON
+import TideoverStorage
+
+/// Removes old rows, and the rows of a customer, in a transaction that has locked the app.
+struct Remover {
+    let connection: Connection
+    let customers: CustomerQueries
+
+    init(_ session: WriteSession) {
+        connection = session.connection
+        customers = session.customers
+    }
+
+    // MARK: By age
+
+    func prune(_ order: PruneOrder) throws(StorageError) -> Pruned {
+        let scope = AppScope(order.app, order.environment)
+        let limit = SQLValue.limit(max(1, order.limit))
+        let before = SQLValue.instant(order.before)
+        let earliest = SQLValue.text(EventID.earliest(at: order.before).description)
+        let answer: Answer
+        switch order.kind {
+        case .evidence:
+            answer = try connection.ask(SQL.pruneEvidence, in: scope, before, limit)
+        case .drift: answer = try connection.ask(SQL.pruneDrift, in: scope, before, limit)
+        case .prompts: answer = try connection.ask(SQL.prunePrompts, in: scope, before, limit)
+        case .audit: answer = try connection.ask(SQL.pruneAudit, in: scope, earliest, limit)
+        case .told: answer = try connection.ask(SQL.pruneEvents, in: scope, earliest, limit)
+        case .webhookAttempts:
+            answer = try connection.ask(SQL.pruneAttempts, .text(order.app), before, limit)
+        case .customers: return try pruneCustomers(order, scope)
+        }
+        let count = try answer.count()
+        return Pruned(count: count, next: count < order.limit ? nil : "")
+    }
+
+    private func pruneCustomers(
+        _ order: PruneOrder,
+        _ scope: AppScope
+    ) throws(StorageError) -> Pruned {
+        let limit = SQLValue.limit(max(1, order.limit))
+        let listed = try connection.ask(SQL.customersAfter, in: scope, .text(order.place), limit)
+        let page = try listed.all { $0.text(0) }
+        var answers: [Answer] = []
+        for customer in page {
+            answers.append(
+                try connection.ask(
+                    SQL.pruneCustomer,
+                    in: scope,
+                    .text(customer),
+                    .instant(order.before)
+                )
+            )
+        }
+        let count = try Self.sum(answers)
+        return Pruned(count: count, next: page.count < order.limit ? nil : page.last)
+    }
+
+    private static func sum(_ answers: [Answer]) throws(StorageError) -> Int {
+        var sum = 0
+        for answer in answers { sum += try answer.count() }
+        return sum
+    }
+
+    // MARK: By customer
+
+    func erase(_ erasure: Erasure) throws(StorageError) -> Erased? {
+        let own = erasure.customer
+        let identity = try customers.identity(of: own)
+        let ids = Set(identity.all)
+        let records = try customers.lineages(of: own, now: .distantPast).lineageRecords
+        let exclusive = records.filter { $0.owners.allSatisfy { ids.contains($0.customer) } }
+        let named = Set(exclusive.flatMap(\.facts).map(\.evidence))
+        guard named.isSubset(of: erasure.known) else { return nil }
+        var erased = Erased()
+        erased.purchases = exclusive.count
+        erased.shared = records.count - exclusive.count
+        for record in exclusive { try erase(record, own.scope, &erased) }
+        var answers: [Answer] = []
+        for evidence in erasure.exclusive where named.contains(evidence) {
+            answers.append(
+                try connection.ask(
+                    SQL.eraseEvidence,
+                    .text(own.app),
+                    .text(evidence.hex),
+                    .text(own.environment.rawValue)
+                )
+            )
+        }
+        erased.evidence += try Self.sum(answers)
+        let lines = AuditRule(
+            ids: ids,
+            held: Set(records.map(\.lineage.key)),
+            gone: Set(exclusive.map(\.lineage.key)),
+            pseudonym: erasure.pseudonym
+        )
+        for id in identity.all {
+            try eraseAudit(naming: own.scope.key(id), lines, &erased)
+            try erase(own.scope.key(id), erasure, &erased)
+        }
+        return erased
+    }
+
+    private func erase(
+        _ record: LineageRecord,
+        _ scope: AppScope,
+        _ erased: inout Erased
+    ) throws(StorageError) {
+        let lineage = SQLValue.text(record.lineage.key)
+        let idle = try connection.ask(SQL.eraseIdle, in: scope, lineage)
+        let facts = try connection.ask(SQL.eraseFacts, in: scope, lineage)
+        try connection.ask(SQL.eraseOwners, in: scope, lineage)
+        try connection.ask(SQL.deleteUnclaimed, in: scope, lineage)
+        for name in Set(record.facts.flatMap(\.names)) {
+            try connection.ask(
+                SQL.eraseName,
+                in: scope,
+                lineage,
+                .text(name.kind),
+                .text(name.text)
+            )
+        }
+        erased.evidence += try idle.count()
+        erased.facts += try facts.count()
+    }
+
+    private func erase(
+        _ key: CustomerKey,
+        _ erasure: Erasure,
+        _ erased: inout Erased
+    ) throws(StorageError) {
+        let (scope, customer) = (key.scope, SQLValue.text(key.customer.text))
+        for event in erasure.events {
+            let id = SQLValue.text(event.description)
+            let removed = try connection.ask(SQL.eraseEvent, in: scope, customer, id).count()
+            erased.events += removed
+            guard removed == 0, try disguise(event, of: key, erasure.pseudonym) else { continue }
+            erased.events += 1
+        }
+        try connection.ask(SQL.eraseTold, in: scope, customer)
+        let drift = try connection.ask(SQL.eraseDrift, in: scope, customer)
+        let prompts = try connection.ask(SQL.erasePrompts, in: scope, customer)
+        try connection.ask(SQL.eraseAliases, in: scope, customer)
+        try connection.ask(SQL.forgetCustomer, in: scope, customer)
+        erased.drift += try drift.count()
+        erased.prompts += try prompts.count()
+    }
+
+    /// Replaces the customer of an event that must remain. Returns false if there is none.
+    private func disguise(
+        _ event: EventID,
+        of key: CustomerKey,
+        _ pseudonym: CustomerID
+    ) throws(StorageError) -> Bool {
+        let id = SQLValue.text(event.description)
+        let stored = try connection.ask(
+            SQL.eventBody,
+            in: key.scope,
+            .text(key.customer.text),
+            id
+        )
+        guard let body = try stored.first({ $0.bytes(0) }) else { return false }
+        try connection.ask(
+            SQL.disguiseEvent,
+            .text(key.app),
+            id,
+            .text(pseudonym.text),
+            .bytes(Self.disguised(body, pseudonym))
+        )
+        return true
+    }
+
+    /// Only an object has a member to replace.
+    private static func disguised(_ body: [UInt8], _ pseudonym: CustomerID) -> [UInt8] {
+        guard let document = try? JSONDocument(body, limits: .local),
+            document.root.kind == .object
+        else { return body }
+        var writer = JSONWriter()
+        writer.object { writer in
+            for member in document.root.members where member.key != "customer" {
+                writer.field(member.key, JSONValue(member.value))
+            }
+            writer.field("customer", pseudonym.text)
+        }
+        return writer.bytes
+    }
+
+    // MARK: The audit
+
+    private func eraseAudit(
+        naming key: CustomerKey,
+        _ rule: AuditRule,
+        _ erased: inout Erased
+    ) throws(StorageError) {
+        let app = SQLValue.text(key.app)
+        let answer = try connection.ask(
+            SQL.auditNaming,
+            in: key.scope,
+            .text(key.customer.text)
+        )
+        for (id, form) in try answer.all({ ($0.text(0), $0.bytes(1)) }) {
+            let entry = try AuditEntry.read(stored: form, place: connection.place)
+            switch rule.fate(of: entry) {
+            case .stays: continue
+            case .goes(let left):
+                // The latest entry always remains: later ids are derived from it.
+                let removed = try connection.ask(SQL.eraseAudit, app, .text(id)).count()
+                if removed == 0 { try rewrite(id, as: left, app) }
+            case .becomes(let left): try rewrite(id, as: left, app)
+            }
+            erased.audit += 1
+        }
+    }
+
+    private func rewrite(
+        _ id: String,
+        as entry: AuditEntry,
+        _ app: SQLValue
+    ) throws(StorageError) {
+        try connection.ask(
+            SQL.rewriteAudit,
+            app,
+            .text(id),
+            .text(entry.customer?.text ?? SQL.noCustomer),
+            .optional(entry.other?.text),
+            .bytes(entry.storedForm)
+        )
+    }
+}

@@ -1,0 +1,101 @@
+import TideoverCommandLine
+import TideoverPostgreSQL
+import TideoverSQLite
+import TideoverServer
+import TideoverStorage
+
+/// The storage of a running server, and what only one of the engines has.
+enum OpenStorage {
+    case sqlite(SQLiteStorage)
+    case postgres(PostgreSQLStorage)
+
+    /// Opens the storage of a configuration, and creates its tables if needed.
+    init(_ location: Configuration.StorageLocation) throws(CommandFailure) {
+        do throws(StorageError) {
+            switch location {
+            case .sqlite(let path): self = .sqlite(try SQLiteStorage(path: path))
+            case .postgres(let address): self = .postgres(try PostgreSQLStorage(address: address))
+            }
+        } catch {
+            throw CommandFailure(.cannotCreate, "\(error)")
+        }
+    }
+
+    var storage: any Storage {
+        switch self {
+        case .sqlite(let storage): storage
+        case .postgres(let storage): storage
+        }
+    }
+
+    /// Copies the database while the server runs; nil for a database with tools of its own.
+    var copier: DatabaseCopier? {
+        switch self {
+        case .sqlite(let storage): storage.copier
+        case .postgres: nil
+        }
+    }
+
+    /// The size of the write-ahead log in bytes; nil if it is not this server's.
+    var logByteCount: Int64? {
+        switch self {
+        case .sqlite(let storage): storage.logByteCount
+        case .postgres: nil
+        }
+    }
+
+    // MARK: Checking
+
+    /// Checks the database and returns the line for the log.
+    func check() -> LogLine {
+        switch self {
+        case .sqlite(let storage): Self.check(storage)
+        case .postgres(let storage):
+            LogLine(.info, "database connected", detail: storage.place)
+        }
+    }
+
+    /// A larger database is not checked, because reading it would delay the start by seconds.
+    private static let mostBytesChecked: Int64 = 256 << 20
+
+    /// Checks the database's structure and returns the line for the log.
+    ///
+    /// A damaged database is served read-only, because some answers are better than none. Further
+    /// writes could damage more, and stores repeat requests that are answered 503.
+    private static func check(_ storage: SQLiteStorage) -> LogLine {
+        let bytes = storage.byteCount
+        let size = "\(bytes >> 20) MiB"
+        guard bytes <= mostBytesChecked else {
+            return LogLine(
+                .info,
+                "database not checked",
+                detail: "\(size), more than \(mostBytesChecked >> 20) MiB: it would take long"
+            )
+        }
+        let begin = ContinuousClock.now
+        do {
+            let problems = try storage.quickProblems()
+            let (seconds, attoseconds) = begin.duration(to: .now).components
+            let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+            guard let first = problems.first else {
+                return LogLine(
+                    .info,
+                    "database checked",
+                    detail: "\(size) in \(milliseconds) ms"
+                )
+            }
+            storage.prohibitWriting(first)
+            return LogLine(
+                .error,
+                "database damaged",
+                code: "corrupt",
+                detail:
+                    "\(first). Nothing is written to it, and notifications are answered 503. Stop "
+                    + "the server and restore a backup, or export what can be read and import it "
+                    + "into a new database."
+            )
+        } catch {
+            return LogLine(.error, "database not checked", detail: error.description)
+        }
+    }
+}

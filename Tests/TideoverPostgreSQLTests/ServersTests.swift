@@ -1,0 +1,132 @@
+import Testing
+import TideoverCore
+import TideoverPostgreSQL
+import TideoverStorage
+
+/// Several servers on one database: nothing may rest on being the only one.
+@Suite(.onPostgreSQL) struct `Several servers on one database` {
+    private static let serverCount = 3
+
+    /// Opens the database as several servers would, and closes it afterwards.
+    private func withServers(
+        _ database: TestDatabase,
+        _ body: ([PostgreSQLStorage]) async throws -> Void
+    ) async throws {
+        var servers: [PostgreSQLStorage] = []
+        for _ in 0..<Self.serverCount {
+            servers.append(try PostgreSQLStorage(address: database.address))
+        }
+        do {
+            try await body(servers)
+        } catch {
+            for server in servers { await server.close() }
+            throw error
+        }
+        for server in servers { await server.close() }
+    }
+
+    @Test func `lose no update of one purchase`() async throws {
+        try await withServers(TestDatabase()) { servers in
+            let rows = try await withThrowingTaskGroup(of: CommitOutcome.self) { group in
+                for number in 0..<90 {
+                    let server = servers[number % servers.count]
+                    group.addTask {
+                        try await server.commit(Work.commit(number), derive: Work.derive)
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1.rows }
+            }
+            #expect(Set(rows.map(\.version)) == Set(1...90))
+            for server in servers {
+                let events = try server.outbox(app: Work.app, after: nil, limit: 1_000)
+                #expect(events.map(\.version) == Array(1...90))
+            }
+        }
+    }
+
+    @Test func `commit a message once, whoever receives it`() async throws {
+        try await withServers(TestDatabase()) { servers in
+            let outcomes = try await withThrowingTaskGroup(of: CommitOutcome.self) { group in
+                for number in 0..<60 {
+                    let server = servers[number % servers.count]
+                    group.addTask {
+                        try await server.commit(Work.commit(7), derive: Work.derive)
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.count { $0 != .duplicate } == 1)
+            #expect(try servers[0].row(of: Work.key(0))?.version == 1)
+        }
+    }
+
+    @Test func `add no event before one that was read`() async throws {
+        try await withServers(TestDatabase()) { servers in
+            try await withThrowingTaskGroup(of: [EventID].self) { group in
+                group.addTask { try await Work.follow(servers[0], upTo: 120) }
+                for (index, server) in servers.enumerated() {
+                    group.addTask {
+                        for number in 0..<40 {
+                            // Each commit is about another customer.
+                            let own = index * 40 + number
+                            let commit = Work.commit(own, of: own)
+                            _ = try await server.commit(commit, derive: Work.derive)
+                        }
+                        return []
+                    }
+                }
+                let followed = try await group.reduce(into: []) { $0 += $1 }
+                let all = try servers[1].outbox(app: Work.app, after: nil, limit: 1_000)
+                #expect(followed == all.map(\.id))
+                #expect(all.count == 120)
+            }
+        }
+    }
+
+    @Test func `give each due customer to one of them`() async throws {
+        try await withServers(TestDatabase()) { servers in
+            for number in 0..<40 {
+                _ = try await servers[0].commit(Work.commit(number, of: number)) { _ in
+                    Derivation(answer: [], validUntil: Work.start, fingerprint: "p")
+                }
+            }
+            let claims = try await withThrowingTaskGroup(of: [DueClaim].self) { group in
+                for number in 0..<24 {
+                    let server = servers[number % servers.count]
+                    group.addTask { try await server.claimDue(Work.order(limit: 3)) }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(claims.count == 40)
+            #expect(Set(claims.map(\.customer)).count == 40)
+        }
+    }
+
+    @Test func `ignore a claim that another one has taken over`() async throws {
+        try await withServers(TestDatabase()) { servers in
+            _ = try await servers[0].commit(Work.commit(0)) { _ in
+                Derivation(answer: [], validUntil: Work.start, fingerprint: "p")
+            }
+            let slow = try await servers[0].claimDue(Work.order(until: .seconds(1)))
+            let quick = try await servers[1].claimDue(Work.order(now: .seconds(2)))
+            #expect(slow.map(\.customer) == quick.map(\.customer))
+            #expect(try await Work.take(slow, in: servers[0]).isEmpty)
+            #expect(try await Work.take(quick, in: servers[1]).map(\.key) == [Work.key(0)])
+        }
+    }
+
+    @Test func `give a webhook to one of them`() async throws {
+        try await withServers(TestDatabase()) { servers in
+            let key = WebhookKey(app: Work.app, id: "hooks")
+            let position = EventID.next(after: nil, at: Work.start, random: 1)
+            try await servers[0].put(WebhookRecord(key, form: [], position: position))
+            let (now, until) = (Work.start, Work.start + .seconds(1))
+            let first = try #require(try await servers[0].claim(key, now: now, until: until))
+            #expect(try await servers[1].claim(key, now: now, until: until) == nil)
+            let second = try await servers[2].claim(key, now: until, until: until + .seconds(1))
+            #expect(try #require(second) > first)
+            let late = WebhookSettlement(key, fence: first, position: position, now: until)
+            #expect(try await !servers[0].settle(late))
+        }
+    }
+}
