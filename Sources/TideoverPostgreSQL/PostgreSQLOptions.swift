@@ -1,21 +1,21 @@
 /// The options of a storage on PostgreSQL. The defaults suit a server.
-public struct PostgreSQLOptions: Sendable {
+package struct PostgreSQLOptions: Sendable {
     /// The number of connections for reads.
-    public var readerCount = 4
+    package var readerCount = 4
     /// The milliseconds a read waits for a free connection.
-    public var readerPatience: Int64 = 250
+    package var readerPatience: Int64 = 250
     /// The milliseconds after which the database ends a statement of a read.
-    public var readTimeout: Int64 = 2_000
+    package var readTimeout: Int64 = 2_000
     /// The milliseconds after which the database ends a statement of a write.
-    public var writeTimeout: Int64 = 10_000
+    package var writeTimeout: Int64 = 10_000
     /// The number of writes that may wait; more fail with `busy`.
-    public var maximumQueueLength = 4_096
+    package var maximumQueueLength = 4_096
     /// The number of writes that may share one transaction.
-    public var maximumGroupCount = 256
+    package var maximumGroupCount = 256
     /// How often a transaction is attempted that the database ends in favour of others.
-    public var maximumAttempts = 5
+    package var maximumAttempts = 5
     /// Random bits for the ids of events.
-    public var random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }
+    package var random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }
 
-    public init() {}
+    package init() {}
 }

@@ -1,20 +1,20 @@
-public import TideoverCore
-public import TideoverStorage
+package import TideoverCore
+package import TideoverStorage
 
 extension PostgreSQLStorage {
-    public func webhooks(app: String) throws(StorageError) -> [WebhookRecord] {
+    package func webhooks(app: String) throws(StorageError) -> [WebhookRecord] {
         try readSessions.read { session throws(StorageError) in
             try session.webhookQueries.webhooks(app: app)
         }
     }
 
-    public func webhook(_ key: WebhookKey) throws(StorageError) -> WebhookRecord? {
+    package func webhook(_ key: WebhookKey) throws(StorageError) -> WebhookRecord? {
         try readSessions.read { session throws(StorageError) in
             try session.webhookQueries.webhook(key)
         }
     }
 
-    public func webhookQueue(
+    package func webhookQueue(
         of key: WebhookKey,
         now: Instant,
         limit: Int
@@ -24,7 +24,7 @@ extension PostgreSQLStorage {
         }
     }
 
-    public func webhookAttempts(
+    package func webhookAttempts(
         of key: WebhookKey,
         before: Int64?,
         limit: Int
@@ -34,13 +34,13 @@ extension PostgreSQLStorage {
         }
     }
 
-    public func put(_ webhook: WebhookRecord) async throws(StorageError) {
+    package func put(_ webhook: WebhookRecord) async throws(StorageError) {
         try await openWriter().write(app: webhook.key.app) { session throws(StorageError) in
             try session.webhooks.put(webhook)
         }
     }
 
-    public func claim(
+    package func claim(
         _ key: WebhookKey,
         now: Instant,
         until: Instant
@@ -50,13 +50,13 @@ extension PostgreSQLStorage {
         }
     }
 
-    public func settle(_ settlement: WebhookSettlement) async throws(StorageError) -> Bool {
+    package func settle(_ settlement: WebhookSettlement) async throws(StorageError) -> Bool {
         try await openWriter().write(app: settlement.key.app) { session throws(StorageError) in
             try session.webhooks.settle(settlement)
         }
     }
 
-    public func queue(
+    package func queue(
         _ events: [EventID],
         to key: WebhookKey,
         at now: Instant
@@ -66,7 +66,7 @@ extension PostgreSQLStorage {
         }
     }
 
-    public func setWebhook(
+    package func setWebhook(
         _ key: WebhookKey,
         disabled reason: String?,
         at now: Instant

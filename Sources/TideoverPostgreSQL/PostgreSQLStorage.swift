@@ -1,5 +1,5 @@
-public import TideoverCore
-public import TideoverStorage
+package import TideoverCore
+package import TideoverStorage
 
 /// A storage in a PostgreSQL database, used by any number of servers at once.
 ///
@@ -10,9 +10,9 @@ public import TideoverStorage
 ///
 /// Reads block their thread, as the protocol states, at most for `readerPatience` and
 /// `readTimeout`.
-public final class PostgreSQLStorage: Storage {
+package final class PostgreSQLStorage: Storage {
     /// Where the database is, without secrets.
-    public let place: String
+    package let place: String
     /// Nil if the database was opened read-only.
     private let writer: Writer?
     let readSessions: ReadSessionPool
@@ -30,7 +30,7 @@ public final class PostgreSQLStorage: Storage {
     /// - Throws: `unavailable` if no server that can write answers, `notPermitted` for a refused
     ///   user or an unusable address, `newerSchema` for a database of a newer version,
     ///   `olderSchema` or `notAStorage` without current tables if none are made.
-    public init(
+    package init(
         address: String,
         makesTables: Bool = true,
         options: PostgreSQLOptions = PostgreSQLOptions()
@@ -57,7 +57,7 @@ public final class PostgreSQLStorage: Storage {
     ///
     /// - Throws: the errors of opening for writing, and `olderSchema` for a database that needs a
     ///   migration first.
-    public init(reading address: String, options: PostgreSQLOptions = PostgreSQLOptions())
+    package init(reading address: String, options: PostgreSQLOptions = PostgreSQLOptions())
         throws(StorageError)
     {
         let address = try PostgreSQLAddress(address)
@@ -85,14 +85,14 @@ public final class PostgreSQLStorage: Storage {
 
     /// The number of transactions that were repeated because the database ended them in favour of
     /// others.
-    public var repetitionCount: Int { writer?.counts.repetitions ?? 0 }
+    package var repetitionCount: Int { writer?.counts.repetitions ?? 0 }
 
     /// How often the writer sent something and waited for the answer.
     package var roundTripCount: Int { writer?.counts.roundTrips ?? 0 }
 
     // MARK: Writing
 
-    public func commit(
+    package func commit(
         _ commitRequests: [CommitRequest],
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> [CommitOutcome] {
@@ -111,26 +111,26 @@ public final class PostgreSQLStorage: Storage {
         return try await openWriter().commit(job, app: first.app)
     }
 
-    public func claimDue(_ order: DueOrder) async throws(StorageError) -> [DueClaim] {
+    package func claimDue(_ order: DueOrder) async throws(StorageError) -> [DueClaim] {
         try await openWriter().write(app: order.app) { session throws(StorageError) in
             try session.claimDue(order)
         }
     }
 
-    public func add(_ counts: [Tally: Int64], app: String) async throws(StorageError) {
+    package func add(_ counts: [Tally: Int64], app: String) async throws(StorageError) {
         guard !counts.isEmpty else { return }
         try await openWriter().write(app: app) { session throws(StorageError) in
             try session.add(counts, app: app)
         }
     }
 
-    public func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError) {
+    package func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError) {
         try await openWriter().write(app: key.app) { session throws(StorageError) in
             try session.keep(form, as: key)
         }
     }
 
-    public func restore(
+    package func restore(
         _ records: [StoredRecord],
         app: String,
         environment: Environment,
@@ -144,31 +144,31 @@ public final class PostgreSQLStorage: Storage {
         }
     }
 
-    public func prune(_ order: PruneOrder) async throws(StorageError) -> Pruned {
+    package func prune(_ order: PruneOrder) async throws(StorageError) -> Pruned {
         try await openWriter().write(app: order.app) { session throws(StorageError) in
             try Remover(session).prune(order)
         }
     }
 
-    public func erase(_ erasure: Erasure) async throws(StorageError) -> Erased? {
+    package func erase(_ erasure: Erasure) async throws(StorageError) -> Erased? {
         try await openWriter().write(app: erasure.customer.app) { session throws(StorageError) in
             try Remover(session).erase(erasure)
         }
     }
 
-    public func add(_ key: KeyRecord) async throws(StorageError) {
+    package func add(_ key: KeyRecord) async throws(StorageError) {
         try await openWriter().write(app: Self.noApp) { session throws(StorageError) in
             try session.add(key)
         }
     }
 
-    public func revokeKey(_ id: String, at now: Instant) async throws(StorageError) -> KeyRecord? {
+    package func revokeKey(_ id: String, at now: Instant) async throws(StorageError) -> KeyRecord? {
         try await openWriter().write(app: Self.noApp) { session throws(StorageError) in
             try session.revokeKey(id, at: now)
         }
     }
 
-    public func record(
+    package func record(
         _ version: PolicyVersion,
         app: String,
         environment: Environment
@@ -178,20 +178,20 @@ public final class PostgreSQLStorage: Storage {
         }
     }
 
-    public func close() async {
+    package func close() async {
         guard let writer else { return readSessions.close(patience: 0) }
         await writer.close()
     }
 
     // MARK: Reading
 
-    public func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {
+    package func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {
         try readSessions.read { session throws(StorageError) in
             try session.row(of: customer)
         }
     }
 
-    public func due(
+    package func due(
         app: String,
         environment: Environment,
         now: Instant,
@@ -202,7 +202,7 @@ public final class PostgreSQLStorage: Storage {
         }
     }
 
-    public func lineages(
+    package func lineages(
         of customer: CustomerKey,
         now: Instant
     ) throws(StorageError) -> CustomerLineages? {
@@ -211,13 +211,13 @@ public final class PostgreSQLStorage: Storage {
         }
     }
 
-    public func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence? {
+    package func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence? {
         try readSessions.read { session throws(StorageError) in
             try session.evidence(id, app: app)
         }
     }
 
-    public func outbox(
+    package func outbox(
         app: String,
         after: EventID?,
         limit: Int
@@ -227,7 +227,7 @@ public final class PostgreSQLStorage: Storage {
         }
     }
 
-    public func evidence(
+    package func evidence(
         app: String,
         environment: Environment,
         after: EvidenceID?,
@@ -238,7 +238,7 @@ public final class PostgreSQLStorage: Storage {
         }
     }
 
-    public func evidence(
+    package func evidence(
         app: String,
         environment: Environment,
         keyed prefix: String,
@@ -255,7 +255,7 @@ public final class PostgreSQLStorage: Storage {
         }
     }
 
-    public func lineages(
+    package func lineages(
         app: String,
         environment: Environment,
         after: String?,
@@ -266,14 +266,14 @@ public final class PostgreSQLStorage: Storage {
         }
     }
 
-    public func lineageRecord(_ lineage: Lineage, app: String) throws(StorageError) -> LineageRecord
+    package func lineageRecord(_ lineage: Lineage, app: String) throws(StorageError) -> LineageRecord
     {
         try readSessions.read { session throws(StorageError) in
             try session.lineageRecord(lineage, app: app)
         }
     }
 
-    public func lineageRecords(
+    package func lineageRecords(
         named name: PurchaseName,
         app: String,
         limit: Int
@@ -283,13 +283,13 @@ public final class PostgreSQLStorage: Storage {
         }
     }
 
-    public func drift(of customer: CustomerKey, limit: Int) throws(StorageError) -> [Drift] {
+    package func drift(of customer: CustomerKey, limit: Int) throws(StorageError) -> [Drift] {
         try readSessions.read { session throws(StorageError) in
             try session.drift(of: customer, limit: limit)
         }
     }
 
-    public func drift(
+    package func drift(
         app: String,
         environment: Environment,
         after: Drift?,
@@ -300,13 +300,13 @@ public final class PostgreSQLStorage: Storage {
         }
     }
 
-    public func identity(of customer: CustomerKey) throws(StorageError) -> CustomerIdentity {
+    package func identity(of customer: CustomerKey) throws(StorageError) -> CustomerIdentity {
         try readSessions.read { session throws(StorageError) in
             try session.identity(of: customer)
         }
     }
 
-    public func audit(
+    package func audit(
         app: String,
         customer: CustomerKey?,
         after: EventID?,
@@ -317,7 +317,7 @@ public final class PostgreSQLStorage: Storage {
         }
     }
 
-    public func unclaimed(
+    package func unclaimed(
         app: String,
         environment: Environment,
         after: String?,
@@ -332,7 +332,7 @@ public final class PostgreSQLStorage: Storage {
         }
     }
 
-    public func customers(
+    package func customers(
         app: String,
         environment: Environment,
         prefix: String,
@@ -349,7 +349,7 @@ public final class PostgreSQLStorage: Storage {
         }
     }
 
-    public func unclaimedCount(
+    package func unclaimedCount(
         app: String,
         environment: Environment,
         limit: Int
@@ -359,7 +359,7 @@ public final class PostgreSQLStorage: Storage {
         }
     }
 
-    public func records(
+    package func records(
         app: String,
         environment: Environment,
         from place: RecordPlace,
@@ -370,20 +370,20 @@ public final class PostgreSQLStorage: Storage {
         }
     }
 
-    public func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
+    package func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
         try readSessions.read { session throws(StorageError) in try session.bookmark(key) }
     }
 
-    public func counts(app: String) throws(StorageError) -> [Tally: Int64] {
+    package func counts(app: String) throws(StorageError) -> [Tally: Int64] {
         try readSessions.read { session throws(StorageError) in try session.counts(app: app)
         }
     }
 
-    public func keys() throws(StorageError) -> [KeyRecord] {
+    package func keys() throws(StorageError) -> [KeyRecord] {
         try readSessions.read { session throws(StorageError) in try session.keys() }
     }
 
-    public func policyVersions(
+    package func policyVersions(
         app: String,
         environment: Environment
     ) throws(StorageError) -> [PolicyVersion] {

@@ -3,7 +3,7 @@ package import TideoverCore
 package import TideoverHTTP
 package import TideoverJSON
 import TideoverSignatures
-public import TideoverStorage
+package import TideoverStorage
 
 // Turns the readings of the doctor into findings: all verdicts and messages.
 
@@ -223,7 +223,7 @@ extension Finding {
     }
 
     /// Checks that a PostgreSQL database answers and has the tables of this version.
-    public static func database(_ reading: Result<String, StorageError>) -> Finding {
+    package static func database(_ reading: Result<String, StorageError>) -> Finding {
         switch reading {
         case .success(let place):
             return Finding(.storage, .ok, "\(place) answers, with the tables of this version")
