@@ -1,5 +1,6 @@
 import TideoverCore
 import TideoverHTTP
+public import TideoverJSON
 import TideoverRevenueCat
 
 /// The apps with RevenueCat's SDKs that send their requests here, as configured.
@@ -12,17 +13,27 @@ public struct RevenueCatSDK: Hashable, Sendable {
     public let currentOffering: String?
     /// What an app offers for sale.
     public let offerings: [Offering]
+    /// The promotional offers of the App Store that are signed for any customer of the app.
+    public let promotionalOffers: [String]
 
     /// Packages that an app shows together.
     public struct Offering: Hashable, Sendable {
         public let identifier: String
         public let description: String
         public let packages: [Package]
+        /// Free values for the app.
+        public let metadata: JSONObject
 
-        public init(identifier: String, description: String, packages: [Package]) {
+        public init(
+            identifier: String,
+            description: String,
+            packages: [Package],
+            metadata: JSONObject = [:]
+        ) {
             self.identifier = identifier
             self.description = description
             self.packages = packages
+            self.metadata = metadata
         }
     }
 
@@ -41,12 +52,14 @@ public struct RevenueCatSDK: Hashable, Sendable {
         appStoreKeys: [String] = [],
         googlePlayKeys: [String] = [],
         currentOffering: String? = nil,
-        offerings: [Offering] = []
+        offerings: [Offering] = [],
+        promotionalOffers: [String] = []
     ) {
         self.appStoreKeys = appStoreKeys
         self.googlePlayKeys = googlePlayKeys
         self.currentOffering = currentOffering
         self.offerings = offerings
+        self.promotionalOffers = promotionalOffers
     }
 
     /// The keys of both stores.
@@ -61,7 +74,8 @@ public struct RevenueCatSDK: Hashable, Sendable {
                     description: offering.description,
                     packages: offering.packages.map {
                         SDKOfferings.Package(identifier: $0.identifier, products: $0.products)
-                    }
+                    },
+                    metadata: offering.metadata
                 )
             }
         )

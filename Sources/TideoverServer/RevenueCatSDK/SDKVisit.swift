@@ -65,7 +65,7 @@ struct SDKVisit: Sendable {
         return sandbox.answer
     }
 
-    private struct Reading {
+    struct Reading {
         let record: CustomerRecord
         let history: CustomerHistory
         let now: Instant

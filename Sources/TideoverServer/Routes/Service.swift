@@ -31,6 +31,8 @@ public struct Service: Sendable {
     let probes: Probes
     /// The arrival times of notifications.
     let arrivals: NotificationLog
+    /// The access to the stores, by app.
+    let access: [String: [StoreAccess]]
     /// The clients for App Store queries, for each app and environment with access.
     let backfillers: [Backfiller]
     /// The Google Play pollers, for each app and environment with access.
@@ -53,6 +55,7 @@ public struct Service: Sendable {
     let dashboard: DashboardSessions?
     /// The keys of RevenueCat's SDKs, of all apps.
     let sdkKeys: SDKKeyTable
+    let sdkSightings: SDKSightings
     let sleep: Sleep
     /// Reloads the configuration; nil for a service without a configuration file.
     public let reload: Reload?
@@ -173,6 +176,7 @@ public struct Service: Sendable {
             succeeding: former?.consumption
         )
         self.copier = copier
+        self.access = access
         self.revocation = revocation
         self.webhooks = WebhookBook(
             apps: apps.map(\.id),
@@ -183,6 +187,7 @@ public struct Service: Sendable {
         webhookSending = webhooks.sending
         self.dashboard = dashboard ? former?.dashboard ?? DashboardSessions(random: random) : nil
         sdkKeys = SDKKeyTable(apps)
+        sdkSightings = former?.sdkSightings ?? SDKSightings(metrics: metrics, log: log)
         self.sleep = sleep
         let timing = Timing(
             clock: clock,
