@@ -173,6 +173,9 @@ extension Configuration {
         public let signingKeyFile: String?
         /// Networks that are not public but allowed.
         public let allowNetworks: [IPNetwork]
+        public let format: WebhookFormat
+        /// The file with the value of the `Authorization` header.
+        public let authorizationFile: String?
     }
 
     /// The keys of the passes that devices trust offline.

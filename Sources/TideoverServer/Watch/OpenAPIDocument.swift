@@ -2528,6 +2528,7 @@ enum OpenAPIDocument {
                   "id",
                   "url",
                   "events",
+                  "format",
                   "configured",
                   "disabled",
                   "disabledAt",
@@ -2548,6 +2549,13 @@ enum OpenAPIDocument {
                       "type": "string"
                     },
                     "description": "`*`, kinds, or the beginning of kinds and `*`"
+                  },
+                  "format": {
+                    "enum": [
+                      "tideover",
+                      "revenuecat"
+                    ],
+                    "description": "The form of the messages"
                   },
                   "configured": {
                     "type": "boolean",
@@ -2592,6 +2600,7 @@ enum OpenAPIDocument {
                   "id",
                   "url",
                   "events",
+                  "format",
                   "configured",
                   "disabled",
                   "disabledAt",
@@ -2613,6 +2622,13 @@ enum OpenAPIDocument {
                       "type": "string"
                     },
                     "description": "`*`, kinds, or the beginning of kinds and `*`"
+                  },
+                  "format": {
+                    "enum": [
+                      "tideover",
+                      "revenuecat"
+                    ],
+                    "description": "The form of the messages"
                   },
                   "configured": {
                     "type": "boolean",
@@ -2684,6 +2700,18 @@ enum OpenAPIDocument {
                       "type": "string"
                     },
                     "description": "`*`, kinds, or the beginning of kinds and `*`"
+                  },
+                  "format": {
+                    "enum": [
+                      "tideover",
+                      "revenuecat"
+                    ],
+                    "description": "The form of the messages; `tideover` if absent"
+                  },
+                  "authorization": {
+                    "type": "string",
+                    "maxLength": 1000,
+                    "description": "The value of the `Authorization` header of each message"
                   }
                 },
                 "additionalProperties": false
