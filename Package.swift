@@ -215,9 +215,19 @@ targets += [
         ]
     ),
     library("TideoverRevenueCat", ["TideoverCore", "TideoverHTTP", "TideoverJSON"]),
+    // Reads customer infos as the decoders of RevenueCat's SDKs do.
+    .target(
+        name: "TideoverUnionChecker",
+        dependencies: ["TideoverCore", "TideoverJSON"],
+        path: "Tests/TideoverUnionChecker",
+        swiftSettings: settings
+    ),
     tests(
         "TideoverRevenueCatTests",
-        ["TideoverRevenueCat", "TideoverCore", "TideoverHTTP", "TideoverJSON", "TideoverLives"]
+        [
+            "TideoverRevenueCat", "TideoverCore", "TideoverHTTP", "TideoverJSON", "TideoverLives",
+            "TideoverUnionChecker",
+        ]
     ),
     // The pages of the dashboard, as functions from values to HTML.
     .target(
@@ -283,7 +293,7 @@ targets += [
             "TideoverHTTPServer",
             "TideoverJSON", "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat",
             "TideoverSandbox", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
-            "TideoverTestProcesses", "TideoverTestResponders",
+            "TideoverTestProcesses", "TideoverTestResponders", "TideoverUnionChecker",
         ]
     ),
     library("TideoverCommandLine", ["TideoverJSON", "TideoverLocks"]),

@@ -326,6 +326,7 @@ full)
     step "files of a release" release_files
     step "the simulated Google, judged by Google's library" judged scripts/verify-google.sh
     step "the simulated App Store, judged by Apple's library" judged scripts/verify-apple.sh
+    step "the proxy in front of RevenueCat's SDKs" judged scripts/verify-proxy.sh
     step "clients of RevenueCat's SDKs, simulated" judged scripts/verify-revenuecat-sdk.sh
     step "the clients, beside the release build" clients
     joined

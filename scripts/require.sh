@@ -47,8 +47,15 @@ missing_for_full_check() {
     missing_for_clients
     missing_for_mirror
     missing_for_webhook_receivers
+    missing_for_proxy
     # For the network namespace of the webhooks' address guard.
     command -v ip >/dev/null || echo iproute2
+}
+
+# Prints the missing packages for the proxy's example.
+missing_for_proxy() {
+    command -v nginx >/dev/null || present /usr/sbin/nginx || echo nginx-light
+    command -v python3 >/dev/null || echo python3
 }
 
 # Prints the missing packages for Clients/: TypeScript, React, frameworks and two more engines.

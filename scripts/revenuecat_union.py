@@ -3,11 +3,13 @@
     python3 scripts/revenuecat_union.py FILE...            prints conclusions, or why one is refused
     python3 scripts/revenuecat_union.py --self-test FOLDER compares with the real decoders' results
     python3 scripts/revenuecat_union.py --planted          only the planted faults, without files
+    python3 scripts/revenuecat_union.py --answers FILE     compares answers with the access they state
 
 A FILE is customer info, or an object with `status`, `headers`, `body` and, for a receipt,
 `request`. It is refused if one of the two decoders would fail or lose data. Then the exit code
 is 1. The checker follows a description of the protocol and shares no code with the server. The
-self-test needs the folder of golden files. It exits with 75 if the folder is missing.
+self-test needs the folder of golden files. It exits with 75 if the folder is missing. Each line of
+--answers is an object with `body`, `time` in milliseconds, and `access` by entitlement.
 """
 
 import argparse
@@ -874,15 +876,36 @@ def test_golden(folder):
     return 0 if agreed == len(paths) else 1
 
 
+def test_answers(path):
+    """Compares what both SDKs conclude from each answer with the access that it states."""
+    wrong = count = 0
+    with open(path, encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            answer = json.loads(line)
+            verdict = check_customer(answer["body"], {"X-RevenueCat-Request-Time": answer["time"]})
+            problems = list(verdict.refusals) if verdict.refused else [
+                f"{name} is {verdict.active(name)}, access is {access}"
+                for name, access in answer["access"].items() if verdict.active(name) != (access, access)]
+            count += 1
+            wrong += bool(problems)
+            for problem in problems[:3] if wrong <= 10 else ():
+                print(f"line {number}: {problem}")
+    print(f"answers that agree: {count - wrong} of {count}")
+    return 1 if wrong or not count else 0
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("files", nargs="*", metavar="FILE")
     options.add_argument("--self-test", metavar="FOLDER")
     options.add_argument("--planted", action="store_true")
+    options.add_argument("--answers", metavar="FILE")
     chosen = options.parse_args()
     if chosen.planted or chosen.self_test:
         planted_code = test_planted()
         return planted_code or (test_golden(chosen.self_test) if chosen.self_test else 0)
+    if chosen.answers:
+        return test_answers(chosen.answers)
     if not chosen.files:
         options.error("name a file, or --self-test and a folder, or --planted")
     refused = 0

@@ -18,6 +18,7 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 
 missing_for_clients_of_revenuecat() {
     command -v python3 >/dev/null || echo python3
+    command -v openssl >/dev/null || echo openssl
 }
 
 require_packages "$(missing_for_clients_of_revenuecat)"

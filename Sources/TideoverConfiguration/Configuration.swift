@@ -175,6 +175,9 @@ extension Configuration {
         package let signingKeyFile: String?
         /// Networks that are not public but allowed.
         package let allowNetworks: [IPNetwork]
+        package let format: WebhookFormat
+        /// The file with the value of the `Authorization` header.
+        package let authorizationFile: String?
     }
 
     /// The keys of the passes that devices trust offline.

@@ -184,6 +184,9 @@ extension ConfigurationSection {
         let previousSecretFile = value("previousSecretFile", .fileName)
         let signingKeyFile = value("signingKeyFile", .fileName)
         let allowNetworks = list("allowNetworks", of: .network, default: [])
+        let words = WebhookFormat.allCases.map(\.rawValue)
+        let format = value("format", .oneOf(words), default: WebhookFormat.tideover.rawValue)
+        let authorizationFile = value("authorizationFile", .fileName)
         close()
         guard let url, let secretFile, let events = WebhookFilter(events) else { return nil }
         guard WebhookURL.isProtected(url, allowNetworks) else {
@@ -198,7 +201,9 @@ extension ConfigurationSection {
             secretFile: folder.path(of: secretFile),
             previousSecretFile: previousSecretFile.map(folder.path(of:)),
             signingKeyFile: signingKeyFile.map(folder.path(of:)),
-            allowNetworks: allowNetworks
+            allowNetworks: allowNetworks,
+            format: WebhookFormat(rawValue: format) ?? .tideover,
+            authorizationFile: authorizationFile.map(folder.path(of:))
         )
     }
 }
@@ -410,6 +415,7 @@ extension ConfigurationSection {
         let appStoreKeys = list("appStoreKeys", of: .text, default: [])
         let googlePlayKeys = list("googlePlayKeys", of: .text, default: [])
         let current = value("currentOffering", .text)
+        let promotional = list("promotionalOffers", of: .text, default: [])
         let named = section("offerings")
         // These names are the operator's, so no variable can be named after them.
         named.variable = nil
@@ -418,11 +424,13 @@ extension ConfigurationSection {
             let packages = offering.section("packages").namedLists(of: .text).map {
                 RevenueCatSDK.Package(identifier: $0.name, products: $0.list)
             }
+            let metadata = offering.object("metadata")
             offering.close()
             return RevenueCatSDK.Offering(
                 identifier: name,
                 description: description ?? name,
-                packages: packages
+                packages: packages,
+                metadata: metadata ?? [:]
             )
         }
         guard close() else { return nil }
@@ -430,7 +438,8 @@ extension ConfigurationSection {
             appStoreKeys: appStoreKeys,
             googlePlayKeys: googlePlayKeys,
             currentOffering: current,
-            offerings: offerings
+            offerings: offerings,
+            promotionalOffers: promotional
         )
     }
 }

@@ -397,6 +397,18 @@ extension ConfigurationSection {
         )
     }
 
+    /// Returns a member that is an object of free values, or nil if it is absent or not an object.
+    func object(_ key: String) -> JSONObject? {
+        ask(key)
+        guard let node = written(key) else { return nil }
+        guard case .object(let object) = JSONValue(node) else {
+            mistake(node, .object, at: path(of: key))
+            return nil
+        }
+        record(key, .object(object))
+        return object
+    }
+
     /// Returns the sections of a member that is a list of objects, or nil if it is absent or not a
     /// list.
     func sections(

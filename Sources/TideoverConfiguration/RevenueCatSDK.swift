@@ -1,24 +1,36 @@
+package import TideoverJSON
+
 /// The apps with RevenueCat's SDKs that send their requests here, as configured.
 package struct RevenueCatSDK: Hashable, Sendable {
-    /// The public keys in builds for the App Store.
+    /// The package keys in builds for the App Store.
     package let appStoreKeys: [String]
-    /// The public keys in builds for Google Play.
+    /// The package keys in builds for Google Play.
     package let googlePlayKeys: [String]
     /// The offering that an app shows without another choice; nil for none.
     package let currentOffering: String?
     /// What an app offers for sale.
     package let offerings: [Offering]
+    /// The promotional offers of the App Store that are signed for any customer of the app.
+    package let promotionalOffers: [String]
 
     /// Packages that an app shows together.
     package struct Offering: Hashable, Sendable {
         package let identifier: String
         package let description: String
         package let packages: [Package]
+        /// Free values for the app.
+        package let metadata: JSONObject
 
-        package init(identifier: String, description: String, packages: [Package]) {
+        package init(
+            identifier: String,
+            description: String,
+            packages: [Package],
+            metadata: JSONObject = [:]
+        ) {
             self.identifier = identifier
             self.description = description
             self.packages = packages
+            self.metadata = metadata
         }
     }
 
@@ -37,12 +49,14 @@ package struct RevenueCatSDK: Hashable, Sendable {
         appStoreKeys: [String] = [],
         googlePlayKeys: [String] = [],
         currentOffering: String? = nil,
-        offerings: [Offering] = []
+        offerings: [Offering] = [],
+        promotionalOffers: [String] = []
     ) {
         self.appStoreKeys = appStoreKeys
         self.googlePlayKeys = googlePlayKeys
         self.currentOffering = currentOffering
         self.offerings = offerings
+        self.promotionalOffers = promotionalOffers
     }
 
     /// The keys of both stores.

@@ -31,6 +31,7 @@ extension Configuration {
             add("webhooks[\(index)].secretFile", webhook.secretFile)
             add("webhooks[\(index)].previousSecretFile", webhook.previousSecretFile)
             add("webhooks[\(index)].signingKeyFile", webhook.signingKeyFile)
+            add("webhooks[\(index)].authorizationFile", webhook.authorizationFile)
         }
         return files
     }

@@ -121,7 +121,8 @@ extension Connection {
             mostFields: server.limits.headFields
         )
         switch head.body(within: server.limits) {
-        case .failure(let problem): return refuse(problem, engine)
+        case .failure(let problem):
+            return refuse(server.rejection(problem, target.text), engine)
         case .success(let body): return headArrived(head, body)
         }
     }
@@ -161,7 +162,7 @@ extension Connection {
             else { return false }
             guard count + part.count <= limit else {
                 Counters.increment(server.counters.requestsRefused)
-                answerPastEngine(.bodyTooLarge(limit: limit))
+                answerPastEngine(.bodyTooLarge(limit: limit), state)
                 return false
             }
             state.exchange?.request?.body.append(contentsOf: part)
@@ -170,7 +171,7 @@ extension Connection {
     }
 
     private func requestArrived(_ engine: EngineConnection) -> Bool {
-        enum Next { case handle(Request, number: Int), refuse(Problem, closing: Bool), close }
+        enum Next { case handle(Request, number: Int), refuse(Response, closing: Bool), close }
         let next: Next = state.withLock { state in
             guard !server.isClosing, let request = state.exchange?.request.take(),
                 state.exchange?.course.requestArrived() == .startHandler
@@ -179,16 +180,17 @@ extension Connection {
             if let refusal = state.exchange?.refusal {
                 state.exchange?.course.settle()
                 state.phase = ConnectionPhase(.replying, at: .now)
-                return .refuse(refusal, closing: state.exchange?.isLast == true)
+                let response = server.rejection(refusal, state.exchange?.target.text ?? "")
+                return .refuse(response, closing: state.exchange?.isLast == true)
             }
             state.phase = ConnectionPhase(.answering, at: .now)
             return .handle(request, number: state.exchangesBegun)
         }
         switch next {
         case .handle(let request, let number): return handle(request, number, engine)
-        case .refuse(let problem, let closing):
+        case .refuse(let response, let closing):
             Counters.increment(server.counters.requestsRefused)
-            return engine.send(problem.response, closing: closing)
+            return engine.send(response, closing: closing)
         case .close: return false
         }
     }
@@ -224,13 +226,13 @@ extension Connection {
     }
 
     /// Responds before the request was read, and closes.
-    private func refuse(_ problem: Problem, _ engine: EngineConnection) -> Bool {
+    private func refuse(_ response: Response, _ engine: EngineConnection) -> Bool {
         Counters.increment(server.counters.requestsRefused)
         state.withLock { state in
             state.exchange?.course.settle()
             state.phase = ConnectionPhase(.replying, at: .now)
         }
-        return engine.send(problem.response, closing: true)
+        return engine.send(response, closing: true)
     }
 
     /// Ends the exchange: the response has been sent, or never will be.
@@ -377,8 +379,8 @@ extension Connection {
         if kind == .joining { return false }
         Counters.increment(server.counters.timedOut)
         switch kind {
-        case .head: answerPastEngine(.requestTooSlow("head"))
-        case .body: answerPastEngine(.requestTooSlow("body"))
+        case .head: answerPastEngine(.requestTooSlow("head"), state)
+        case .body: answerPastEngine(.requestTooSlow("body"), state)
         case .joining, .idle, .answering, .replying, .closing: break
         }
         hangUp(&state, at: now)
@@ -391,11 +393,12 @@ extension Connection {
         shutdown(socket, Int32(SHUT_RDWR))
     }
 
-    /// Responds while the engine reads a request and accepts no response. A problem is small and
+    /// Responds while the engine reads a request and accepts no response. A rejection is small and
     /// the socket's buffer is empty, so this does not block. A client that does not read receives
     /// nothing.
-    private func answerPastEngine(_ problem: Problem) {
-        let bytes = Reply.bytes(of: problem)
+    private func answerPastEngine(_ problem: Problem, _ state: borrowing State) {
+        let target = state.exchange?.target.text ?? ""
+        let bytes = Reply.bytes(of: server.rejection(problem, target))
         let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
         Glibc.send(socket, bytes, bytes.count, flags)
     }

@@ -9,6 +9,10 @@ package import TideoverHTTP
 /// closes its sending half. HEAD reaches the handler as GET. An error thrown by the handler is
 /// answered as a problem.
 package final class HTTPServer: Sendable {
+    /// Returns the response to a request that the server itself rejects, by the problem and the
+    /// request's target as sent; the target is empty if none has arrived.
+    package typealias Rejection = @Sendable (Problem, _ target: String) -> Response
+
     /// The server's address; never with port 0.
     package let address: ListenAddress
 
@@ -22,6 +26,7 @@ package final class HTTPServer: Sendable {
     ///   - port: A port from 0 to 65,535; 0 selects any free one, which `port` then returns.
     ///   - limits: The limits of one client's use.
     ///   - report: Receives every error that became a 500; must not block either.
+    ///   - rejection: Returns the response to a rejected request; by default the problem's own.
     ///   - handler: Responds to each request.
     /// - Throws: The reason why the server cannot listen there.
     package init(
@@ -29,6 +34,7 @@ package final class HTTPServer: Sendable {
         port: Int,
         limits: HTTPServerLimits = HTTPServerLimits(),
         report: @escaping FailureReport = { _, _, _ in },
+        rejection: @escaping Rejection = { problem, _ in problem.response },
         handler: @escaping Handler
     ) throws(HTTPServerError) {
         precondition(limits.arePositive, "limits of a server are positive")
@@ -40,6 +46,7 @@ package final class HTTPServer: Sendable {
         core = ServerCore(
             limits: limits,
             waker: waker,
+            rejection: rejection,
             handler: Self.total(handler, report: report)
         )
         order = StopOrder(waker: waker)

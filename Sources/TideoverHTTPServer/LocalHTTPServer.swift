@@ -27,6 +27,7 @@ package final class LocalHTTPServer: Sendable {
         let core = ServerCore(
             limits: limits,
             waker: waker,
+            rejection: { problem, _ in problem.response },
             handler: HTTPServer.total(handler, report: report)
         )
         order = StopOrder(waker: waker)

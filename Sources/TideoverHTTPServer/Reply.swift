@@ -55,10 +55,9 @@ package enum Reply {
         return made
     }
 
-    /// Returns a problem as the bytes of a complete response after which the connection closes. It
-    /// is used while the engine accepts no response.
-    package static func bytes(of problem: Problem) -> [UInt8] {
-        let response = problem.response
+    /// Returns the bytes of a complete response after which the connection closes. It is used while
+    /// the engine accepts no response.
+    package static func bytes(of response: Response) -> [UInt8] {
         let reason = String(cString: MHD_get_reason_phrase_for(UInt32(response.status)))
         var head = "HTTP/1.1 \(response.status) \(reason)\r\n"
         for field in response.headers.fields { head += "\(field.name): \(field.value)\r\n" }

@@ -10,6 +10,8 @@ final class ServerCore: Sendable {
     let limits: HTTPServerLimits
     /// The handler, with every error converted into a response.
     let handler: @Sendable (Request) async -> Response
+    /// Returns the response to a request that the server itself rejects.
+    let rejection: HTTPServer.Rejection
     let counters = Counters()
     /// Wakes the reaper.
     let waker: Waker
@@ -24,10 +26,12 @@ final class ServerCore: Sendable {
     init(
         limits: HTTPServerLimits,
         waker: Waker,
+        rejection: @escaping HTTPServer.Rejection,
         handler: @escaping @Sendable (Request) async -> Response
     ) {
         self.limits = limits
         self.waker = waker
+        self.rejection = rejection
         self.handler = handler
     }
 

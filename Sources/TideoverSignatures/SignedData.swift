@@ -9,7 +9,7 @@ import TideoverASN1
 /// certificates and does every public-key operation.
 public struct SignedData: Sendable {
     /// The maximum length of signed data in bytes: a receipt of some 500 purchases.
-    public static let maximumByteCount = 256 * 1024
+    public static let maximumByteCount = 1024 * 1024
     /// The maximum number of enclosed certificates. The App Store encloses three.
     static let mostCertificates = 8
 

@@ -91,6 +91,7 @@ enum Doctor {
             )
             return Finding.configuration(configuration)
                 + configuration.apps.map { Finding.products(of: $0) }
+                + configuration.apps.compactMap { Finding.offerings(of: $0) }
                 + [Finding.publicURL(configuration)]
                 + configuration.apps.compactMap {
                     Finding.notificationURL(of: $0, under: configuration.server.publicURL)
@@ -169,6 +170,7 @@ enum Doctor {
         {
             findings += [
                 Finding.clientAddresses(metrics: metrics), Finding.revocation(metrics: metrics),
+                Finding.sdkRequests(metrics: metrics),
             ].compactMap(\.self)
         }
         if isOpen, case .tideover = listen { return (findings, true) }

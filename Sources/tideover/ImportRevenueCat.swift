@@ -3,13 +3,19 @@ import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverRevenueCat
 import TideoverServer
 
 /// `tideover import revenuecat`: imports RevenueCat's answers about customers from a file of lines.
 enum ImportRevenueCat {
-    private static let file = Parameter.argument(
+    private static let file = Parameter.optionalArgument(
         "FILE",
         "The answers of RevenueCat's API, one on each line"
+    )
+    private static let offerings = Parameter.repeatedOption(
+        "--offerings",
+        "FILE",
+        "Print the configuration of the offerings in a response of RevenueCat's API"
     )
     private static let dryRun = Parameter.flag(
         "--dry-run",
@@ -29,9 +35,14 @@ enum ImportRevenueCat {
                 "tideover import revenuecat answers.jsonl",
                 "import them"
             ),
+            Example(
+                "tideover import revenuecat --offerings ios.json --offerings android.json",
+                "print the offerings of both stores for the configuration"
+            ),
         ],
         parameters: [
-            file, AppAdminClient.app, ConfigurationFile.parameter, AdminClient.server, dryRun, json,
+            file, offerings, AppAdminClient.app, ConfigurationFile.parameter, AdminClient.server,
+            dryRun, json,
         ],
         notes: [
             "A line is an answer of RevenueCat's GET /v1/subscribers/{app_user_id}, without "
@@ -39,6 +50,10 @@ enum ImportRevenueCat {
             "It can be interrupted at any time: the same command continues there, and a line "
                 + "that was imported before changes nothing. A rejected line is printed with its "
                 + "number, and the others are imported.",
+            "With --offerings nothing is imported, and no server is needed. Save the response of "
+                + "GET /v2/projects/{project}/offerings?expand=items.package.product, or of "
+                + "GET /v1/subscribers/{app_user_id}/offerings for each store. The output is the "
+                + "content of revenueCat.sdk, beside the keys.",
             AdminClient.note,
             "Exit code 0 if every line was imported, 1 if one was rejected.",
         ],
@@ -46,8 +61,12 @@ enum ImportRevenueCat {
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        guard !arguments.has(offerings) else { return try printOfferings(arguments, output) }
+        guard let path = arguments[file] else {
+            throw CommandFailure(.usage, "FILE is missing\nName a file, or use --offerings.")
+        }
         let asked = try AppAdminClient(arguments, output)
-        let file = try LineFile(arguments[file])
+        let file = try LineFile(path)
         let isDryRun = arguments[dryRun]
         let sum = try await asked.adminClient.converse(makesDatabase: true) { ask in
             let work = FileImport(app: asked.app.id, file: file, isDryRun: isDryRun, ask: ask)
@@ -59,6 +78,47 @@ enum ImportRevenueCat {
             output.write(Array("\(sum.sentence(isDryRun: isDryRun))\n".utf8))
         }
         return sum.refused == 0 ? .success : .failure
+    }
+}
+
+extension ImportRevenueCat {
+    /// Prints the offerings of one or more responses, in the form of the configuration.
+    private static func printOfferings(
+        _ arguments: Arguments,
+        _ output: Output
+    ) throws -> ExitCode {
+        guard arguments[file] == nil else {
+            throw CommandFailure(.usage, "--offerings prints, and imports no FILE")
+        }
+        var whole: RevenueCatOfferings?
+        for path in arguments[offerings] {
+            let read = try offerings(in: path)
+            guard var merged = whole else {
+                whole = read
+                continue
+            }
+            do throws(RevenueCatOfferingsFault) {
+                try merged.merge(read)
+            } catch {
+                throw CommandFailure(.data, "\(path): \(error.sentence)")
+            }
+            whole = merged
+        }
+        guard let whole else { return .failure }
+        output.write(whole.configuration.encoded(pretty: true) + [UInt8(ascii: "\n")])
+        return .success
+    }
+
+    private static func offerings(in path: String) throws -> RevenueCatOfferings {
+        let limits = JSONLimits.storeAnswer
+        let bytes = try FileInput.read(path, atMost: limits.maxBytes)
+        do {
+            return try RevenueCatOfferings(JSONDocument(bytes, limits: limits).root)
+        } catch let fault as RevenueCatOfferingsFault {
+            throw CommandFailure(.data, "\(path): \(fault.sentence)")
+        } catch {
+            throw CommandFailure(.data, "\(path): it is not strict JSON: \(error)")
+        }
     }
 }
 

@@ -126,6 +126,7 @@ enum Serve {
                 port: listen.port,
                 limits: HTTPServerLimits(configuration),
                 report: report,
+                rejection: { live.service.rejection($0, of: $1) },
                 handler: followed?.hearing(live.handler) ?? live.handler
             )
         } catch {
@@ -267,9 +268,8 @@ enum Serve {
 }
 
 extension HTTPServerLimits {
-    /// A receipt of StoreKit 1 can be larger than other requests. A device finishes its purchase
-    /// after 413, so the server reads it and answers 503 if it is too large.
-    private static let receiptBytes = 1 << 20
+    /// A receipt of StoreKit 1 can be larger than other requests.
+    private static let receiptBytes = 2 << 20
 
     /// The configured limits. Addresses of this machine and of trusted proxies have no limit of
     /// their own, because each represents many clients.

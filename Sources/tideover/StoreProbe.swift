@@ -51,6 +51,9 @@ struct StoreProbe {
             guard let trust = connections.googlePlay[app.id] else { continue }
             findings += await probe(app, trust, clocks)
         }
+        for app in configuration.apps where isPreflight {
+            findings += await RevenueCatProbe(app: app).findings()
+        }
         for app in configuration.apps where isServing {
             for environment in app.environments { findings += await replay(app, environment) }
             findings += await webhooks(of: app)

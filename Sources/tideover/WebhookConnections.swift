@@ -12,7 +12,12 @@ enum WebhookConnections {
     static func setup(_ configuration: Configuration) throws -> WebhookSetup {
         WebhookSetup(
             configured: try configuration.webhooks.flatMap {
-                endpoints(of: $0, in: configuration, try signer(of: $0))
+                endpoints(
+                    of: $0,
+                    in: configuration,
+                    try signer(of: $0),
+                    authorization: try authorization(of: $0)
+                )
             },
             sending: WebhookSending(clock: SystemClock.now, send: try send())
         )
@@ -30,7 +35,8 @@ enum WebhookConnections {
     private static func endpoints(
         of webhook: Configuration.Webhook,
         in configuration: Configuration,
-        _ signer: WebhookSigner
+        _ signer: WebhookSigner,
+        authorization: String? = nil
     ) -> [WebhookEndpoint] {
         let apps = webhook.apps.isEmpty ? configuration.apps.map(\.id) : webhook.apps
         return apps.map { app in
@@ -40,7 +46,9 @@ enum WebhookConnections {
                 url: webhook.url,
                 events: webhook.events,
                 allowNetworks: webhook.allowNetworks,
-                signer: signer
+                signer: signer,
+                format: webhook.format,
+                authorization: authorization
             )
         }
     }
@@ -93,6 +101,24 @@ enum WebhookConnections {
             }
         }
         return WebhookSigner(secrets: secrets, keys: [signingKey].compactMap(\.self))
+    }
+
+    /// Returns the value of the `Authorization` header: the single line of its file.
+    private static func authorization(of webhook: Configuration.Webhook) throws -> String? {
+        guard let file = webhook.authorizationFile else { return nil }
+        let place = "the webhook \(webhook.id): authorizationFile \(file)"
+        let text: String
+        do {
+            text = String(decoding: try FileInput.read(file, atMost: 1 << 12), as: UTF8.self)
+        } catch {
+            throw CommandFailure(.configuration, "\(place): \(error)")
+        }
+        let lines = text.split(whereSeparator: \.isNewline)
+        guard lines.count == 1, let value = lines.first.map(String.init), FieldSyntax.isValue(value)
+        else {
+            throw CommandFailure(.configuration, "\(place): the file must have one line of text")
+        }
+        return value
     }
 
     private static func key<Key>(

@@ -15,6 +15,16 @@ enum Webhooks {
         "KIND",
         "A kind of event, or the beginning of kinds and *; all if none is named"
     )
+    private static let format = Parameter.option(
+        "--format",
+        "FORMAT",
+        "The form of the messages: tideover or revenuecat"
+    )
+    private static let authorization = Parameter.option(
+        "--authorization-file",
+        "FILE",
+        "A file with the value of each message's Authorization header"
+    )
     private static let event = Parameter.option("--event", "ID", "The id of one event")
     private static let from = Parameter.option(
         "--from",
@@ -103,8 +113,12 @@ enum Webhooks {
                 "tideover webhooks add https://example.com/refunds --event \"refund_*\"",
                 "send only events about refunds"
             ),
+            Example(
+                "tideover webhooks add https://example.com/rc --format revenuecat",
+                "send events in RevenueCat's form"
+            ),
         ],
-        parameters: [url, events] + common,
+        parameters: [url, events, format, authorization] + common,
         notes: [
             "It receives the events from now on; `replay` sends earlier ones. The secret alone is "
                 + "written to standard output. A receiver in a private network is set in the "
@@ -112,16 +126,25 @@ enum Webhooks {
             AdminClient.note,
         ]
     ) { arguments, output in
-        var wish: JSONValue = ["url": .string(arguments[url])]
+        var wish: JSONObject = ["url": .string(arguments[url])]
         if arguments.has(events) {
-            wish = [
-                "url": .string(arguments[url]),
-                "events": .array(arguments[events].map(JSONValue.string)),
-            ]
+            wish["events"] = .array(arguments[events].map(JSONValue.string))
         }
-        let added = try await run("POST", "", arguments, output, body: wish)
+        wish["format"] = arguments[format].map(JSONValue.string)
+        wish["authorization"] = try arguments[authorization].map { .string(try line(of: $0)) }
+        let added = try await run("POST", "", arguments, output, body: .object(wish))
         output.message("tideover: added the webhook \(text(added["id"])); the secret is shown once")
         return output.write(added, asJSON: arguments[json]) { output.print(text($0["secret"])) }
+    }
+
+    /// Returns the single line of a file.
+    private static func line(of file: String) throws -> String {
+        let text = String(decoding: try FileInput.read(file, atMost: 1 << 12), as: UTF8.self)
+        let lines = text.split(whereSeparator: \.isNewline)
+        guard lines.count == 1, let line = lines.first else {
+            throw CommandFailure(.data, "\(file): the file must have one line of text")
+        }
+        return String(line)
     }
 
     // MARK: test

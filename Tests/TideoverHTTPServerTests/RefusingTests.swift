@@ -61,6 +61,33 @@ import TideoverHTTPServer
         #expect(isClosed)
     }
 
+    @Test(arguments: ["Content-Length: 5", "Transfer-Encoding: chunked", "Content-Length: 2"])
+    func `another form of a rejection reaches the client, by the target`(
+        field: String
+    ) async throws {
+        var limits = HTTPServerLimits()
+        limits.bodyBytes = 4
+        limits.body = .milliseconds(300)
+        let server = try HTTPServer(
+            port: 0,
+            limits: limits,
+            rejection: { problem, target in
+                .text("\(problem.status) \(target)", status: 503)
+            },
+            handler: Self.unwanted
+        )
+        let response = try await onThread { [port = server.port] in
+            let client = try Client(port)
+            // The third body never arrives.
+            let body = field.hasSuffix("chunked") ? "5\r\nbbbbb\r\n0\r\n\r\n" : ""
+            try client.send(Array("POST /a?b HTTP/1.1\r\nHost: x\r\n\(field)\r\n\r\n\(body)".utf8))
+            return try client.response()
+        }
+        #expect(response.status == 503)
+        #expect(response.text == (field.hasSuffix("2") ? "408 /a?b" : "413 /a?b"))
+        await server.stop(within: .seconds(5))
+    }
+
     @Test func `a body is refused by its announced length before it arrives`() async throws {
         for fields in [
             ["Content-Length: 999999999"], ["Content-Length: 300000", "Expect: 100-continue"],

@@ -27,7 +27,8 @@ import TideoverServer
 
     private static let sdk = #"""
         sdk: { appStoreKeys: ["appl_a"], googlePlayKeys: ["goog_a"], currentOffering: "default",
-        offerings: { default: { description: "All",
+        promotionalOffers: ["winback50"],
+        offerings: { default: { description: "All", metadata: { a: 1 },
         packages: { "$rc_monthly": ["cards.pro.monthly"] } } } }
         """#
 
@@ -65,7 +66,8 @@ import TideoverServer
             "webhooks: [{ ",
             with: """
                 webhooks: [{ id: "hooks", apps: ["cards"], previousSecretFile: "old-whsec.txt", \
-                signingKeyFile: "whsk.txt",
+                signingKeyFile: "whsk.txt", format: "revenuecat", \
+                authorizationFile: "hook-auth.txt",
                 """
         )
 

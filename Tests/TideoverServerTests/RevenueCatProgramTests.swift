@@ -98,6 +98,44 @@ final class RevenueCatProgramTests {
         #expect(third["told"]?.array?.first?["line"] == 1)
     }
 
+    @Test func `the offerings of two stores are printed for the configuration`() throws {
+        var files: [String] = []
+        for (name, product, plan) in [
+            ("ios", "cards.pro.monthly", ""),
+            ("android", "cards_pro", #", "platform_product_plan_identifier": "monthly""#),
+        ] {
+            let text = """
+                {"current_offering_id": "default", "offerings": [{"identifier": "default",
+                "description": "Standard", "packages": [{"identifier": "$rc_monthly",
+                "platform_product_identifier": "\(product)"\(plan)}]}]}
+                """
+            let url = folder.appending(path: "\(name).json")
+            try Data(text.utf8).write(to: url)
+            files += ["--offerings", url.path]
+        }
+        let printed = try Executable.run(["import", "revenuecat"] + files)
+        #expect(printed.code == 0)
+        let sdk = try JSONDocument(Array(printed.results.utf8)).root
+        let packages = sdk["offerings"]?["default"]?["packages"]?["$rc_monthly"]
+        #expect(
+            packages?.elements.compactMap(\.string) == ["cards.pro.monthly", "cards_pro:monthly"]
+        )
+        // What is printed is accepted as it is.
+        let file = try configuration()
+        let text = try String(contentsOf: URL(filePath: file), encoding: .utf8).replacing(
+            "revenueCat: {",
+            with: "revenueCat: { sdk: \(printed.results),"
+        )
+        try Data(text.utf8).write(to: URL(filePath: file))
+        #expect(try Executable.run(["config", "--config", file]).code == 0)
+        let wrong = folder.appending(path: "wrong.json")
+        try Data("{}".utf8).write(to: wrong)
+        let refused = try Executable.run(["import", "revenuecat", "--offerings", wrong.path])
+        #expect(refused.code == 65)
+        #expect(refused.messages.contains("It is no response with offerings"))
+        #expect(try Executable.run(["import", "revenuecat"]).code == 2)
+    }
+
     @Test func `the command runs dry, imports through a server and compares the answers`() throws {
         let configuration = try configuration()
         let file = try file(3)

@@ -258,7 +258,7 @@ import TideoverSignatures
         let server = try server()
         let receipt: JSONObject = ["fetch_token": .string(try transaction(server))]
         let answers = try await withThrowingTaskGroup(of: SDKApp.Answer.self) { group in
-            for position in 0..<20 {
+            for position in 0..<100 {
                 let customer = position.isMultiple(of: 2) ? "u_42" : "u_43"
                 group.addTask {
                     try await SDKApp(server: server, key: "appl_test", customer: customer)
@@ -268,7 +268,7 @@ import TideoverSignatures
             return try await group.reduce(into: []) { $0.append($1) }
         }
         let winners = answers.filter { $0.status == 200 }
-        #expect(winners.count == 10)
+        #expect(winners.count == 50)
         #expect(winners.allSatisfy { $0.isActive("premium") })
         let bodies = Set(winners.map { $0.body["subscriber"]?.encoded() })
         #expect(bodies.count == 1)
@@ -285,12 +285,19 @@ import TideoverSignatures
         await server.close()
     }
 
-    @Test func `evidence that is too large keeps the purchase`() async throws {
-        let server = try server()
+    @Test(arguments: [100_000, 500_000])
+    func `evidence that is too large keeps the purchase`(groups: Int) async throws {
+        let server = try TestServer(
+            receiptAuthorities: Device.receiptAuthorities(),
+            revenueCatSDK: Self.sdk
+        )
         let app = SDKApp(server: server, key: "appl_test")
-        let token = String(repeating: "QUJD", count: 100_000)
+        let token = String(repeating: "QUJD", count: groups)
         let answer = try await app.post(["fetch_token": .string(token)])
-        #expect(answer.status == 503)
+        // The smaller one is read, and is no receipt.
+        let isRead = groups == 100_000
+        #expect(answer.status == (isRead ? 400 : 503))
+        #expect(answer.body["code"] == (isRead ? 7103 : 7110))
         await server.close()
     }
 
@@ -498,6 +505,7 @@ import TideoverSignatures
         ("GET", "/v1/customercenter/u_42", 404, 7259), ("GET", "/v1/unheard/of", 404, 7259),
         ("DELETE", "/v1/receipts", 405, 7226), ("POST", "/v1/receipts", 400, 7226),
         ("GET", "/v1/receipts/amazon/a/b", 400, 7662),
+        ("POST", "/v1/external_purchase_tokens", 400, 7000),
     ])
     func `every error has a number, a JSON body and the request's time`(
         method: String,
@@ -519,7 +527,8 @@ import TideoverSignatures
     @Test(arguments: [
         ("POST", "/v1/events", "{}"), ("POST", "/v1/diagnostics", "{}"),
         ("POST", "/v1/subscribers/u_42/attribution", "{}"),
-        ("POST", "/v1/subscribers/u_42/intro_eligibility", "{}"),
+        ("GET", "/rcbilling/v1/subscribers/u_42/products?id=a&id=b", #"{"product_details":[]}"#),
+        ("GET", "/rcbilling/v1/subscribers/u_42/offering_products", #"{"offerings":{}}"#),
         ("GET", "/v1/subscribers/u_42/virtual_currencies", #"{"virtual_currencies":{}}"#),
         ("POST", "/v1/customercenter/support/create-ticket", #"{"sent":false}"#),
         ("GET", "/v1/health", "{}"), ("GET", "/v1/health/connectivity", "{}"),
@@ -556,7 +565,7 @@ import TideoverSignatures
     }
 }
 
-private enum Hexadecimals {
+enum Hexadecimals {
     static func text(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef")
         return bytes.reduce(into: "") { text, byte in
@@ -566,7 +575,7 @@ private enum Hexadecimals {
 }
 
 /// One installed app with RevenueCat's SDK.
-private struct SDKApp {
+struct SDKApp {
     let server: TestServer
     let key: String
     var customer = "u_42"

@@ -56,6 +56,7 @@ final class TestServer: Sendable {
         webhooks: @Sendable (TestClock) -> WebhookSetup = { _ in WebhookSetup() },
         revocation: (list: RevocationList, checks: RevocationChecks)? = nil,
         dashboard: Bool = false,
+        storeSigner: @escaping TokenSigner = { _ in Array(repeating: 0, count: 64) },
         sleep: (@Sendable (TestClock) -> Sleep)? = nil
     ) throws {
         let store = try store ?? TestStore()
@@ -112,7 +113,7 @@ final class TestServer: Sendable {
             probes: probes,
             verifications: verifications,
             clients: clients,
-            access: ["cards": [Self.silentStore]],
+            access: ["cards": [Self.silentStore(storeSigner)]],
             reload: { .applied(needRestart: [], notices: []) },
             copier: storage.copier,
             webhooks: webhooks(clock),
@@ -123,15 +124,17 @@ final class TestServer: Sendable {
     }
 
     /// A store that answers only the progress of an extension.
-    private static let silentStore = StoreAccess(
-        environment: .sandbox,
-        key: AppStoreAPIKey(issuerId: "issuer", keyId: "key", bundleId: "com.example.cards"),
-        signer: { _ in Array(repeating: 0, count: 64) },
-        handler: { request in
-            guard request.path.contains("/extend/mass/") else { return Response(status: 503) }
-            return Response(body: Array(#"{"complete": false}"#.utf8))
-        }
-    )
+    private static func silentStore(_ signer: @escaping TokenSigner) -> StoreAccess {
+        StoreAccess(
+            environment: .sandbox,
+            key: AppStoreAPIKey(issuerId: "issuer", keyId: "key", bundleId: "com.example.cards"),
+            signer: signer,
+            handler: { request in
+                guard request.path.contains("/extend/mass/") else { return Response(status: 503) }
+                return Response(body: Array(#"{"complete": false}"#.utf8))
+            }
+        )
+    }
 
     private let clock: TestClock
     private let log: LineBox

@@ -3,7 +3,7 @@ import TideoverJSON
 /// One question of a case, with the expected members of its answer.
 struct ConformanceQuestion: Sendable {
     let instant: Instant
-    let lineage: Lineage
+    var lineage: Lineage
     /// Nil to query the purchase itself, regardless of entitlements.
     let entitlement: String?
     /// Nil for a customer who owned everything from the beginning.
@@ -182,12 +182,50 @@ extension ConformanceQuestion {
         return customer == nil && entitlement != nil ? known.owned(by: Self.someone) : known
     }
 
+    /// Returns the record of one customer who always owned every lineage.
+    fileprivate func ownedRecord(of facts: [Fact], in asked: ConformanceCase) -> CustomerRecord {
+        record(of: facts, in: asked).owned(by: Self.someone)
+    }
+
     private static let someone: CustomerID = {
         guard let id = CustomerID("someone") else {
             preconditionFailure("a text that is not empty is a customer's id")
         }
         return id
     }()
+}
+
+/// The history of one case in one environment, for checks of other forms of the answer.
+package struct ConformanceHistory: Sendable {
+    /// The case's name.
+    package let name: String
+    /// One customer who always owned every lineage.
+    package let record: CustomerRecord
+    /// The instants of the case's questions.
+    package let asked: [Instant]
+}
+
+extension ConformanceTable {
+    /// Returns the history of each case, as if it had happened in an environment.
+    ///
+    /// - Throws: The fault of a malformed case, or what `translate` throws.
+    package func histories(
+        in environment: Environment,
+        translating translate: ConformanceTranslation
+    ) throws -> [ConformanceHistory] {
+        try entries.compactMap { entry in
+            let found = try entry.content.get()
+            var facts = try found.facts + found.messages.flatMap(translate)
+            for index in facts.indices { facts[index].lineage.environment = environment }
+            guard var question = found.questions.first else { return nil }
+            question.lineage.environment = environment
+            return ConformanceHistory(
+                name: entry.name,
+                record: question.ownedRecord(of: facts, in: found),
+                asked: found.questions.map(\.instant)
+            )
+        }
+    }
 }
 
 extension CustomerRecord {

@@ -6,7 +6,7 @@ package import TideoverJSON
 /// after a 5xx they keep it and send it again.
 package enum SDKError: Error, Hashable, Sendable {
     case invalidKey
-    /// The key belongs to another store than the request.
+    /// The request is about a platform that is not served.
     case wrongPlatform
     case badRequest(String)
     case invalidUserID
@@ -20,6 +20,8 @@ package enum SDKError: Error, Hashable, Sendable {
     case notOffered(String)
     case wrongMethod
     case noOfferKey
+    /// The customer, or the app, may not use a promotional offer.
+    case notEligible
     case unknownRedemption
     /// A receipt of a store that is not served. It is the only 4xx that leaves an Android purchase
     /// alone.
@@ -34,7 +36,8 @@ package enum SDKError: Error, Hashable, Sendable {
         case .notOffered: 404
         case .wrongMethod: 405
         case .wrongPlatform, .badRequest, .invalidUserID, .invalidReceipt, .alreadyOwned,
-            .noOfferKey, .unknownRedemption, .storeNotServed, .invalidAttributes, .aliasRefused:
+            .noOfferKey, .notEligible, .unknownRedemption, .storeNotServed, .invalidAttributes,
+            .aliasRefused:
             400
         }
     }
@@ -50,6 +53,7 @@ package enum SDKError: Error, Hashable, Sendable {
         case .tryLater: 7110
         case .notOffered: 7259
         case .noOfferKey: 7234
+        case .notEligible: 7232
         case .unknownRedemption: 7849
         case .storeNotServed: 7662
         case .invalidAttributes: 7263
@@ -60,7 +64,7 @@ package enum SDKError: Error, Hashable, Sendable {
     package var message: String {
         switch self {
         case .invalidKey: "Invalid API key. Use a key of `revenueCat.sdk`."
-        case .wrongPlatform: "The key belongs to another store."
+        case .wrongPlatform: "This platform is not served."
         case .badRequest(let detail), .invalidReceipt(let detail), .tryLater(let detail),
             .notOffered(let detail), .aliasRefused(let detail):
             detail
@@ -68,6 +72,7 @@ package enum SDKError: Error, Hashable, Sendable {
         case .alreadyOwned: "Another customer owns this purchase."
         case .wrongMethod: "The path does not accept this method."
         case .noOfferKey: "No In-App Purchase key is configured."
+        case .notEligible: "This promotional offer is not available."
         case .unknownRedemption: "This redemption token is not known."
         case .storeNotServed: "Purchases of this store are not served."
         case .invalidAttributes: "Some attributes could not be saved."

@@ -11,11 +11,19 @@ package struct SDKOfferings: Hashable, Sendable {
         package var identifier: String
         package var description: String
         package var packages: [Package]
+        /// Free values for the app.
+        package var metadata: JSONObject
 
-        package init(identifier: String, description: String, packages: [Package]) {
+        package init(
+            identifier: String,
+            description: String,
+            packages: [Package],
+            metadata: JSONObject = [:]
+        ) {
             self.identifier = identifier
             self.description = description
             self.packages = packages
+            self.metadata = metadata
         }
     }
 
@@ -57,7 +65,7 @@ package struct SDKOfferings: Hashable, Sendable {
                     writer.object { writer in
                         writer.field("identifier", offering.identifier)
                         writer.field("description", offering.description)
-                        writer.field("metadata", object: { _ in })
+                        writer.field("metadata", .object(offering.metadata))
                         writer.field(
                             "packages",
                             array: { writer in

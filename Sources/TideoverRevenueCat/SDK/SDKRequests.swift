@@ -31,7 +31,7 @@ package struct SDKReceipt: Hashable, Sendable {
 
     /// Reads a body for the store that the key belongs to.
     package init(_ body: [UInt8], from store: Store) throws(SDKError) {
-        let root = try sdkObject(body)
+        let root = try JSONNode.sdkObject(body)
         user = try root.userID("app_user_id")
         appTransaction = root["app_transaction"]?.string
         let listed = root["product_ids"]?.elements.compactMap(\.string) ?? []
@@ -65,7 +65,7 @@ package struct SDKIdentification: Hashable, Sendable {
     package let new: SDKUserID
 
     package init(_ body: [UInt8]) throws(SDKError) {
-        let root = try sdkObject(body)
+        let root = try JSONNode.sdkObject(body)
         former = try root.userID("app_user_id")
         new = try root.userID("new_app_user_id")
     }
@@ -76,7 +76,7 @@ package struct SDKAlias: Hashable, Sendable {
     package let new: SDKUserID
 
     package init(_ body: [UInt8]) throws(SDKError) {
-        new = try sdkObject(body).userID("new_app_user_id")
+        new = try JSONNode.sdkObject(body).userID("new_app_user_id")
     }
 }
 
@@ -91,7 +91,7 @@ package struct SDKAttributes: Hashable, Sendable {
     }
 
     package init(_ body: [UInt8]) throws(SDKError) {
-        let root = try sdkObject(body)
+        let root = try JSONNode.sdkObject(body)
         guard let attributes = root["attributes"], attributes.kind == .object else {
             throw .badRequest("`attributes` must be an object.")
         }
@@ -113,20 +113,23 @@ package struct SDKAttributes: Hashable, Sendable {
     }
 }
 
-private func sdkObject(_ body: [UInt8]) throws(SDKError) -> JSONNode {
-    do {
-        let root = try JSONDocument(body, limits: limits).root
-        guard root.kind == .object else { throw SDKError.badRequest("The body is not an object.") }
-        return root
-    } catch let error as SDKError {
-        throw error
-    } catch {
-        throw .badRequest("The body is not strict JSON: \(error).")
-    }
-}
-
 extension JSONNode {
-    fileprivate func userID(_ name: String) throws(SDKError) -> SDKUserID {
+    /// Returns the object of a body.
+    static func sdkObject(_ body: [UInt8]) throws(SDKError) -> JSONNode {
+        do {
+            let root = try JSONDocument(body, limits: limits).root
+            guard root.kind == .object else {
+                throw SDKError.badRequest("The body is not an object.")
+            }
+            return root
+        } catch let error as SDKError {
+            throw error
+        } catch {
+            throw .badRequest("The body is not strict JSON: \(error).")
+        }
+    }
+
+    func userID(_ name: String) throws(SDKError) -> SDKUserID {
         guard let text = self[name]?.string else { throw .badRequest("`\(name)` must be a text.") }
         return try SDKUserID(text)
     }

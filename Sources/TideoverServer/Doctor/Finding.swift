@@ -40,6 +40,9 @@ package struct Finding: Hashable, Sendable {
         case basePlans = "base-plans"
         case billingGrace = "billing-grace"
         case accountHold = "account-hold"
+        case offerings
+        case entitlements
+        case sdkRequests = "sdk-requests"
     }
 
     /// The check.

@@ -13,7 +13,8 @@ extension RevenueCatSDK {
                     description: offering.description,
                     packages: offering.packages.map {
                         SDKOfferings.Package(identifier: $0.identifier, products: $0.products)
-                    }
+                    },
+                    metadata: offering.metadata
                 )
             }
         )

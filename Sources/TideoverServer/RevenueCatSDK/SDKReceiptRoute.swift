@@ -15,7 +15,7 @@ extension SDKVisit {
         let receipt = try SDKReceipt(request.body, from: store)
         guard receipt.user.customer.isWritable else { throw SDKError.invalidUserID }
         if let evidence = try evidence(of: receipt) {
-            try await take(evidence, for: receipt.user.customer)
+            try await take(evidence, of: receipt)
         }
         let answer = try await answer(about: receipt.user)
         return SDKResponse(at: answer.now).json { writer in
@@ -41,13 +41,15 @@ extension SDKVisit {
             (kind, piece) = (.purchase, .object(purchase))
         }
         do {
-            return DeviceEvidence(kind, try JSONDocument(piece.encoded()).root)
+            let document = try JSONDocument(piece.encoded(), limits: .storeAnswer)
+            return DeviceEvidence(kind, document.root)
         } catch {
-            throw SDKError.tryLater("The receipt is too large. Present the transaction instead.")
+            throw SDKError.tryLater("The receipt is too large.")
         }
     }
 
-    private func take(_ evidence: DeviceEvidence, for customer: CustomerID) async throws {
+    private func take(_ evidence: DeviceEvidence, of receipt: SDKReceipt) async throws {
+        let customer = receipt.user.customer
         let route = ReconcileRoute(
             ingest: service.ingest(of: app, service.log(of: call)),
             backfillers: service.backfillers,
@@ -58,10 +60,8 @@ extension SDKVisit {
         for item in taken.kept.items {
             let accepted = try accepted(item)
             for lineage in accepted.lineages {
-                if case .refused(let objection) = taken.rulings[lineage],
-                    try await !adopts(lineage, customer, objection)
-                {
-                    throw SDKError(objection)
+                if case .refused(let objection) = taken.rulings[lineage] {
+                    try await settle(objection, to: lineage, for: receipt)
                 }
                 guard try await !isUnpaid(lineage) else {
                     throw SDKError.tryLater("The purchase awaits its payment.")
@@ -70,31 +70,16 @@ extension SDKVisit {
         }
     }
 
-    /// Joins a customer with the owner of a purchase if the SDK itself named the owner.
-    ///
-    /// On Google Play the SDK names the SHA-256 digest of the app user id as the account of a
-    /// purchase, so the digest's purchases are the customer's. The purchase can be older than a
-    /// log-in, so each of the customer's ids counts.
-    private func adopts(
-        _ lineage: Lineage,
-        _ customer: CustomerID,
-        _ objection: ClaimRuling.Objection
-    ) async throws -> Bool {
-        guard objection == .namedByStore, lineage.store == .googlePlay else { return false }
-        let owner = try await onPool {
-            try service.storage.lineageRecord(lineage, app: app.id).owners.owner(at: now)
-        }
-        let ids = try await onPool {
-            try app.environments.reduce(into: Set([customer])) { ids, environment in
-                ids.formUnion(
-                    try service.storage.identity(of: key(of: customer, in: environment)).all
-                )
-            }
-        }
-        guard let owner, ids.contains(where: { $0.sdkAccounts.contains(owner) }) else {
-            return false
-        }
-        return try await join(owner, to: customer, why: "account id of RevenueCat's SDK")
+    /// Gives a purchase to its presenter after all if the store names an account of the SDK.
+    private func settle(
+        _ objection: ClaimRuling.Objection,
+        to lineage: Lineage,
+        for receipt: SDKReceipt
+    ) async throws {
+        let customer = receipt.user.customer
+        if try await adopts(lineage, customer, objection) { return }
+        if receipt.isRestore, try await restores(lineage, customer, objection) { return }
+        throw SDKError(objection)
     }
 
     /// Returns whether Google Play's newest response reports an outstanding payment.
@@ -129,16 +114,6 @@ extension SDKVisit {
     private static let unasked = SDKError.tryLater("The store could not be asked. Try again later.")
 }
 
-extension CustomerID {
-    /// The accounts that the SDK names on Google Play for this app user id. A UUID is kept in lower
-    /// case, whatever the app wrote.
-    var sdkAccounts: [CustomerID] {
-        Set([text, text.uppercased()]).sorted().compactMap {
-            CustomerID(Hexadecimal.text(SHA256.hash($0.utf8)))
-        }
-    }
-}
-
 extension SDKError {
     fileprivate init(_ objection: ClaimRuling.Objection) {
         switch objection {
@@ -160,9 +135,11 @@ extension SDKError {
     }
 
     /// A document that the store did not sign for this app never becomes valid. One of an
-    /// environment that is not served does once it is configured.
+    /// environment that is not served does once it is configured, and one that is too large is not
+    /// read.
     fileprivate init(_ refusal: any Refusal) {
-        let mayBecomeValid = refusal.status >= 500 || refusal.code == "wrong-environment"
+        let unread = ["wrong-environment", "too-large", "signed-data-too-large"]
+        let mayBecomeValid = refusal.status >= 500 || unread.contains(refusal.code)
         self = mayBecomeValid ? .tryLater(refusal.sentence) : .invalidReceipt(refusal.sentence)
     }
 }

@@ -1,5 +1,5 @@
 import TideoverCore
-import TideoverHTTP
+package import TideoverHTTP
 import TideoverJSON
 import TideoverRevenueCat
 
@@ -12,13 +12,19 @@ extension Service {
     static let sdkRoutes: [Route] =
         [
             subscriber,
-            sdk("POST", "/v1/receipts") { try await $0.receipt() },
+            sdk("POST", receipts) { try await $0.receipt() },
             sdk("POST", "/v1/subscribers/identify") { try await $0.identify() },
             sdk("GET", "/v1/subscribers/{id}/offerings") { $0.offerings() },
             sdk("GET", "/v1/product_entitlement_mapping") { $0.mapping() },
             sdk("POST", "/v1/subscribers/{id}/attributes") { try $0.attributes() },
             sdk("POST", "/v1/subscribers/{id}/alias") { try await $0.alias() },
+            sdk("POST", "/v1/subscribers/{id}/intro_eligibility") {
+                try await $0.introductoryEligibility()
+            },
+            sdk("POST", "/v1/offers") { try $0.offers() },
         ] + emptyRoutes + refusedRoutes
+
+    private static let receipts = "/v1/receipts"
 
     /// The customer info, for an SDK or for a back end.
     private static let subscriber = Route("GET", "/v1/subscribers/{id}", needs: .nothing) {
@@ -34,7 +40,6 @@ extension Service {
         empty("POST", "/v1/diagnostics"),
         empty("POST", "/v1/subscribers/{id}/attribution"),
         empty("POST", "/v1/subscribers/{id}/adservices_attribution"),
-        empty("POST", "/v1/subscribers/{id}/intro_eligibility"),
         empty("GET", "/v1/subscribers/{id}/virtual_currencies") {
             $0.field("virtual_currencies", object: { _ in })
         },
@@ -52,6 +57,12 @@ extension Service {
         empty("GET", "/v1/subscribers/{id}/ads/reward_verifications/{transaction}") {
             $0.field("status", "failed")
         },
+        empty("GET", "/rcbilling/v1/subscribers/{id}/products") {
+            $0.field("product_details", array: { _ in })
+        },
+        empty("GET", "/rcbilling/v1/subscribers/{id}/offering_products") {
+            $0.field("offerings", object: { _ in })
+        },
         open("/v1/health"),
         open("/v1/health/connectivity"),
     ]
@@ -59,10 +70,10 @@ extension Service {
     private static let refusedRoutes: [Route] = [
         // The SDKs switch remote configuration off after a 4xx, and wait after anything else.
         refused("POST", "/v1/config/{domain}", .notOffered("No remote configuration is offered.")),
-        refused("POST", "/v1/offers", .noOfferKey),
         refused("POST", "/v1/subscribers/redeem_purchase", .unknownRedemption),
         refused("GET", "/v1/customercenter/{id}", .notOffered("No customer center is offered.")),
         refused("GET", "/v1/receipts/amazon/{user}/{receipt}", .storeNotServed),
+        refused("POST", "/v1/external_purchase_tokens", .wrongPlatform),
     ]
 
     static let routesWithSDK = routes + sdkRoutes + restRoutes
@@ -104,15 +115,31 @@ extension Service {
             metrics.count(.keyRefusals, Problem.keyUnknown.slug)
             throw .invalidKey
         }
+        sdkSightings.note(call.request, app: app.id)
         return SDKVisit(service: self, call: call, app: app, sdk: sdk, store: owner.store)
     }
 
     // MARK: Failures
 
-    /// Whether a request is one of an SDK. Their errors have a form of their own.
+    /// Whether a failed request is one of an SDK. Their errors have a form of their own.
     func isOfSDK(_ call: Call) -> Bool {
-        guard let route = call.route else { return sdkKeys.owner(of: call.request) != nil }
+        guard let route = call.route else {
+            guard let owner = sdkKeys.owner(of: call.request) else { return false }
+            sdkSightings.noteUnknownPath(app: owner.app)
+            return true
+        }
         return !sdkKeys.isEmpty && Self.sdkTemplates.contains(route.template)
+    }
+
+    /// Returns the response to a request that the HTTP server rejected, by its target as sent. A
+    /// device finishes a purchase after any 4xx, so a receipt that was not read is a 503.
+    package func rejection(_ problem: Problem, of target: String) -> Response {
+        let segments = target.prefix { $0 != "?" }.split(separator: "/").map(String.init)
+        guard !sdkKeys.isEmpty,
+            let route = Self.sdkRoutes.first(where: { $0.parameters(of: segments) != nil })
+        else { return problem.response }
+        guard route.template == Self.receipts else { return sdkResponse(problem) }
+        return SDKResponse(at: clock()).error(.tryLater(problem.title))
     }
 
     /// Returns a problem in the SDKs' form. A full budget is a 503: after 429 a device would finish

@@ -66,7 +66,7 @@ struct SDKVisit: Sendable {
         return sandbox.answer
     }
 
-    private struct Reading {
+    struct Reading {
         let record: CustomerRecord
         let history: CustomerHistory
         let now: Instant

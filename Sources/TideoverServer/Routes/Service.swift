@@ -32,6 +32,8 @@ package struct Service: Sendable {
     let probes: Probes
     /// The arrival times of notifications.
     let arrivals: NotificationLog
+    /// The access to the stores, by app.
+    let access: [String: [StoreAccess]]
     /// The clients for App Store queries, for each app and environment with access.
     let backfillers: [Backfiller]
     /// The Google Play pollers, for each app and environment with access.
@@ -54,6 +56,7 @@ package struct Service: Sendable {
     let dashboard: DashboardSessions?
     /// The keys of RevenueCat's SDKs, of all apps.
     let sdkKeys: SDKKeyTable
+    let sdkSightings: SDKSightings
     let sleep: Sleep
     /// Reloads the configuration; nil for a service without a configuration file.
     package let reload: Reload?
@@ -174,6 +177,7 @@ package struct Service: Sendable {
             succeeding: former?.consumption
         )
         self.copier = copier
+        self.access = access
         self.revocation = revocation
         self.webhooks = WebhookBook(
             apps: apps.map(\.id),
@@ -184,6 +188,7 @@ package struct Service: Sendable {
         webhookSending = webhooks.sending
         self.dashboard = dashboard ? former?.dashboard ?? DashboardSessions(random: random) : nil
         sdkKeys = SDKKeyTable(apps)
+        sdkSightings = former?.sdkSightings ?? SDKSightings(metrics: metrics, log: log)
         self.sleep = sleep
         let timing = Timing(
             clock: clock,

@@ -62,6 +62,11 @@ struct CounterFamily: Hashable, Sendable {
         help: "Questions about production that the sandbox answered, by the policy's ruling.",
         labels: ["app", "ruling"]
     )
+    static let sdkUnsupported = CounterFamily(
+        name: "tideover_revenuecat_sdk_unsupported_total",
+        help: "Requests of RevenueCat's SDKs that the server may not understand, by reason.",
+        labels: ["app", "reason"]
+    )
     static let commits = CounterFamily(
         name: "tideover_storage_commits_total",
         help: "Commits requested from the storage, by outcome.",
@@ -167,7 +172,8 @@ struct CounterFamily: Hashable, Sendable {
         requests, untrustedForwarding, unheardReports, keyRefusals, notifications, refusals,
         unrecognisedWords,
         unknownProducts,
-        deviceItems, ownershipClaims, drift, lockoutTime, sandboxAnswers, commits,
+        deviceItems, ownershipClaims, drift, lockoutTime, sandboxAnswers,
+        sdkUnsupported, commits,
         largeDerivations, storageFailures, deadlineBatches, deadlineEvents, backfills,
         backfillItems, storeRequests, storeActions,
         storeClockSkews, silences, pruned, webhookAttempts, webhookAlarms,
@@ -262,6 +268,11 @@ final class Metrics: Sendable {
         }
         for ruling in SandboxRuling.allCases where ruling.sandboxAnswers {
             count(.sandboxAnswers, app.id, ruling.rawValue, by: 0)
+        }
+        if app.revenueCatSDK != nil {
+            for reason in SDKSightings.Reason.allCases {
+                count(.sdkUnsupported, app.id, reason.rawValue, by: 0)
+            }
         }
         for outcome in ["committed", "duplicate", "failed"] { count(.commits, outcome, by: 0) }
         count(.unheardReports, app.id, by: 0)

@@ -2541,6 +2541,7 @@ enum OpenAPIDocument {
                   "id",
                   "url",
                   "events",
+                  "format",
                   "configured",
                   "disabled",
                   "disabledAt",
@@ -2561,6 +2562,13 @@ enum OpenAPIDocument {
                       "type": "string"
                     },
                     "description": "`*`, kinds, or the beginning of kinds and `*`"
+                  },
+                  "format": {
+                    "enum": [
+                      "tideover",
+                      "revenuecat"
+                    ],
+                    "description": "The form of the messages"
                   },
                   "configured": {
                     "type": "boolean",
@@ -2605,6 +2613,7 @@ enum OpenAPIDocument {
                   "id",
                   "url",
                   "events",
+                  "format",
                   "configured",
                   "disabled",
                   "disabledAt",
@@ -2626,6 +2635,13 @@ enum OpenAPIDocument {
                       "type": "string"
                     },
                     "description": "`*`, kinds, or the beginning of kinds and `*`"
+                  },
+                  "format": {
+                    "enum": [
+                      "tideover",
+                      "revenuecat"
+                    ],
+                    "description": "The form of the messages"
                   },
                   "configured": {
                     "type": "boolean",
@@ -2697,6 +2713,18 @@ enum OpenAPIDocument {
                       "type": "string"
                     },
                     "description": "`*`, kinds, or the beginning of kinds and `*`"
+                  },
+                  "format": {
+                    "enum": [
+                      "tideover",
+                      "revenuecat"
+                    ],
+                    "description": "The form of the messages; `tideover` if absent"
+                  },
+                  "authorization": {
+                    "type": "string",
+                    "maxLength": 1000,
+                    "description": "The value of the `Authorization` header of each message"
                   }
                 },
                 "additionalProperties": false

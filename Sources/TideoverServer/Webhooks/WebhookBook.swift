@@ -104,6 +104,7 @@ extension Service {
             WebhookWorker(
                 book: webhooks,
                 sending: sending,
+                revenueCat: RevenueCatMessages(apps: apps, storage: storage),
                 storage: storage,
                 random: random,
                 metrics: metrics,

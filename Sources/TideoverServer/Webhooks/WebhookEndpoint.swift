@@ -14,6 +14,9 @@ package struct WebhookEndpoint: Sendable {
     /// Networks that are not public but allowed.
     package let allowNetworks: [IPNetwork]
     package let signer: WebhookSigner
+    package let format: WebhookFormat
+    /// The value of the `Authorization` header of each message; nil for none.
+    let authorization: String?
     /// Whether it is in the configuration, not only in the storage.
     package let isConfigured: Bool
 
@@ -24,7 +27,9 @@ package struct WebhookEndpoint: Sendable {
         url: String,
         events: WebhookFilter,
         allowNetworks: [IPNetwork],
-        signer: WebhookSigner
+        signer: WebhookSigner,
+        format: WebhookFormat = .tideover,
+        authorization: String? = nil
     ) {
         self.app = app
         self.id = id
@@ -32,17 +37,29 @@ package struct WebhookEndpoint: Sendable {
         self.events = events
         self.allowNetworks = allowNetworks
         self.signer = signer
+        self.format = format
+        self.authorization = authorization
         isConfigured = true
     }
 
     /// Creates a receiver that an operator added. Only public addresses are allowed.
-    init(app: String, id: String, url: String, events: WebhookFilter, secret: WebhookSecret) {
+    init(
+        app: String,
+        id: String,
+        url: String,
+        events: WebhookFilter,
+        secret: WebhookSecret,
+        format: WebhookFormat = .tideover,
+        authorization: String? = nil
+    ) {
         self.app = app
         self.id = id
         self.url = url
         self.events = events
         allowNetworks = []
         signer = WebhookSigner(secrets: [secret])
+        self.format = format
+        self.authorization = authorization
         isConfigured = false
     }
 
@@ -51,18 +68,32 @@ package struct WebhookEndpoint: Sendable {
         guard let root = try? JSONDocument(record.form, limits: .local).root,
             let url = root["url"]?.string,
             let events = WebhookFilter(root["events"]?.elements.compactMap(\.string) ?? []),
-            let secret = root["secret"]?.string.flatMap({ WebhookSecret($0) })
+            let secret = root["secret"]?.string.flatMap({ WebhookSecret($0) }),
+            let format = WebhookFormat(rawValue: root["format"]?.string ?? "tideover")
         else { return nil }
         self.init(
             app: record.key.app,
             id: record.key.id,
             url: url,
             events: events,
-            secret: secret
+            secret: secret,
+            format: format,
+            authorization: root["authorization"]?.string
         )
     }
 
     var key: WebhookKey { WebhookKey(app: app, id: id) }
+
+    /// Returns whether events of a kind are sent. RevenueCat has none for those that are not about
+    /// one purchase.
+    func receives(_ kind: String) -> Bool {
+        guard events.matches(kind) else { return false }
+        switch format {
+        case .tideover: return true
+        case .revenueCat:
+            return Transition.Kind(rawValue: kind).map { $0 != .cleanupDue } ?? false
+        }
+    }
 
     /// The stored form. The secrets of a configured receiver stay in their files.
     var form: [UInt8] {
@@ -72,6 +103,8 @@ package struct WebhookEndpoint: Sendable {
             writer.field("url", url)
             writer.field("events", .array(events.patterns.map(JSONValue.string)))
             writer.field("secret", signer.secrets.first?.text)
+            writer.field("format", format.rawValue)
+            if let authorization { writer.field("authorization", authorization) }
         }
         return writer.bytes
     }

@@ -42,8 +42,20 @@ extension WebhookEndpoint {
         Request(
             method: "POST",
             path: "/",
-            headers: signer.headers(id: id, at: now, body: body),
+            headers: headers(id: id, body: body, at: now),
             body: body
         )
+    }
+
+    /// Returns the headers of a message. Those of Standard Webhooks are in each format, so that one
+    /// verification serves both.
+    private func headers(id: String, body: [UInt8], at now: Instant) -> Headers {
+        var headers = signer.headers(id: id, at: now, body: body)
+        headers["Authorization"] = authorization
+        if format == .revenueCat, !signer.secrets.isEmpty {
+            headers["X-RevenueCat-Webhook-Signature"] =
+                signer.revenueCatSignature(at: now, body: body)
+        }
+        return headers
     }
 }

@@ -12,6 +12,7 @@ import TideoverStorage
 struct WebhookWorker: Sendable {
     let book: WebhookBook
     let sending: WebhookSending
+    let revenueCat: RevenueCatMessages
     let storage: any Storage
     let random: @Sendable () -> UInt64
     let metrics: Metrics
@@ -195,7 +196,7 @@ struct WebhookWorker: Sendable {
         for event in fresh {
             guard batch.items.count < most else { break }
             batch.position = event.id
-            guard entry.endpoint.events.matches(event.event.kind) else { continue }
+            guard entry.endpoint.receives(event.event.kind) else { continue }
             batch.items.append(.init(event: event, failures: 0))
         }
         return batch
@@ -225,15 +226,44 @@ struct WebhookWorker: Sendable {
     ) async -> [WebhookTrial] {
         var trials: [WebhookTrial] = []
         for item in items {
-            let request = endpoint.request(
-                id: item.event.id.description,
-                body: WebhookPayload.body(of: item.event),
-                at: sending.clock()
-            )
-            let result = await sending.send(endpoint.url, endpoint.allowNetworks, request)
+            let result = await send(item.event, to: endpoint)
             trials.append(WebhookTrial(item, result, at: sending.clock(), random: random()))
         }
         return trials
+    }
+
+    /// Sends the messages of an event, up to the first that fails. A repetition sends all of them
+    /// under the same ids.
+    private func send(_ event: OutboxEvent, to endpoint: WebhookEndpoint) async -> WebhookResult {
+        let messages: [WebhookMessage]
+        do {
+            messages = try await self.messages(of: event, to: endpoint)
+        } catch {
+            return .failure("the event could not be read: \(error)")
+        }
+        // An event without messages is delivered: there is nothing to send.
+        var result = WebhookResult.response(status: 204)
+        for message in messages {
+            let request = endpoint.request(
+                id: message.id,
+                body: message.body,
+                at: sending.clock()
+            )
+            result = await sending.send(endpoint.url, endpoint.allowNetworks, request)
+            guard WebhookVerdict(result, at: sending.clock()) == .delivered else { break }
+        }
+        return result
+    }
+
+    private func messages(
+        of event: OutboxEvent,
+        to endpoint: WebhookEndpoint
+    ) async throws -> [WebhookMessage] {
+        switch endpoint.format {
+        case .tideover:
+            [WebhookMessage(id: event.id.description, body: WebhookPayload.body(of: event))]
+        case .revenueCat: try await revenueCat.messages(of: event)
+        }
     }
 
     // MARK: Reporting

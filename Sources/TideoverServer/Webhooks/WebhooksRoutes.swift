@@ -46,7 +46,9 @@ struct WebhooksRoutes: Sendable {
             id: id,
             url: wish.url,
             events: wish.events,
-            secret: secret
+            secret: secret,
+            format: wish.format,
+            authorization: wish.authorization
         )
         try await book.put(endpoint)
         log(LogLine(.info, "webhook added", app: app.id, detail: id))
@@ -63,7 +65,12 @@ struct WebhooksRoutes: Sendable {
         guard let sending else { throw Problem.webhooksNotSent }
         let now = sending.clock()
         let message = EventID.next(after: nil, at: now, random: random()).description
-        let body = WebhookPayload.test(id: message, app: app.id, at: now)
+        let body =
+            switch endpoint.format {
+            case .tideover: WebhookPayload.test(id: message, app: app.id, at: now)
+            case .revenueCat:
+                WebhookMessage.revenueCatTest(id: message, app: app.id, at: now).body
+            }
         let request = endpoint.request(id: message, body: body, at: now)
         let result = await sending.send(endpoint.url, endpoint.allowNetworks, request)
         let isDelivered = WebhookVerdict(result, at: now) == .delivered
@@ -125,7 +132,7 @@ struct WebhooksRoutes: Sendable {
         while isMore, matching.count < Self.mostReplayed {
             let page = try storage.outbox(app: app.id, after: position, limit: 1_000)
             let within = page.filter { $0.id < range.end }
-            matching += within.filter { endpoint.events.matches($0.event.kind) }.map(\.id)
+            matching += within.filter { endpoint.receives($0.event.kind) }.map(\.id)
             position = within.last?.id ?? position
             isMore = !within.isEmpty && within.count == page.count
         }
@@ -154,6 +161,7 @@ extension WebhookBook.Entry {
         writer.field("id", endpoint.id)
         writer.field("url", ShownURL.origin(endpoint.url))
         writer.field("events", .array(endpoint.events.patterns.map(JSONValue.string)))
+        writer.field("format", endpoint.format.rawValue)
         writer.field("configured", endpoint.isConfigured)
         writer.field("disabled", record.disabled)
         writer.field("disabledAt", record.disabledAt?.rfc3339)
@@ -173,13 +181,19 @@ extension WebhookAttempt {
     }
 }
 
-/// A request to add a webhook: `{"url": "https://example.com/hooks", "events": ["*"]}`.
+/// A request to add a webhook: `{"url": "https://example.com/hooks", "events": ["*"]}`, with
+/// `format` and `authorization` for one in RevenueCat's form.
 struct WebhookWish: Hashable, Sendable {
     let url: String
     let events: WebhookFilter
+    let format: WebhookFormat
+    let authorization: String?
 
     init(_ body: [UInt8]) throws(Problem) {
-        let root = try webhookObject(body, known: ["url", "events"])
+        let known = ["url", "events", "format", "authorization"]
+        let root = try webhookObject(body, known: known)
+        format = try Self.format(root["format"])
+        authorization = try Self.authorization(root["authorization"])
         guard let url = root["url"]?.string,
             WebhookURL.isReceiver(url),
             WebhookURL.isProtected(url, [])
@@ -196,6 +210,22 @@ struct WebhookWish: Hashable, Sendable {
             throw .badWebhookRequest("`events` is a list of kinds, such as [\"refund_*\"].")
         }
         events = filter
+    }
+
+    private static func format(_ node: JSONNode?) throws(Problem) -> WebhookFormat {
+        guard let node else { return .tideover }
+        guard let format = node.string.flatMap(WebhookFormat.init(rawValue:)) else {
+            throw .badWebhookRequest("`format` is \"tideover\" or \"revenuecat\".")
+        }
+        return format
+    }
+
+    private static func authorization(_ node: JSONNode?) throws(Problem) -> String? {
+        guard let node else { return nil }
+        guard let text = node.string, !text.isEmpty, text.utf8.count <= 1_000,
+            FieldSyntax.isValue(text)
+        else { throw .badWebhookRequest("`authorization` is the value of a header field.") }
+        return text
     }
 }
 

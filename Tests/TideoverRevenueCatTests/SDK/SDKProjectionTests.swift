@@ -4,6 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverLives
 import TideoverRevenueCat
+import TideoverUnionChecker
 
 private typealias StoreLife = TideoverLives.Life
 

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TideoverCore
 import TideoverJSON
+import TideoverUnionChecker
 
 /// Tests the checker against conclusions that the decoders of the SDKs themselves reached.
 @Suite struct UnionCheckerTests {

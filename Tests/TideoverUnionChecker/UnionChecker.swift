@@ -1,47 +1,47 @@
-import TideoverCore
+package import TideoverCore
 import TideoverJSON
 
 /// Reads a customer info as the decoders of RevenueCat's SDKs do, all at once: it refuses what any
 /// of them refuses, drops or crashes on, and computes what each concludes.
-struct UnionChecker {
-    struct Refusal: Error, Hashable, CustomStringConvertible {
-        let description: String
+package struct UnionChecker {
+    package struct Refusal: Error, Hashable, CustomStringConvertible {
+        package let description: String
 
         init(_ place: String, _ fault: String) { description = "\(place): \(fault)" }
     }
 
-    enum Platform: String, CaseIterable {
+    package enum Platform: String, CaseIterable {
         case ios = "purchases-ios"
         case android = "purchases-android"
         case web = "purchases-js"
     }
 
-    struct Entitlement {
-        let product: String
-        let plan: String?
-        let expires: Instant?
+    package struct Entitlement {
+        package let product: String
+        package let plan: String?
+        package let expires: Instant?
     }
 
-    struct Subscription {
-        let plan: String?
-        let expires: Instant?
-        let store: String
-        let period: String
-        let ownership: String?
-        let isSandbox: Bool
-        let unsubscribed: Instant?
-        let billingIssue: Instant?
+    package struct Subscription {
+        package let plan: String?
+        package let expires: Instant?
+        package let store: String
+        package let period: String
+        package let ownership: String?
+        package let isSandbox: Bool
+        package let unsubscribed: Instant?
+        package let billingIssue: Instant?
     }
 
-    let requestDate: Instant
-    private(set) var entitlements: [String: Entitlement] = [:]
-    private(set) var subscriptions: [String: Subscription] = [:]
-    private(set) var purchases: [String: [String]] = [:]
+    package let requestDate: Instant
+    package private(set) var entitlements: [String: Entitlement] = [:]
+    package private(set) var subscriptions: [String: Subscription] = [:]
+    package private(set) var purchases: [String: [String]] = [:]
     /// By product: whether Android consumes it.
-    private(set) var consumed: [String: Bool] = [:]
+    package private(set) var consumed: [String: Bool] = [:]
 
     /// Reads a body and the value of the request-time header, if any.
-    init(_ body: [UInt8], requestTime: String? = nil) throws {
+    package init(_ body: [UInt8], requestTime: String? = nil) throws {
         let root: JSONNode
         do { root = try JSONDocument(body).root } catch { throw Refusal("body", "\(error)") }
         let top = Members(root, "")
@@ -217,14 +217,15 @@ private struct Members {
 extension UnionChecker {
     /// The instant that an SDK compares with: the request date while it is at most three days old
     /// by the device's clock, else the device's clock. The web uses only the latter.
-    func reference(on platform: Platform, deviceNow: Instant? = nil) -> Instant {
+    package func reference(on platform: Platform, deviceNow: Instant? = nil) -> Instant {
         let deviceNow = deviceNow ?? requestDate
         if platform == .web { return deviceNow }
         return deviceNow - requestDate > .days(3) ? deviceNow : requestDate
     }
 
     /// Whether an SDK shows an entitlement as active; false for one that is not listed.
-    func isActive(_ name: String, on platform: Platform, deviceNow: Instant? = nil) -> Bool {
+    package func isActive(_ name: String, on platform: Platform, deviceNow: Instant? = nil) -> Bool
+    {
         guard let entitlement = entitlements[name] else { return false }
         if platform == .web, purchases[entitlement.product] != nil { return true }
         return isRunning(
@@ -240,20 +241,20 @@ extension UnionChecker {
     }
 
     /// The end that an SDK shows.
-    func expirationDate(_ name: String, on platform: Platform) -> Instant? {
+    package func expirationDate(_ name: String, on platform: Platform) -> Instant? {
         guard let entitlement = entitlements[name] else { return nil }
         return platform == .ios
             ? subscriptions[entitlement.product]?.expires : entitlement.expires
     }
 
-    func willRenew(_ name: String, on platform: Platform) -> Bool {
+    package func willRenew(_ name: String, on platform: Platform) -> Bool {
         guard let entitlement = entitlements[name] else { return false }
         let end = expirationDate(name, on: platform)
         guard let subscription = subscriptions[entitlement.product] else { return end != nil }
         return subscription.willRenew(until: end, on: platform)
     }
 
-    func activeSubscriptions(on platform: Platform) -> [String] {
+    package func activeSubscriptions(on platform: Platform) -> [String] {
         subscriptions.filter { _, value in
             isRunning(value.expires, at: reference(on: platform), platform)
         }
@@ -261,7 +262,7 @@ extension UnionChecker {
     }
 
     /// What an SDK shows of each subscription, such as `cards.pro.monthly active=true renew=true`.
-    func subscriptionInfos(on platform: Platform) -> [String] {
+    package func subscriptionInfos(on platform: Platform) -> [String] {
         subscriptions.map { key, value in
             let isActive = isRunning(value.expires, at: reference(on: platform), platform)
             let renews = value.willRenew(until: value.expires, on: platform)

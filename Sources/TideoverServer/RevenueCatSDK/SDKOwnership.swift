@@ -1,0 +1,104 @@
+import TideoverCore
+import TideoverSignatures
+import TideoverStorage
+
+// The SDK names the SHA-256 digest of the app user id as the account of a purchase on Google Play.
+// So the store names an owner that no customer uses as an id.
+
+extension SDKVisit {
+    /// Joins a customer with the owner of a purchase if the SDK itself named the owner.
+    ///
+    /// On Google Play the SDK names the SHA-256 digest of the app user id as the account of a
+    /// purchase, so the digest's purchases are the customer's. The purchase can be older than a
+    /// log-in, so each of the customer's ids counts.
+    func adopts(
+        _ lineage: Lineage,
+        _ customer: CustomerID,
+        _ objection: ClaimRuling.Objection
+    ) async throws -> Bool {
+        guard objection == .namedByStore, lineage.store == .googlePlay else { return false }
+        let owner = try await onPool {
+            try service.storage.lineageRecord(lineage, app: app.id).owners.owner(at: now)
+        }
+        let ids = try await onPool {
+            try app.environments.reduce(into: Set([customer])) { ids, environment in
+                ids.formUnion(
+                    try service.storage.identity(of: key(of: customer, in: environment)).all
+                )
+            }
+        }
+        guard let owner, ids.contains(where: { $0.sdkAccounts.contains(owner) }) else {
+            return false
+        }
+        return try await join(owner, to: customer, why: "account id of RevenueCat's SDK")
+    }
+
+    /// Moves a restored purchase to its presenter if its owner is an account of the SDK that no
+    /// customer uses. Returns whether it moved.
+    ///
+    /// A new installation has another anonymous id, and the former one may never have asked.
+    func restores(
+        _ lineage: Lineage,
+        _ customer: CustomerID,
+        _ objection: ClaimRuling.Objection
+    ) async throws -> Bool {
+        guard objection == .namedByStore, lineage.store == .googlePlay,
+            app.policy.transfer != .keep
+        else { return false }
+        let now = now
+        let claim = OwnershipClaim(lineage: lineage, customer: customer, at: now)
+        let commitRequest = CommitRequest(
+            app: app.id,
+            environment: lineage.environment,
+            customers: [key(of: customer, in: lineage.environment)],
+            ownership: OwnershipClaims([claim], rule: Self.restoreRule),
+            now: now
+        )
+        let projector = Projector(app: app)
+        let outcome = try await service.storage.commit(commitRequest, derive: projector.derive)
+        guard case .committed(_, _, let rulings) = outcome, let ruling = rulings.first else {
+            return false
+        }
+        service.metrics.count(.ownershipClaims, app.id, ruling.code)
+        if case .granted = ruling { return true }
+        return ruling == .held
+    }
+
+    /// Grants a claim to a purchase of an account without aliases that never presented anything.
+    private static func restoreRule(
+        _ claim: OwnershipClaim,
+        _ record: LineageRecord,
+        _ holder: LineageHolder?
+    ) throws(StorageError) -> ClaimRuling {
+        guard let holder, let account = record.owners.owner(at: claim.at), account.isSDKAccount,
+            holder.identity.all == [account], try holder.lineages().reconciledAt == nil
+        else { return .refused(.namedByStore) }
+        let entry = OwnershipEntry(
+            lineage: claim.lineage,
+            customer: claim.customer,
+            from: claim.at,
+            why: .transferred,
+            decidedAt: claim.at
+        )
+        return .granted(entry)
+    }
+}
+
+extension CustomerID {
+    /// The accounts that the SDK names on Google Play for this app user id. A UUID is kept in lower
+    /// case, whatever the app wrote.
+    var sdkAccounts: [CustomerID] {
+        Set([text, text.uppercased()]).sorted().compactMap {
+            CustomerID(Hexadecimal.text(SHA256.hash($0.utf8)))
+        }
+    }
+
+    /// Whether it has the form of such an account.
+    fileprivate var isSDKAccount: Bool {
+        let digits = text.utf8
+        return digits.count == 64
+            && digits.allSatisfy {
+                $0 &- UInt8(ascii: "0") < 10 || $0 &- UInt8(ascii: "a") < 6
+            }
+    }
+}

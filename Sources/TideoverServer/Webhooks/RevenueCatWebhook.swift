@@ -1,0 +1,67 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverRevenueCat
+import TideoverSignatures
+import TideoverStorage
+
+/// The webhook events of RevenueCat for the events of the feed, with the customer as stored when
+/// they are sent.
+struct RevenueCatMessages: Sendable {
+    let apps: [String: App]
+    let storage: any Storage
+
+    /// Returns the messages of an event; none for an event that RevenueCat does not have.
+    func messages(of event: OutboxEvent) async throws -> [WebhookMessage] {
+        guard let app = apps[event.customer.app] else { return [] }
+        let record = try await onPool {
+            Projector(app: app, issuesPasses: false).record(
+                of: try storage.knownLineages(of: event.customer, now: event.event.at)
+            )
+        }
+        let data = try JSONDocument(event.event.body, limits: .local).root
+        guard let translation = RevenueCatTranslation(data, record) else { return [] }
+        return translation.messages(
+            id: event.id.description,
+            app: app.id,
+            identity: record.identity
+        )
+        .map { WebhookMessage(id: $0.id, body: $0.body) }
+    }
+}
+
+/// One request to a receiver.
+struct WebhookMessage: Hashable, Sendable {
+    let id: String
+    let body: [UInt8]
+}
+
+extension WebhookMessage {
+    /// The message that checks a receiver of RevenueCat's events.
+    static func revenueCatTest(id: String, app: String, at now: Instant) -> WebhookMessage {
+        let message = RevenueCatMessage(
+            .test,
+            id: id,
+            timestamp: now,
+            app: app,
+            customer: "tideover-test"
+        )
+        return WebhookMessage(id: id, body: message.body)
+    }
+}
+
+extension WebhookSigner {
+    /// Returns the header by which RevenueCat signs: the time and a code of time and body for each
+    /// secret. The secret is used as it is written.
+    func revenueCatSignature(at now: Instant, body: [UInt8]) -> String {
+        let seconds = now.millisecondsSince1970 / 1_000
+        let message = Array("\(seconds).".utf8) + body
+        let codes = secrets.map { secret in
+            "v1="
+                + Hexadecimal.text(
+                    HMACSHA256.code(of: message, under: Array(secret.text.utf8))
+                )
+        }
+        return (["t=\(seconds)"] + codes).joined(separator: ",")
+    }
+}

@@ -1,0 +1,304 @@
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
+import TideoverRevenueCat
+import TideoverServer
+import TideoverSignatures
+
+/// Webhooks in RevenueCat's form, read by the reader of RevenueCat's own.
+@Suite struct RevenueCatWebhookTests {
+    /// Receives the messages, and answers each with the next status of a script, then 200.
+    private final class Receiver: Sendable {
+        private let state = Locked<(script: [Int], requests: [Request])>(([], []))
+
+        var requests: [Request] { state.withLock { $0.requests } }
+
+        func script(_ statuses: Int...) { state.withLock { $0.script = statuses } }
+
+        func receive(_ request: Request) -> WebhookResult {
+            state.withLock { state in
+                state.requests.append(request)
+                let status = state.script.isEmpty ? 200 : state.script.removeFirst()
+                return .response(status: status)
+            }
+        }
+
+        func events() throws -> [RevenueCatEvent] {
+            let reader = RevenueCatReader(
+                environments: [.sandbox],
+                catalogue: TestServer.catalogue
+            )
+            return try requests.map { try reader.event(body: $0.body).event }
+        }
+
+        /// The types with their reasons.
+        func types() throws -> [String] {
+            try events().map { event in
+                let reason = event.cancelReason ?? event.expirationReason
+                return [event.type.known?.rawValue, reason?.known?.rawValue]
+                    .compactMap(\.self).joined(separator: " ")
+            }
+        }
+    }
+
+    private static let secret = WebhookSecret { 3 }
+    private static let authorization = "Bearer of the dashboard"
+
+    private func server(
+        _ receiver: Receiver,
+        _ play: TestPlay? = nil,
+        catalogue: Catalogue = TestServer.catalogue
+    ) async throws -> TestServer {
+        let endpoint = WebhookEndpoint(
+            app: "cards",
+            id: "hooks",
+            url: "https://example.com/rc",
+            events: .all,
+            allowNetworks: [],
+            signer: WebhookSigner(secrets: [Self.secret]),
+            format: .revenueCat,
+            authorization: Self.authorization
+        )
+        let server = try TestServer(
+            catalogue: catalogue,
+            googlePlay: play?.trust(),
+            webhooks: { clock in
+                WebhookSetup(
+                    configured: [endpoint],
+                    sending: WebhookSending(clock: { clock.now }) { _, _, request in
+                        receiver.receive(request)
+                    }
+                )
+            }
+        )
+        await server.service.synchroniseWebhooks()
+        return server
+    }
+
+    /// Posts a notification and delivers its events.
+    private func hear(_ message: Message, _ server: TestServer) async throws {
+        #expect(try await server.post(message).status == 200)
+        await server.service.deliverDueWebhooks()
+    }
+
+    private static func failure(_ uuid: String, grace: Instant?) -> Message {
+        let end = Message.end + .days(30)
+        var failed = Message.renewed(uuid, signed: end + .minutes(2))
+        failed.type = "DID_FAIL_TO_RENEW"
+        failed.subtype = grace == nil ? nil : "GRACE_PERIOD"
+        failed.status = grace == nil ? 3 : 4
+        failed.renewal?["isInBillingRetryPeriod"] = true
+        failed.renewal?["gracePeriodExpiresDate"] = grace.map(\.wire)
+        return failed
+    }
+
+    @Test func `a subscription's life arrives as RevenueCat reports it`() async throws {
+        let receiver = Receiver()
+        let server = try await server(receiver)
+        try await hear(.purchase(), server)
+        #expect(try receiver.types() == ["INITIAL_PURCHASE"])
+        server.set(Message.end + .minutes(5))
+        try await hear(.renewed(), server)
+        #expect(try receiver.types().dropFirst() == ["RENEWAL"])
+
+        let secondEnd = Message.end + .days(30)
+        server.set(secondEnd + .minutes(5))
+        try await hear(Self.failure("n-3", grace: secondEnd + .days(16)), server)
+        #expect(
+            try receiver.types().dropFirst(2) == ["BILLING_ISSUE", "CANCELLATION BILLING_ERROR"]
+        )
+        let issue = try receiver.events()[2]
+        #expect(issue.gracePeriodExpiresAt == secondEnd + .days(16))
+
+        server.set(secondEnd + .days(17))
+        #expect(await server.service.meetDueDeadlines())
+        await server.service.deliverDueWebhooks()
+        #expect(try receiver.types().dropFirst(4) == ["EXPIRATION BILLING_ERROR"])
+        #expect(try receiver.events()[4].expiresAt ?? .distantFuture <= server.now)
+        await server.close()
+    }
+
+    @Test func `a failed payment without grace ends access at once`() async throws {
+        let receiver = Receiver()
+        let server = try await server(receiver)
+        try await hear(.purchase(), server)
+        server.set(Message.end + .minutes(5))
+        try await hear(.renewed(), server)
+        server.set(Message.end + .days(30) + .minutes(5))
+        try await hear(Self.failure("n-3", grace: nil), server)
+        #expect(
+            try receiver.types().dropFirst(2) == [
+                "BILLING_ISSUE", "CANCELLATION BILLING_ERROR", "EXPIRATION BILLING_ERROR",
+            ]
+        )
+        await server.close()
+    }
+
+    @Test func `a refund is a cancellation and an expiration`() async throws {
+        let receiver = Receiver()
+        let server = try await server(receiver)
+        try await hear(.purchase(), server)
+        let refund = Message.start + .days(5)
+        server.set(refund + .minutes(1))
+        var refunded = Message.purchase()
+        refunded.uuid = "n-2"
+        refunded.signed = refund
+        refunded.type = "REFUND"
+        refunded.subtype = nil
+        refunded.status = 5
+        refunded.transaction?["revocationDate"] = refund.wire
+        refunded.transaction?["revocationReason"] = 0
+        refunded.transaction?["signedDate"] = refund.wire
+        refunded.renewal?["signedDate"] = refund.wire
+        try await hear(refunded, server)
+        #expect(
+            try receiver.types().dropFirst() == [
+                "CANCELLATION CUSTOMER_SUPPORT", "EXPIRATION CUSTOMER_SUPPORT",
+            ]
+        )
+        #expect(try receiver.events()[1].price?.milliunits ?? -1 < 0)
+        await server.close()
+    }
+
+    @Test func `an event has the customer, the purchase and the documented members`()
+        async throws
+    {
+        let receiver = Receiver()
+        let server = try await server(receiver)
+        try await hear(.purchase(), server)
+        let event = try #require(try receiver.events().first)
+        #expect(event.appId == "cards")
+        #expect(event.appUserId == TestServer.anna)
+        #expect(event.originalAppUserId == TestServer.anna)
+        #expect(event.aliases == [TestServer.anna])
+        #expect(event.productId == "cards.pro.monthly")
+        #expect(event.entitlementIds == ["premium"])
+        #expect(event.periodType?.known == .normal)
+        #expect(event.store?.known == .appStore)
+        #expect(event.environment?.known == .sandbox)
+        #expect(event.isFamilyShare == false)
+        #expect(event.purchasedAt == Message.start)
+        #expect(event.expiresAt == Message.end)
+        #expect(event.originalTransactionId != nil)
+        let body = try #require(receiver.requests.first?.body)
+        let content = try #require(try JSONDocument(body).root["event"])
+        for name in [
+            "event_timestamp_ms", "entitlement_id", "presented_offering_id", "transaction_id",
+            "currency", "price", "price_in_purchased_currency", "tax_percentage",
+            "commission_percentage", "takehome_percentage", "renewal_number", "country_code",
+            "offer_code", "subscriber_attributes",
+        ] {
+            #expect(content[name] != nil, "\(name)")
+        }
+        await server.close()
+    }
+
+    @Test func `a message has RevenueCat's headers, and its own receiver accepts it`()
+        async throws
+    {
+        let receiver = Receiver()
+        let server = try await server(receiver)
+        try await hear(.purchase(), server)
+        let request = try #require(receiver.requests.first)
+        let check = WebhookCheck(
+            authorization: Self.authorization,
+            mac: { HMACSHA256.code(of: $0, under: Array(Self.secret.text.utf8)) },
+            isSame: ==
+        )
+        #expect(check.objection(to: request, at: server.now) == nil)
+        var changed = request
+        changed.body.append(UInt8(ascii: " "))
+        #expect(check.objection(to: changed, at: server.now) == .wrongSignature)
+        await server.close()
+    }
+
+    @Test func `a message that fails is repeated with those of its event, under the same ids`()
+        async throws
+    {
+        let receiver = Receiver()
+        let server = try await server(receiver)
+        try await hear(.purchase(), server)
+        server.set(Message.end + .minutes(5))
+        try await hear(.renewed(), server)
+        server.set(Message.end + .days(30) + .minutes(5))
+        receiver.script(200, 500)
+        try await hear(Self.failure("n-3", grace: nil), server)
+        let first = try receiver.events().dropFirst(2).map(\.id)
+        #expect(first.count == 2)
+        server.set(server.now + .seconds(10))
+        await server.service.deliverDueWebhooks()
+        let all = try receiver.events().dropFirst(4).map(\.id)
+        #expect(Array(all.prefix(2)) == first)
+        #expect(all.count == 3)
+        #expect(Set(all).count == 3)
+        await server.close()
+    }
+
+    @Test func `a grant is a non-renewing promotional purchase`() async throws {
+        let receiver = Receiver()
+        let server = try await server(receiver)
+        let grant: JSONValue = ["entitlement": "premium", "days": 7, "why": "a test"]
+        let given = try await server.send(
+            "POST",
+            "/v1/apps/cards/customers/u_42/grants?environment=sandbox",
+            body: grant.encoded()
+        )
+        #expect(given.status == 201)
+        await server.service.deliverDueWebhooks()
+        let event = try #require(try receiver.events().first)
+        #expect(event.type.known == .nonRenewingPurchase)
+        #expect(event.store?.known == .promotional)
+        #expect(event.periodType?.known == .promotional)
+        #expect(event.productId == "rc_promo_premium_custom")
+        await server.close()
+    }
+
+    // MARK: Adding one
+
+    @Test func `a receiver in RevenueCat's form is added by a request, and tested`() async throws {
+        let receiver = Receiver()
+        let server = try TestServer(
+            webhooks: { clock in
+                WebhookSetup(
+                    sending: WebhookSending(clock: { clock.now }) { _, _, request in
+                        receiver.receive(request)
+                    }
+                )
+            }
+        )
+        let wish: JSONValue = [
+            "url": "https://example.com/rc", "format": "revenuecat", "authorization": "Bearer x",
+        ]
+        let path = "/v1/apps/cards/webhooks"
+        let added = try await server.send("POST", path, body: wish.encoded())
+        #expect(added.status == 201)
+        let root = try JSONDocument(added.body).root
+        #expect(root["format"]?.string == "revenuecat")
+        #expect(root["authorization"] == nil)
+        let id = try #require(root["id"]?.string)
+        _ = try await server.send("POST", "\(path)/\(id)/test")
+        #expect(try receiver.types() == ["TEST"])
+        _ = try await server.post(.purchase())
+        await server.service.deliverDueWebhooks()
+        #expect(try receiver.types() == ["TEST", "INITIAL_PURCHASE"])
+        #expect(receiver.requests.allSatisfy { $0.headers["Authorization"] == "Bearer x" })
+        await server.close()
+    }
+
+    @Test(
+        arguments: [
+            ["url": "https://example.com/rc", "format": "stripe"],
+            ["url": "https://example.com/rc", "authorization": "a\nb"],
+            ["url": "https://example.com/rc", "authorization": ""],
+        ] as [JSONValue]
+    )
+    func `an unknown format and a malformed header are rejected`(wish: JSONValue) async throws {
+        let server = try TestServer()
+        let path = "/v1/apps/cards/webhooks"
+        let added = try await server.send("POST", path, body: wish.encoded())
+        #expect(added.status == 400)
+        await server.close()
+    }
+}
