@@ -121,9 +121,11 @@ struct CommitTaking {
         }
         var isNew: [Bool] = []
         for (request, answer) in zip(run, answers) {
-            isNew.append(try answer.map { answer throws(StorageError) in
-                try answer.count() == 1
-            } ?? true)
+            isNew.append(
+                try answer.map { answer throws(StorageError) in
+                    try answer.count() == 1
+                } ?? true
+            )
             if isNew.last == true, let row = request.evidence { try session.send(headersOf: row) }
         }
         return isNew

@@ -269,10 +269,11 @@ struct CustomerQueries {
         var leftOut: LeftOut?
         var owned = try beginning.owned?.all { $0.text(0) } ?? []
         if let unsettled = beginning.unsettled {
-            leftOut = try unsettled.first { row in
-                row.integer(1) > 1
-                    ? LeftOut(count: Int(row.integer(1)) - 1, since: row.instant(2)) : nil
-            } ?? nil
+            leftOut =
+                try unsettled.first { row in
+                    row.integer(1) > 1
+                        ? LeftOut(count: Int(row.integer(1)) - 1, since: row.instant(2)) : nil
+                } ?? nil
             let rest = try unsettled.all { $0.text(0) }
             owned = owned.isEmpty ? rest : owned + rest
         }

@@ -266,7 +266,8 @@ package final class PostgreSQLStorage: Storage {
         }
     }
 
-    package func lineageRecord(_ lineage: Lineage, app: String) throws(StorageError) -> LineageRecord
+    package func lineageRecord(_ lineage: Lineage, app: String) throws(StorageError)
+        -> LineageRecord
     {
         try readSessions.read { session throws(StorageError) in
             try session.lineageRecord(lineage, app: app)
