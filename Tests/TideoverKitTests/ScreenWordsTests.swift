@@ -45,9 +45,17 @@ import TideoverKit
         let table = #""trial.running.title" = "Noch {daysLeft} Tage";"#
         try Data(table.utf8).write(to: folder.appending(path: "Tideover.strings"))
         let bundle = try #require(Bundle(path: folder.path))
-        let translated = words.translated(in: bundle, locale: Locale(identifier: "de_DE"))
+        let german = Locale(identifier: "de_DE")
+        let translated = words.translated(in: bundle, locale: german, languages: ["de-AT", "en"])
         #expect(translated.title == "Noch 3 Tage")
-        #expect(translated.message == words.message)
+        // What the table lacks has the built-in text of the customer's language.
+        #expect(translated.message.hasPrefix("Er dauert bis zum "))
+        #expect(translated.label == "Abo verwalten")
+        let japanese = words.translated(in: bundle, languages: ["ja-JP"])
+        #expect(japanese.label == "サブスクリプションを管理")
+        var later = words
+        later.key = "a.later.message"
+        #expect(later.translated(in: bundle, languages: ["ja"]) == later)
     }
 
     @Test func `values are formatted for the locale`() {

@@ -2,22 +2,38 @@ public import Foundation
 public import TideoverCore
 
 extension ScreenWords {
-    /// Returns the words in the app's language, from a table of the app's strings. Its keys are
-    /// those of the messages with `.title`, `.message` or `.label`, such as `hold.hard.title`.
-    /// English text remains where the table has none. Dates, lengths and prices are formatted for
-    /// the locale.
+    /// Returns the words in the customer's language. A table of the app's strings comes first. Its
+    /// keys are those of the messages with `.title`, `.message` or `.label`, such as
+    /// `hold.hard.title`. Where it has none, the words are the built-in ones of the first preferred
+    /// language that has any. Dates, lengths and prices are formatted for the locale.
     public func translated(
         in bundle: Bundle = .main,
         table: String = "Tideover",
-        locale: Locale = .current
+        locale: Locale = .current,
+        languages: [String] = Locale.preferredLanguages
     ) -> ScreenWords {
-        translated(
+        let language = MessageLanguage.preferred(in: languages)
+        return translated(
             by: { key in
                 let text = bundle.localizedString(forKey: key, value: nil, table: table)
-                return text == key ? nil : text
+                return text == key ? builtIn(key, in: language) : text
             },
             format: { $0.formatted(for: locale) }
         )
+    }
+}
+
+extension ScreenWords {
+    /// Returns the built-in text of a language for `KEY.title`, `KEY.message` or `KEY.label`; nil
+    /// for a message that this version of the app does not know.
+    private func builtIn(_ name: String, in language: MessageLanguage) -> String? {
+        guard let text = MessageText.Key(rawValue: key).map({ language[$0] }) else { return nil }
+        return switch name {
+        case "\(key).title": text.title
+        case "\(key).message": text.message
+        case "\(key).label": text.label
+        default: nil
+        }
     }
 }
 
