@@ -121,10 +121,11 @@ struct CommitTaking {
         }
         var isNew: [Bool] = []
         for (request, answer) in zip(run, answers) {
-            isNew.append(try answer.map { answer throws(StorageError) in
-                try answer.count() == 1
-            } ?? true)
-            if isNew.last == true, let row = request.evidence { try session.send(headersOf: row) }
+            let isStored = try answer.map { answer throws(StorageError) in
+                try answer.count() == 0
+            }
+            isNew.append(isStored != true)
+            if isStored == false, let row = request.evidence { try session.send(headersOf: row) }
         }
         return isNew
     }

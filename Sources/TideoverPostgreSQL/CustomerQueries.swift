@@ -269,10 +269,7 @@ struct CustomerQueries {
         var leftOut: LeftOut?
         var owned = try beginning.owned?.all { $0.text(0) } ?? []
         if let unsettled = beginning.unsettled {
-            leftOut = try unsettled.first { row in
-                row.integer(1) > 1
-                    ? LeftOut(count: Int(row.integer(1)) - 1, since: row.instant(2)) : nil
-            } ?? nil
+            leftOut = try unsettled.first(Self.leftOut) ?? nil
             let rest = try unsettled.all { $0.text(0) }
             owned = owned.isEmpty ? rest : owned + rest
         }
@@ -286,6 +283,11 @@ struct CustomerQueries {
             leftOut: leftOut,
             lineages: owned
         )
+    }
+
+    private static func leftOut(_ row: Row) -> LeftOut? {
+        let count = Int(row.integer(1))
+        return count > 1 ? LeftOut(count: count - 1, since: row.instant(2)) : nil
     }
 
     // MARK: Details

@@ -94,7 +94,9 @@ import TideoverSignatures
         "sqlite:", "sqlite://tideover.db", "sqlite::memory:", "tideover.db", "mysql://root:pw@db",
         "", "sqlite:a\\u0000b", "postgres:tideover", "postgres://a\\u0000b/t",
     ])
-    func `only an SQLite file or a PostgreSQL is a storage, and the rejected value is not printed`(text: String) {
+    func `only an SQLite file or a PostgreSQL is a storage, and the rejected value is not printed`(
+        text: String
+    ) {
         let text = app("").replacing("{ apps", with: "{ storage: \"\(text)\", apps")
         #expect(reasons(text) == [.mismatch(.storage, found: .hidden)])
     }

@@ -19,7 +19,8 @@ package struct PostgreSQLAddress: Sendable {
     ///   names no host.
     package init(_ text: String) throws(StorageError) {
         let stated = try Self.parse(text)
-        let hosts = (stated["hostaddr"] ?? stated["host"] ?? "").split(separator: ",").map(String.init)
+        let names = stated["hostaddr"] ?? stated["host"] ?? ""
+        let hosts = names.split(separator: ",").map(String.init)
         let database = stated["dbname"] ?? ""
         place = "the PostgreSQL database \(database) at \(hosts.joined(separator: ", "))"
         guard stated["password"] == nil else {

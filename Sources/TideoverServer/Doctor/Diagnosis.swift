@@ -227,7 +227,9 @@ extension Finding {
         case .success(let place):
             return Finding(.storage, .ok, "\(place) answers, with the tables of this version")
         case .failure(let error):
-            guard error.reason == .notAStorage else { return Finding(.storage, .problem, "\(error)") }
+            guard error.reason == .notAStorage else {
+                return Finding(.storage, .problem, "\(error)")
+            }
             return Finding(
                 .storage,
                 .ok,
