@@ -270,8 +270,8 @@ targets += [
     tests(
         "TideoverPostgreSQLTests",
         [
-            "TideoverPostgreSQL", "TideoverStorage", "TideoverStorageConformance", "TideoverCore",
-            "TideoverJSON", "TideoverLocks", "CTideoverPostgreSQL",
+            "TideoverPostgreSQL", "TideoverCore", "TideoverRehearsal", "TideoverSandbox",
+            "TideoverStorage", "TideoverStorageConformance", "CTideoverPostgreSQL",
         ]
     ),
     // level 4

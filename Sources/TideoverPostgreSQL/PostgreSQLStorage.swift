@@ -25,8 +25,9 @@ package final class PostgreSQLStorage: Storage {
 
     /// Connects to a database, and creates its tables if `makesTables`.
     ///
-    /// - Parameter address: as libpq reads it, such as `postgres://user@host/database`; without a
-    ///   password, which libpq finds in the file that `passfile` names.
+    /// The address is read by libpq, such as `postgres://user@host/database`. It has no password:
+    /// libpq finds one in the file that `passfile` names.
+    ///
     /// - Throws: `unavailable` if no server that can write answers, `notPermitted` for a refused
     ///   user or an unusable address, `newerSchema` for a database of a newer version,
     ///   `olderSchema` or `notAStorage` without current tables if none are made.

@@ -7,9 +7,6 @@ final class ReadSession {
     private let connection: Connection
     private let customers: CustomerQueries
     private let timeout: Int64
-    /// Whether it was used before, so that the server may have closed it meanwhile.
-    private(set) var wasIdle = false
-    private var isFirst = true
     let webhookQueries: WebhookQueries
 
     init(_ address: PostgreSQLAddress, options: PostgreSQLOptions) throws(StorageError) {
@@ -25,8 +22,6 @@ final class ReadSession {
     func atOneInstant<Result>(
         _ body: (ReadSession) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        wasIdle = !isFirst
-        isFirst = false
         do {
             try connection.ask(SQL.beginReading)
             try connection.ask(SQL.limitTime, .text("\(timeout)"))

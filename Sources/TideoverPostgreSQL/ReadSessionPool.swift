@@ -20,6 +20,8 @@ final class ReadSessionPool: Sendable {
     private let state: ConditionLock<State>
     private let place: String
     private let patience: Int64
+    /// A server that restarted has closed all idle connections.
+    private let mostLosses: Int
 
     init(
         _ address: PostgreSQLAddress,
@@ -28,6 +30,7 @@ final class ReadSessionPool: Sendable {
         state = ConditionLock(State(missing: max(1, options.readerCount)))
         place = address.place
         patience = options.readerPatience
+        mostLosses = 2 * max(1, options.readerCount)
         let state = state
         guard startThread({ Self.connect(state, address, options) }) == 0 else {
             throw StorageError(.busy, place: place, detail: "the system has no thread left")
@@ -41,6 +44,7 @@ final class ReadSessionPool: Sendable {
     func read<Result>(
         _ body: (ReadSession) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
+        var losses = 0
         while true {
             let session = try take()
             do {
@@ -48,10 +52,10 @@ final class ReadSessionPool: Sendable {
                 give(back: session)
                 return result
             } catch {
-                let wasIdle = session.wasIdle
+                let isLost = error.reason == .unavailable && !session.isUsable
                 give(back: session)
-                // A server that restarted has closed all idle connections.
-                guard error.reason == .unavailable, wasIdle, !session.isUsable else { throw error }
+                losses += 1
+                guard isLost, losses <= mostLosses else { throw error }
             }
         }
     }

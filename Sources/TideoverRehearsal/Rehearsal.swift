@@ -6,7 +6,7 @@ import TideoverSQLite
 package import TideoverSandbox
 package import TideoverServer
 import TideoverSignatures
-import TideoverStorage
+package import TideoverStorage
 
 /// Tideover in the same process as the simulated stores of one scenario, with a shared clock.
 package struct Rehearsal: Sendable {
@@ -18,7 +18,7 @@ package struct Rehearsal: Sendable {
     package let credentials: Headers
 
     private let scenario: Scenario
-    private let storage: SQLiteStorage
+    private let storage: any Storage
     /// The signing authority of the scenario's stores.
     package let authority: SandboxAuthority
     private let appStore: AppStoreRehearsal
@@ -39,6 +39,17 @@ package struct Rehearsal: Sendable {
         version: String,
         dashboard: Bool = false
     ) throws {
+        let storage = try SQLiteStorage(path: "\(folder)/tideover.db")
+        try self.init(scenario, on: storage, version: version, dashboard: dashboard)
+    }
+
+    /// Creates a server on an empty storage, which `close()` closes.
+    package init(
+        _ scenario: Scenario,
+        on storage: any Storage,
+        version: String,
+        dashboard: Bool = false
+    ) throws {
         let (clock, storeAPI) = (clock, storeAPI)
         authority = try SandboxAuthority()
         appStore = try AppStoreRehearsal(scenario.app.store, root: authority.root)
@@ -49,7 +60,7 @@ package struct Rehearsal: Sendable {
         revenueCat = scenario.revenueCat.map {
             RevenueCatRehearsal($0, catalogue: catalogue, clock: { clock.now })
         }
-        storage = try SQLiteStorage(path: "\(folder)/tideover.db")
+        self.storage = storage
         self.scenario = scenario
         let adminKey = APIKey(.admin) { .random(in: .min ... .max) }
         credentials = ["Authorization": "Bearer \(adminKey.text)"]

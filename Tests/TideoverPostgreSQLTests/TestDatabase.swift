@@ -22,7 +22,9 @@ final class TestDatabase: StorageSite {
     deinit { try? Self.run("DROP SCHEMA \(schema) CASCADE") }
 
     /// The address of the schema, in which every table of the storage is found first.
-    var address: String { Self.address("options=-csearch_path%3D\(schema)&application_name=\(schema)") }
+    var address: String {
+        Self.address("options=-csearch_path%3D\(schema)&application_name=\(schema)")
+    }
 
     static func address(_ parameter: String) -> String {
         let server = server ?? ""

@@ -46,6 +46,8 @@ package final class Connection {
             let error = StorageError(Self.refusal(handle), place: place, detail: message)
             throw error
         }
+        // Notices, such as that a table exists, would be printed.
+        PQsetNoticeReceiver(handle, { _, _ in }, nil)
         guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
             throw lost("the connection has no pipeline")
         }
