@@ -37,6 +37,8 @@ final class ComparedLives {
         at place: ComparedServer.Place,
         renewalRate: RenewalRate = .realTime
     ) async throws -> ComparedLives {
+        await ProgramGate.enter(place)
+        defer { ProgramGate.leave(place) }
         let rehearsal = try await KitRehearsal(scenario, renewalRate: renewalRate, at: place)
         let lives = ComparedLives(rehearsal)
         try await lives.play()
@@ -156,6 +158,28 @@ final class ComparedLives {
                 differences.append("\(place): \(own) / \(answer[keyPath: compared])")
             }
         }
+    }
+}
+
+/// Limits how many programs run at once. They mostly wait: a server asks the store's API about missed
+/// messages at the pace of the real one.
+@MainActor
+private enum ProgramGate {
+    private static var free = 40
+    private static var waiting: [CheckedContinuation<Void, Never>] = []
+
+    static func enter(_ place: ComparedServer.Place) async {
+        guard place == .program else { return }
+        if free == 0 {
+            await withCheckedContinuation { waiting.append($0) }
+        } else {
+            free -= 1
+        }
+    }
+
+    static func leave(_ place: ComparedServer.Place) {
+        guard place == .program else { return }
+        if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
     }
 }
 

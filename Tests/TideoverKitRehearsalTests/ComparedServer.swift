@@ -176,7 +176,7 @@ private final class ServedProgram {
     private func catchUp(_ app: String, _ handler: Handler, _ credentials: Headers) async throws {
         var headers = credentials
         headers["Content-Length"] = "0"
-        for attempt in 0..<600 {
+        for attempt in 0..<3_000 {
             let response = try await handler(
                 Request(
                     method: attempt == 0 ? "POST" : "GET",

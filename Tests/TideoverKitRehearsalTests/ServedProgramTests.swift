@@ -10,7 +10,6 @@ import TideoverSandbox
 /// this way.
 @Suite(
     .enabled(if: ComparedServer.hasProgram, "the executable is not beside the tests"),
-    .serialized,
     .timeLimit(.minutes(30))
 )
 @MainActor struct ServedProgramTests {
