@@ -107,6 +107,7 @@ final class ReadSessionPool: Sendable {
             guard goesOn == true else { continue }
             do {
                 let session = try ReadSession(address, options: options)
+                // Ownership is transferred: this thread does not use it again.
                 nonisolated(unsafe) let made = session
                 state.update { state in
                     state.failure = nil

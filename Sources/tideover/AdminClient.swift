@@ -164,6 +164,13 @@ struct AdminClient {
     ///
     /// - Throws: `CommandFailure` for every other error.
     private func holder(of error: StorageError) throws -> (file: String, process: Int32?) {
+        if case .postgres = configuration.storage, error.reason == .notAStorage {
+            throw CommandFailure(
+                .noInput,
+                "\(error.place) has no tables of Tideover\n"
+                    + "`tideover serve` creates them at its first start."
+            )
+        }
         guard case .sqlite(let file) = configuration.storage,
             case .locked(let process) = error.reason
         else { throw CommandFailure(.cannotCreate, "\(error)") }

@@ -4,7 +4,8 @@ import TideoverRehearsal
 import TideoverSandbox
 
 /// Complete lives, sent by the simulated stores to a server on PostgreSQL.
-@Suite(.onPostgreSQL) struct `A server on PostgreSQL` {
+// One after another: each server has several connections.
+@Suite(.onPostgreSQL, .serialized) struct `A server on PostgreSQL` {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Scenarios")
 
