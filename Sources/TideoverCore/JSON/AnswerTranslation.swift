@@ -1,11 +1,12 @@
 import TideoverJSON
 
 extension MessageLanguage {
-    /// Returns an answer with the texts of this language in place of the English ones.
+    /// Writes an answer in this language, in place of English.
     ///
     /// - Parameter answer: A JSON object with the members that `Snapshot.writeAnswer` writes, and
-    ///   any others. Everything but `title`, `message` and `label` of its messages stays, byte for
-    ///   byte. Anything else is returned as it is.
+    ///   any others.
+    /// - Returns: The answer with this language's `title`, `message` and `label` in its messages.
+    ///   The rest stays, byte for byte; what is no answer is returned as it is.
     public func translate(answer: [UInt8]) -> [UInt8] {
         guard let root = try? JSONDocument(answer, limits: .local).root else { return answer }
         var texts: [(place: Range<Int>, text: String)] = []
