@@ -965,7 +965,7 @@ extension ProblemType {
             "body-too-large",
             status: 413,
             title: "The request's body is too large.",
-            meaning: "The body is over 256 KiB.",
+            meaning: "The body is over 256 KiB, or 2 MiB where SDKs of RevenueCat are served.",
             action: "Send several requests."
         ),
         ProblemType(
