@@ -1,6 +1,7 @@
+package import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
-package import TideoverJSON
+import TideoverJSON
 import TideoverRevenueCat
 
 // Checks before apps with RevenueCat's SDKs are switched to this server.

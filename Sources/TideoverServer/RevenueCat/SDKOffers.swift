@@ -1,4 +1,5 @@
 import TideoverAppStore
+import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON

@@ -1,4 +1,5 @@
 import TideoverCore
+import TideoverJSON
 import TideoverSignatures
 import TideoverStorage
 

@@ -1,3 +1,4 @@
+import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
