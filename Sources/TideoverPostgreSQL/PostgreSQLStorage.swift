@@ -68,7 +68,10 @@ package final class PostgreSQLStorage: Storage {
         writer = nil
     }
 
-    deinit { writer?.beginClosing() }
+    deinit {
+        // The writer's thread closes the readers when it ends.
+        if let writer { writer.beginClosing() } else { readSessions.close(patience: 0) }
+    }
 
     private static func connect(
         _ address: PostgreSQLAddress,
