@@ -1,5 +1,6 @@
 import TideoverAppStore
 import TideoverCommandLine
+import TideoverConfiguration
 import TideoverCore
 import TideoverJSON
 import TideoverServer

@@ -1,4 +1,5 @@
 import TideoverCommandLine
+import TideoverConfiguration
 import TideoverPostgreSQL
 import TideoverSQLite
 import TideoverServer

@@ -1,3 +1,4 @@
+import TideoverConfiguration
 import TideoverHTTP
 import TideoverHTTPClient
 import TideoverJSON

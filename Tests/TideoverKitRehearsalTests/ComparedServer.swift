@@ -1,4 +1,5 @@
 import Foundation
+import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverHTTPClient

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON

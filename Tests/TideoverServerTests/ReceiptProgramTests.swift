@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TideoverAppStore
+import TideoverConfiguration
 import TideoverJSON
 import TideoverSandbox
 import TideoverServer

@@ -1,4 +1,5 @@
 import Testing
+import TideoverConfiguration
 import TideoverCore
 import TideoverJSON
 import TideoverRevenueCat

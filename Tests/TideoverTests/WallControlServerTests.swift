@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TideoverCommandLine
+import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverHTTPClient

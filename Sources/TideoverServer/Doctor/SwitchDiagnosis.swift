@@ -1,7 +1,7 @@
 package import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
-import TideoverJSON
+package import TideoverJSON
 import TideoverRevenueCat
 
 // Checks before apps with RevenueCat's SDKs are switched to this server.
