@@ -74,6 +74,11 @@ public struct MessageLanguage: Sendable {
     }
 }
 
+extension MessageLanguage: CustomStringConvertible {
+    /// The tag.
+    public var description: String { tag }
+}
+
 /// A language's rules for dates, lengths and prices, as patterns with `{name}` for each part.
 struct MessageFormats: Sendable {
     static let english = MessageLanguage.english.formats

@@ -140,7 +140,8 @@ public struct MessageText: Hashable, Sendable {
 
     /// Returns the names in braces, in order.
     public static func names(in template: String) -> [String] {
-        template.split(separator: "{").dropFirst().map { String($0.prefix { $0 != "}" }) }
+        template.split(separator: "{", omittingEmptySubsequences: false).dropFirst()
+            .map { String($0.prefix { $0 != "}" }) }
     }
 
     /// Replaces each `{name}` by its value, or by nothing.
