@@ -104,7 +104,7 @@ package struct SDKProjection {
             transactionId: purchase.transactionId,
             managementURL: isOwn ? standing.flatMap(manage) : nil
         )
-        entry.describe(standing, purchase, reads)
+        entry.describe(standing, purchase, reads, at: now)
         return entry
     }
 

@@ -8,8 +8,11 @@ extension SDKCustomerInfo.Subscription {
     mutating func describe(
         _ standing: Standing?,
         _ purchase: ListedPurchase,
-        _ reads: PlayReads
+        _ reads: PlayReads,
+        at now: Instant
     ) {
+        // A grace in the future contradicts a denial.
+        let endedGrace = purchase.graceUntil.flatMap { $0 <= now ? $0 : nil }
         guard let standing else {
             unsubscribedAt = expires.end
             return
@@ -27,9 +30,11 @@ extension SDKCustomerInfo.Subscription {
                 resumesAt = reads.latest?.resumesAt
             } else {
                 fail(purchase)
-                graceUntil = purchase.graceUntil
+                graceUntil = endedGrace
             }
-        case .expired: describeEnd(standing, purchase, offSince)
+        case .expired:
+            if standing.reason == .billingError { graceUntil = endedGrace }
+            describeEnd(standing, purchase, offSince)
         case .never: return
         }
     }
@@ -44,9 +49,7 @@ extension SDKCustomerInfo.Subscription {
         _ offSince: Instant?
     ) {
         switch standing.reason {
-        case .billingError:
-            fail(purchase)
-            graceUntil = purchase.graceUntil
+        case .billingError: fail(purchase)
         case .refunded:
             refundedAt = expires.end
             unsubscribedAt = expires.end
