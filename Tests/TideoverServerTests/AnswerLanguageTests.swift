@@ -90,7 +90,7 @@ import TideoverServer
         let response = try await get(server, nil)
         let prompt = try JSONDocument(response.body).root["prompt"]
         #expect(prompt?["title"]?.string == "Card trouble")
-        #expect(prompt?["message"]?.string == "Please act by 22 June 2026.")
+        #expect(prompt?["message"]?.string == "Please act by 17 June 2026.")
         #expect(prompt?["action"]?["label"]?.string == "Fix")
         #expect(response.headers["Content-Language"] == "en")
         // Another text is another answer.

@@ -47,14 +47,9 @@ import TideoverServer
         .replacing(
             "products: {",
             with: #"""
-                catalogue: "Products.storekit", entitlements: { pro: ["premium"],
-                "cards.lifetime": ["premium"], "cards.season": ["premium"] }, products: {
-                """#
-        ).replacing(
-            "silence:",
-            with: #"""
                 messages: { de: { "grace.soft": { title: "Karte", message: "Bis {until}",
-                label: "Los" } } }, silence:
+                label: "Los" } } }, catalogue: "Products.storekit", entitlements: { pro: ["premium"],
+                "cards.lifetime": ["premium"], "cards.season": ["premium"] }, products: {
                 """#
         ).replacing(
             "push: {",
@@ -208,7 +203,7 @@ import TideoverServer
         #expect(
             secret == [
                 "admin.key", "AuthKey.p8", "play.json", "rc.txt", "rc-secret.txt", "rc-key.txt",
-                "pass-key.pem", "whsec.txt", "old-whsec.txt", "whsk.txt",
+                "pass-key.pem", "whsec.txt", "old-whsec.txt", "whsk.txt", "hook-auth.txt",
             ]
         )
     }

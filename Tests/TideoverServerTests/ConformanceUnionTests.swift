@@ -7,8 +7,20 @@ import TideoverServer
 import TideoverTestProcesses
 import TideoverUnionChecker
 
-/// Checks what RevenueCat's SDKs conclude about the history of every case of `Conformance`.
+/// Checks what RevenueCat's SDKs conclude about the histories of `Conformance`: each case with
+/// `TIDEOVER_UNION_CASES=all`, which takes 13 minutes without optimization, else some of each file.
 @Suite struct ConformanceUnionTests {
+    private static let isWhole =
+        ProcessInfo.processInfo.environment["TIDEOVER_UNION_CASES"] == "all"
+    /// The number of histories of a file that the short form checks at most, in one environment.
+    private static let fewest = 12
+
+    /// Some of the histories, spread over the file.
+    private static func some(_ histories: [ConformanceHistory]) -> [ConformanceHistory] {
+        let step = isWhole ? 1 : histories.count / fewest + 1
+        return stride(from: 0, to: histories.count, by: step).map { histories[$0] }
+    }
+
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Conformance")
 
@@ -25,13 +37,15 @@ import TideoverUnionChecker
     func `at each boundary of every case an entitlement is active exactly while there is access`(
         file: String,
         environment: Environment
-    ) throws {
+    ) async throws {
         let histories = try Self.histories(file, in: environment)
         #expect(!histories.isEmpty)
-        for history in histories {
+        for history in Self.some(histories) {
             for instant in history.instants {
                 try Self.requireAgreement(history, at: instant)
             }
+            // Other tests share the threads.
+            await Task.yield()
         }
     }
 
@@ -42,7 +56,7 @@ import TideoverUnionChecker
         defer { try? FileManager.default.removeItem(at: file) }
         var lines: [UInt8] = []
         for name in ["scenario-boundaries.json", "google-play.json", "hard-cases.json"] {
-            for history in try Self.histories(name, in: .production) {
+            for history in Self.some(try Self.histories(name, in: .production)) {
                 for instant in history.instants { lines += Self.line(history, at: instant) }
             }
         }
@@ -76,10 +90,10 @@ import TideoverUnionChecker
         return writer.bytes + [UInt8(ascii: "\n")]
     }
 
-    @Test func `the cases have thousands of boundaries with and without access`() throws {
+    @Test func `the cases have boundaries with and without access`() throws {
         var counts = [true: 0, false: 0]
         for file in ConformanceTableTests.files {
-            for history in try Self.histories(file, in: .production) {
+            for history in Self.some(try Self.histories(file, in: .production)) {
                 for instant in history.instants {
                     let snapshot = history.record.history.snapshot(at: instant)
                     for entitlement in snapshot.entitlements {
@@ -88,7 +102,7 @@ import TideoverUnionChecker
                 }
             }
         }
-        #expect(counts.values.allSatisfy { $0 > 1_000 }, "\(counts)")
+        #expect(counts.values.allSatisfy { $0 > 100 }, "\(counts)")
     }
 
     /// Requires that each SDK accepts the answer, and concludes our access from it.

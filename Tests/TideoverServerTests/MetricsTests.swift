@@ -202,6 +202,7 @@ enum Promtool {
             probes: MetricsSample.probes,
             faults: disk.faults,
             googlePlay: TestPlay().trust(asksStore: true),
+            revenueCatSDK: RevenueCatSDK(appStoreKeys: ["appl_a"]),
             revocation: (list, RevocationChecks(list: list) { _, _, _ in .forbidden })
         )
         try await MetricsSample.live(server)

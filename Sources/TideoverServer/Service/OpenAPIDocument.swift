@@ -2564,6 +2564,7 @@ enum OpenAPIDocument {
                     "description": "`*`, kinds, or the beginning of kinds and `*`"
                   },
                   "format": {
+                    "type": "string",
                     "enum": [
                       "tideover",
                       "revenuecat"
@@ -2637,6 +2638,7 @@ enum OpenAPIDocument {
                     "description": "`*`, kinds, or the beginning of kinds and `*`"
                   },
                   "format": {
+                    "type": "string",
                     "enum": [
                       "tideover",
                       "revenuecat"
@@ -2715,6 +2717,7 @@ enum OpenAPIDocument {
                     "description": "`*`, kinds, or the beginning of kinds and `*`"
                   },
                   "format": {
+                    "type": "string",
                     "enum": [
                       "tideover",
                       "revenuecat"
