@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Creates the documentation of every module, and fails on a broken link.
+# Creates the documentation of every module with public declarations, and fails on a broken link.
 #
 #   scripts/docs.sh [SCRATCH]    SCRATCH contains a finished debug build; .build by default
 #
@@ -25,11 +25,10 @@ for headers in Sources/CTideover*; do
     imports+=(-I "$headers")
 done
 
-# Extracts a module's declarations from the build, without a second compilation. Only modules of
-# the library products have public ones.
+# Extracts a module's declarations from the build, without a second compilation.
 extract() {
     "$toolchain/swift-symbolgraph-extract" -module-name "$1" "${imports[@]}" \
-        -target "$(uname -m)-unknown-linux-gnu" -minimum-access-level package \
+        -target "$(uname -m)-unknown-linux-gnu" -minimum-access-level public \
         -output-dir "$made/symbols/$1"
 }
 
@@ -48,8 +47,10 @@ document() {
 
 count=0
 for folder in Sources/Tideover*; do
-    document "$(basename "$folder")"
-    count=$((count + 1))
+    if grep -rqE '^ *public ' --include='*.swift' "$folder"; then
+        document "$(basename "$folder")"
+        count=$((count + 1))
+    fi
 done
 "$toolchain/docc" merge "$made"/modules/*.doccarchive \
     --synthesized-landing-page-name Tideover \
