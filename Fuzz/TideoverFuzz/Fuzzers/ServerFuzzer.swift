@@ -1,4 +1,5 @@
 import Glibc
+import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
