@@ -47,7 +47,12 @@ let package = Package(
     targets: [
         // No fault is planted here, and the tables are long.
         .target(name: "TideoverJSON", swiftSettings: settings + [.unsafeFlags(["-O"])]),
-        .target(name: "TideoverCore", dependencies: ["TideoverJSON"], swiftSettings: settings),
+        .target(
+            name: "TideoverCore",
+            dependencies: ["TideoverJSON"],
+            resources: [.embedInCode("Answer/messages.json")],
+            swiftSettings: settings
+        ),
         .executableTarget(name: "Runner", dependencies: ["TideoverCore"], swiftSettings: settings),
     ]
 )
