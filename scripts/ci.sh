@@ -14,7 +14,7 @@ export SWIFT_BACKTRACE=enable=no
 export LSAN_OPTIONS="suppressions=$PWD/scripts/lsan.supp:print_suppressions=0"
 # Swift Testing starts every test at once. Each test of the server has a database open, and together
 # they came close to the number of files that a process may open.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=128
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=512
 # The toolchain's own tools: Debian's of the same names are older and shadow them.
 toolchain=$(dirname "$(readlink -f "$(command -v swift)")")
 strict=(--explicit-target-dependency-import-check error -Xswiftc -warnings-as-errors)
