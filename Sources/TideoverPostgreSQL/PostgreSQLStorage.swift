@@ -17,7 +17,7 @@ package final class PostgreSQLStorage: Storage {
     private let writer: Writer?
     let readSessions: ReadSessionPool
 
-    /// Stands for the data that belongs to no app.
+    /// The name in `app_lock` for data without an app.
     private static let noApp = ""
 
     /// How many milliseconds longer than the database's own timeout an answer is awaited.

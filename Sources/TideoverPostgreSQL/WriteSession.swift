@@ -48,8 +48,8 @@ final class WriteSession {
 
     // MARK: Transactions
 
-    /// Begins a transaction that changes the data of some apps; an empty name stands for the data
-    /// of no app.
+    /// Begins a transaction that changes the data of some apps; an empty name is for data
+    /// without an app.
     func begin(_ names: Set<String>) throws(StorageError) {
         try lock(names)
         guard !names.isSubset(of: knownApps) else { return }

@@ -10,7 +10,7 @@ struct WriterJob: Sendable {
         case other(@Sendable (WriteSession) throws(StorageError) -> @Sendable () -> Void)
     }
 
-    /// The app whose data it changes; empty for the data of no app.
+    /// The app whose data it changes; empty for data without an app.
     let app: String
     let work: Work
     /// Reports to the caller that nothing was done.

@@ -200,7 +200,7 @@ import TideoverSignatures
     ) async throws {
         let play = TestPlay()
         let server = try server(play)
-        let digest = Hexadecimals.text(SHA256.hash(customer.utf8))
+        let digest = Hexadecimal.text(SHA256.hash(customer.utf8))
         play.answer(
             "token-1",
             TestPlay.subscription(
@@ -337,7 +337,7 @@ import TideoverSignatures
     /// The account id of an anonymous customer on Google Play is a digest of the id.
     private func playOfAnonymous() -> TestPlay {
         let play = TestPlay()
-        let digest = Hexadecimals.text(SHA256.hash(Self.anonymous.utf8))
+        let digest = Hexadecimal.text(SHA256.hash(Self.anonymous.utf8))
         play.answer(
             "token-1",
             TestPlay.subscription(
@@ -562,15 +562,6 @@ import TideoverSignatures
         #expect(answer.status == 404)
         #expect(answer.response.headers["Content-Type"] == "application/problem+json")
         await server.close()
-    }
-}
-
-enum Hexadecimals {
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef")
-        return bytes.reduce(into: "") { text, byte in
-            text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
     }
 }
 

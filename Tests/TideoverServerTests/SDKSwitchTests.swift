@@ -105,7 +105,7 @@ import TideoverStorage
 
     private func play(of customer: String) -> TestPlay {
         let play = TestPlay()
-        let digest = Hexadecimals.text(SHA256.hash(customer.utf8))
+        let digest = Hexadecimal.text(SHA256.hash(customer.utf8))
         let account: JSONValue = ["obfuscatedExternalAccountId": .string(digest)]
         play.answer(
             "token-1",

@@ -2,13 +2,15 @@ import TideoverJSON
 
 /// The messages for customers in one language, with its rules for dates, lengths and prices.
 ///
-/// The texts are data, in `messages.json`. The clients for TypeScript and Python have the same file.
+/// The texts are data, in `messages.json`.
 public struct MessageLanguage: Sendable {
     /// The tag of BCP 47, such as `de` or `zh-Hans`.
     public let tag: String
     /// The message of each key.
     public private(set) var messages: [MessageText.Key: MessageText]
     let formats: MessageFormats
+    /// The tag without region and script, in lower case, such as `zh`.
+    private let primary: Substring
 
     /// English. Stored answers contain it.
     public static let english = language("en")
@@ -40,6 +42,7 @@ public struct MessageLanguage: Sendable {
             messages[key] = MessageText(key, title, text, label: message["label"]?.string)
         }
         self.tag = tag
+        primary = tag.prefix { $0 != "-" }
         self.formats = formats
         self.messages = messages
     }
@@ -58,20 +61,18 @@ public struct MessageLanguage: Sendable {
     /// Another region of a language counts as the language, such as `de-AT` or `pt-PT`. Traditional
     /// Chinese does not count as simplified.
     public static func preferred(in tags: some Sequence<String>) -> MessageLanguage {
-        for tag in tags {
-            if let language = all.first(where: { $0.serves(tag) }) { return language }
-        }
-        return .english
+        tags.lazy.compactMap(serving).first ?? .english
     }
 
-    private func serves(_ wanted: String) -> Bool {
+    private static func serving(_ wanted: String) -> MessageLanguage? {
         let parts = wanted.lowercased().split(separator: "-")
-        let traditional: Set<Substring> = ["hant", "tw", "hk", "mo"]
-        guard let first = parts.first,
-            !(first == "zh" && parts.contains(where: traditional.contains))
-        else { return false }
-        return tag.lowercased().split(separator: "-").first == first
+        guard let primary = parts.first,
+            !(primary == "zh" && parts.contains(where: traditionalChinese.contains))
+        else { return nil }
+        return all.first { $0.primary == primary }
     }
+
+    private static let traditionalChinese: Set<Substring> = ["hant", "tw", "hk", "mo"]
 }
 
 extension MessageLanguage: CustomStringConvertible {

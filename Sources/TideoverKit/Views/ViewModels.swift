@@ -63,7 +63,7 @@ public struct TrialCountdownModel: Hashable, Sendable {
 }
 
 extension RunningTrial {
-    /// The words of a trial of which only the dates are known.
+    /// The words of a trial with only its dates.
     fileprivate func words(at now: Instant) -> ScreenWords {
         ScreenWords(
             Wording(

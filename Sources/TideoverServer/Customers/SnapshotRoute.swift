@@ -23,14 +23,16 @@ struct SnapshotRoute: Sendable {
             customer: customer
         )
         let now = clock()
-        let suffix = app.languages.choice(for: request)?.suffix ?? ""
+        let choice = app.languages.choice(for: request)
         guard let store = try request.askedStore(), app.stores != [store] else {
             // A client that already has the answer receives no pass.
-            let answer = try await answered(key, now) { request.holds(.weak($0 + suffix)) }
-            return respond(to: request, key, answer, now)
+            let answer = try await answered(key, now) { tag in
+                request.holds(.weak(tag + (choice?.suffix ?? "")))
+            }
+            return respond(to: request, key, answer, choice, now)
         }
         let usual = try await answered(key, now) { _ in false }
-        return respond(to: request, key, try await offering(store, usual, now), now)
+        return respond(to: request, key, try await offering(store, usual, now), choice, now)
     }
 
     /// Returns the same answer with the offers of one store. Only the usual answer is stored, so
@@ -51,16 +53,16 @@ struct SnapshotRoute: Sendable {
         return answer
     }
 
-    /// Returns the response body in the language of a request, without comparing a tag.
+    /// Returns the response body in a language, without comparing a tag.
     func body(
         of key: CustomerKey,
-        for request: Request,
+        in choice: AnswerLanguages.Choice?,
         at now: Instant,
         in store: Store? = nil
     ) async throws -> [UInt8] {
         var answer = try await answered(key, now) { _ in false }
         if let store, app.stores != [store] { answer = try await offering(store, answer, now) }
-        return Self.body(key, answer, now, app.languages.choice(for: request))
+        return Self.body(key, answer, now, choice)
     }
 
     /// Returns the answer of the requested environment, or of the sandbox if policy lets it answer
@@ -189,6 +191,7 @@ struct SnapshotRoute: Sendable {
         to request: Request,
         _ key: CustomerKey,
         _ answer: Answer,
+        _ choice: AnswerLanguages.Choice?,
         _ now: Instant
     ) -> Response {
         let found = CustomerKey(
@@ -196,7 +199,6 @@ struct SnapshotRoute: Sendable {
             environment: answer.environment,
             customer: answer.customer
         )
-        let choice = app.languages.choice(for: request)
         let tag = ETag.weak(
             tag(of: answer.version, found, key, digest: answer.digest) + (choice?.suffix ?? "")
         )

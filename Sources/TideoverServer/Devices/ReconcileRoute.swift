@@ -51,14 +51,14 @@ struct ReconcileRoute: Sendable {
             pollers: pollers
         )
         .hear(evidence.conclusion, of: key, from: changer, rulings, at: now)
+        let choice = app.languages.choice(for: request)
         let snapshot = try await SnapshotRoute(
             app: app,
             storage: ingest.storage,
             clock: ingest.clock,
             metrics: ingest.metrics
-        ).body(of: key, for: request, at: now, in: store)
-        let language = app.languages.choice(for: request)?.language.tag
-        return respond(snapshot, language, kept, rulings, drift)
+        ).body(of: key, in: choice, at: now, in: store)
+        return respond(snapshot, choice?.language.tag, kept, rulings, drift)
     }
 
     /// Stores the evidence of a request that does not present all purchases of a device, and claims

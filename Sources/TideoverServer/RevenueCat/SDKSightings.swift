@@ -8,7 +8,7 @@ final class SDKSightings: Sendable {
     enum Reason: String, CaseIterable {
         /// Its major version is newer than those that the answers were written for.
         case version
-        /// It is for a platform whose store is not served.
+        /// Its platform has no store on this server.
         case platform
         /// It asked for a path that the server does not have.
         case path
