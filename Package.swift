@@ -327,7 +327,7 @@ targets += [
             "TideoverStoreKitFile",
         ],
         // The demo's scenario is embedded in the executable.
-        resources: [.embedInCode("Story/a-year-of-subscribers.json5")],
+        resources: [.embedInCode("Sandbox/Story/a-year-of-subscribers.json5")],
         swiftSettings: settings,
         // All symbols are bound at startup, and their table is read-only afterwards. `-z` requires
         // unsafe flags; they affect only this program, not the libraries.

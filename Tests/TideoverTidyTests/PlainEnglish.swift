@@ -30,7 +30,7 @@ enum PlainEnglish {
         "Sources/TideoverConfiguration/ConfigurationSchema.swift": ["told"],
         "Sources/TideoverServer/Operations/Replay.swift": ["told"],
         "Sources/TideoverServer/Service/OpenAPIDocument.swift": ["told"],
-        "Sources/tideover/ImportRevenueCat.swift": ["told"],
+        "Sources/tideover/Commands/ImportRevenueCat.swift": ["told"],
         "Sources/TideoverPostgreSQL/SQL.swift": ["told"],
         "Sources/TideoverPostgreSQL/Schema/Migration0001.swift": ["told"],
         "Sources/TideoverSQLite/SQL.swift": ["told"],
