@@ -124,7 +124,11 @@ struct FixedKeyTableTests {
             }
             #expect(key.publicKey.hasTable)
         }
-        #expect(keys.map(\.publicKey.hasTable) == [false] + Array(repeating: true, count: 8))
+        // The tables are shared by the process: other tests can displace some more, oldest first.
+        let present = keys.map(\.publicKey.hasTable)
+        let evicted = present.prefix { !$0 }.count
+        #expect((1...8).contains(evicted), "\(present)")
+        #expect(present.dropFirst(evicted).allSatisfy { $0 }, "\(present)")
         #expect(keys[0].publicKey.verify(signature: keys[0].sign(message), of: message))
         #expect(!keys[0].publicKey.verify(signature: keys[1].sign(message), of: message))
         #expect(!keys[0].publicKey.hasTable)
