@@ -231,6 +231,12 @@ package final class PostgreSQLStorage: Storage {
         }
     }
 
+    package func latestEvents(app: String, limit: Int) throws(StorageError) -> [OutboxEvent] {
+        try readSessions.read { session throws(StorageError) in
+            try session.latestEvents(app: app, limit: limit)
+        }
+    }
+
     package func evidence(
         app: String,
         environment: Environment,

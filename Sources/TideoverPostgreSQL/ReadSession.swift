@@ -318,18 +318,25 @@ final class ReadSession {
             .text(after?.description ?? ""),
             .limit(limit)
         )
-        return try answer.all { row throws(StorageError) in
-            guard let id = EventID(row.text(0)),
-                let environment = Environment(rawValue: row.text(1)),
-                let customer = CustomerID(row.text(2))
-            else { throw damaged("an event cannot be read") }
-            return OutboxEvent(
-                id: id,
-                customer: CustomerKey(app: app, environment: environment, customer: customer),
-                version: row.integer(3),
-                event: Event(kind: row.text(4), at: row.instant(5), body: row.bytes(6))
-            )
-        }
+        return try answer.all { row throws(StorageError) in try event(row, of: app) }
+    }
+
+    func latestEvents(app: String, limit: Int) throws(StorageError) -> [OutboxEvent] {
+        let answer = try connection.ask(SQL.latestEvents, .text(app), .limit(limit))
+        return try answer.all { row throws(StorageError) in try event(row, of: app) }.reversed()
+    }
+
+    private func event(_ row: Row, of app: String) throws(StorageError) -> OutboxEvent {
+        guard let id = EventID(row.text(0)),
+            let environment = Environment(rawValue: row.text(1)),
+            let customer = CustomerID(row.text(2))
+        else { throw damaged("an event cannot be read") }
+        return OutboxEvent(
+            id: id,
+            customer: CustomerKey(app: app, environment: environment, customer: customer),
+            version: row.integer(3),
+            event: Event(kind: row.text(4), at: row.instant(5), body: row.bytes(6))
+        )
     }
 
     // MARK: Everything else

@@ -592,6 +592,10 @@ enum SQL {
         SELECT id, environment, customer, version, kind, at, body FROM outbox
         WHERE app = $1 AND id > $2 ORDER BY id LIMIT $3
         """
+    static let latestEvents: StaticString = """
+        SELECT id, environment, customer, version, kind, at, body FROM outbox
+        WHERE app = $1 ORDER BY id DESC LIMIT $2
+        """
     static let audit: StaticString = """
         SELECT id, environment, form FROM audit WHERE app = $1 AND id > $2 ORDER BY id LIMIT $3
         """

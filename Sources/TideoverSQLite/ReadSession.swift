@@ -15,6 +15,7 @@ final class ReadSession {
     private let bookmark: Statement
     private let header: Statement
     private let outbox: Statement
+    private let latestEvents: Statement
     private let tallies: Statement
     private let audit: Statement
     private let auditOf: Statement
@@ -46,6 +47,7 @@ final class ReadSession {
         bookmark = try Statement(SQL.bookmark, on: connection)
         header = try Statement(SQL.header, on: connection)
         outbox = try Statement(SQL.outbox, on: connection)
+        latestEvents = try Statement(SQL.latestEvents, on: connection)
         tallies = try Statement(SQL.tallies, on: connection)
         audit = try Statement(SQL.audit, on: connection)
         auditOf = try Statement(SQL.auditOf, on: connection)
@@ -329,18 +331,26 @@ final class ReadSession {
             .text(app),
             .text(after?.description ?? ""),
             .integer(Int64(max(0, limit)))
-        ) { row throws(StorageError) in
-            guard let id = EventID(row.text(0)),
-                let environment = Environment(rawValue: row.text(1)),
-                let customer = CustomerID(row.text(2))
-            else { throw damaged("an event cannot be read") }
-            return OutboxEvent(
-                id: id,
-                customer: CustomerKey(app: app, environment: environment, customer: customer),
-                version: row.integer(3),
-                event: Event(kind: row.text(4), at: row.instant(5), body: row.bytes(6))
-            )
-        }
+        ) { row throws(StorageError) in try event(row, of: app) }
+    }
+
+    func latestEvents(app: String, limit: Int) throws(StorageError) -> [OutboxEvent] {
+        try latestEvents.all(.text(app), .integer(Int64(max(0, limit)))) {
+            row throws(StorageError) in try event(row, of: app)
+        }.reversed()
+    }
+
+    private func event(_ row: Row, of app: String) throws(StorageError) -> OutboxEvent {
+        guard let id = EventID(row.text(0)),
+            let environment = Environment(rawValue: row.text(1)),
+            let customer = CustomerID(row.text(2))
+        else { throw damaged("an event cannot be read") }
+        return OutboxEvent(
+            id: id,
+            customer: CustomerKey(app: app, environment: environment, customer: customer),
+            version: row.integer(3),
+            event: Event(kind: row.text(4), at: row.instant(5), body: row.bytes(6))
+        )
     }
 
     func due(

@@ -256,6 +256,12 @@ package final class SQLiteStorage: Storage {
         }
     }
 
+    package func latestEvents(app: String, limit: Int) throws(StorageError) -> [OutboxEvent] {
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.latestEvents(app: app, limit: limit)
+        }
+    }
+
     package func evidence(
         app: String,
         environment: Environment,

@@ -79,6 +79,9 @@ package protocol Storage: WebhookStorage {
         limit: Int
     ) throws(StorageError) -> [OutboxEvent]
 
+    /// Returns an app's latest events, oldest first, at most `limit` of them.
+    func latestEvents(app: String, limit: Int) throws(StorageError) -> [OutboxEvent]
+
     /// Returns the evidence of an app in an environment in the order of ids, after `after`, at most
     /// `limit` pieces.
     ///

@@ -241,6 +241,9 @@ extension StorageLaw {
                 "day 1", "day 2", "day 9", "day 3", "day 4", "day 6", "day 8",
             ]
         )
+        #expect(try storage.latestEvents(app: Sample.app, limit: 3) == heard.suffix(3))
+        #expect(try storage.latestEvents(app: Sample.app, limit: 100) == heard)
+        #expect(try storage.latestEvents(app: "chess", limit: 3).isEmpty)
     }
 
     private static func toldOnce(_ storage: any Storage) async throws {

@@ -3,7 +3,8 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `GET /v1/apps/{app}/events`: an app's events by page, in commit order.
+/// Answers `GET /v1/apps/{app}/events`: an app's events by page, in commit order; with `latest`,
+/// the newest ones instead of a page.
 struct EventsRoute: Sendable {
     let app: App
     let storage: any Storage
@@ -14,11 +15,20 @@ struct EventsRoute: Sendable {
     func respond(to request: Request) async throws -> Response {
         let after = try request.eventID("after")
         let limit = try request.limit("limit")
+        let latest =
+            request.queryValue("latest") == nil ? nil : try request.limit("latest")
         // A page can be long, so it leaves the thread that reads sockets.
         return .json(
-            bytes: try await onPool { try page(after: after, limit) },
+            bytes: try await onPool {
+                try latest.map { try newest($0) } ?? page(after: after, limit)
+            },
             headers: ["Cache-Control": "private, no-store"]
         )
+    }
+
+    private func newest(_ count: Int) throws -> [UInt8] {
+        let events = try storage.latestEvents(app: app.id, limit: count)
+        return Self.bytes(events[...], next: events.last?.id, hasMore: false)
     }
 
     private func page(after: EventID?, _ limit: Int) throws -> [UInt8] {
@@ -30,14 +40,22 @@ struct EventsRoute: Sendable {
             throw Problem.eventsRemoved("after")
         }
         let page = found.prefix(limit)
+        return Self.bytes(page, next: page.last?.id ?? after, hasMore: found.count > limit)
+    }
+
+    private static func bytes(
+        _ events: ArraySlice<OutboxEvent>,
+        next: EventID?,
+        hasMore: Bool
+    ) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
             writer.field(
                 "events",
-                array: { writer in for event in page { event.write(to: &writer) } }
+                array: { writer in for event in events { event.write(to: &writer) } }
             )
-            writer.field("next", (page.last?.id ?? after)?.description)
-            writer.field("more", found.count > limit)
+            writer.field("next", next?.description)
+            writer.field("more", hasMore)
         }
         return writer.bytes
     }

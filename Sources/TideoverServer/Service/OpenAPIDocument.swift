@@ -906,6 +906,11 @@ enum OpenAPIDocument {
                     "name": "limit", "in": "query",
                     "description": "How many events at most",
                     "schema": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 100 }
+                  },
+                  {
+                    "name": "latest", "in": "query",
+                    "description": "How many of the newest events to return, oldest first. `after` and `limit` then have no effect; continue with `next`",
+                    "schema": { "type": "integer", "minimum": 1, "maximum": 1000 }
                   }
                 ],
                 "responses": {

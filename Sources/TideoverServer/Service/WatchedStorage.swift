@@ -162,6 +162,12 @@ struct WatchedStorage: Storage {
         }
     }
 
+    func latestEvents(app: String, limit: Int) throws(StorageError) -> [OutboxEvent] {
+        try read { storage throws(StorageError) in
+            try storage.latestEvents(app: app, limit: limit)
+        }
+    }
+
     func evidence(
         app: String,
         environment: Environment,
