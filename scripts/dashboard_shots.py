@@ -241,6 +241,8 @@ def main():
         pages["past"] = f"{app}/customers/{first}?at=2026-06-28T10:00:00Z"
         pages["unknown"] = f"{app}/customers/unknown-id"
         pages["webhooks"] = f"{app}/webhooks"
+        pages["maintenance"] = f"{app}/maintenance"
+        pages["events"] = f"{app}/events"
         pages["problem"] = "/dashboard/apps/none"
         for theme in ["light", "dark"]:
             for width in [390, 1440]:

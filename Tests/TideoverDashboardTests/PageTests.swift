@@ -157,6 +157,31 @@ import TideoverJSON
         )
     }
 
+    private static func event(_ name: String) throws -> EventView {
+        let text = JSONValue.string(name)
+        let answer: JSONValue = ["access": true, "state": "grace", "reason": "billingIssue"]
+        return try EventView(
+            json([
+                "id": "e-1", "kind": text, "effectiveAt": "2026-05-01T10:00:00.000Z",
+                "customer": text, "environment": "sandbox",
+                "data": ["entitlement": text, "answer": .object([name: answer])],
+            ])
+        )
+    }
+
+    private static func backfills(_ name: String) throws -> [MaintenanceView] {
+        let text = JSONValue.string(name)
+        return try MaintenanceView.backfills(
+            json([
+                "last": [
+                    "store": text, "status": text, "startedAt": "2026-05-01T10:00:00.000Z",
+                    "endedAt": nil, "stopped": ["code": text, "detail": text],
+                    "steps": .object([name: ["items": 3, "newFacts": 1]]),
+                ], "googlePlay": nil,
+            ])
+        )
+    }
+
     private static func deadlines(_ name: String) throws -> Deadlines {
         let text = JSONValue.string(name)
         let deadline: JSONValue = [
@@ -218,7 +243,7 @@ import TideoverJSON
                     try reports(name),
                     try measures(name),
                     try deadlines(name),
-                    hasWebhooks: true,
+                    isAdmin: true,
                     unclaimed: [try purchase(name)],
                     hasMore: true
                 )
@@ -236,6 +261,29 @@ import TideoverJSON
             (
                 "customer", CustomerPage.page(try customer(name), try actions(name))
             ),
+            ("events", EventsPage.page(place, [try event(name)])),
+            (
+                "maintenance without a store",
+                MaintenancePage.page(
+                    place,
+                    backfills: [],
+                    problem: name,
+                    replay: nil,
+                    formToken: name,
+                    done: nil
+                )
+            ),
+            (
+                "maintenance",
+                MaintenancePage.page(
+                    place,
+                    backfills: try backfills(name),
+                    problem: nil,
+                    replay: nil,
+                    formToken: name,
+                    done: .backfill
+                )
+            ),
             (
                 "webhooks",
                 WebhooksPage.page(
@@ -246,6 +294,19 @@ import TideoverJSON
                 )
             ),
         ]
+    }
+
+    @Test(arguments: hostile)
+    func `each row of the stream is one event of lines of data`(text hostile: String) throws {
+        let place = Place(app: hostile, environment: "sandbox")
+        let name = hostile + "\r\nid: 2\n\ndata: x"
+        let bytes = EventsPage.stream(place, [try Self.event(name)])
+        let lines = String(decoding: bytes, as: UTF8.self).split(
+            separator: "\n",
+            omittingEmptySubsequences: false
+        )
+        #expect(lines.filter { $0.hasPrefix("id: ") } == ["id: e-1"])
+        #expect(lines.count { $0.isEmpty } == 3)
     }
 
     private static func reader(_ name: String) -> Reader {

@@ -1,9 +1,11 @@
 import Testing
 import TideoverConfiguration
 import TideoverCore
+import TideoverDashboard
 import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
+import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
@@ -112,8 +114,10 @@ import TideoverStorage
         "/dashboard/apps/cards/search?q=none", customer, customer + "?environment=sandbox",
         customer + "?environment=sandbox&at=2026-05-02T10:00",
         customer + "?environment=sandbox&at=2026-05-02T10:00:00Z",
-        customer + "?environment=sandbox&at=1777716000000",
+        customer + "?environment=sandbox&at=1777716000000", events,
+        "/dashboard/apps/cards/events/stream?environment=sandbox",
     ]
+    private static let events = "/dashboard/apps/cards/events?environment=sandbox"
 
     // MARK: Off and on
 
@@ -328,7 +332,68 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `an open page of events does not keep its session alive`() async throws {
+        let uptime = Locked<Int64>(0)
+        let server = try TestServer(
+            probes: Probes(uptime: { uptime.withLock { $0 } }),
+            dashboard: true
+        )
+        let browser = Browser(server)
+        try await browser.enter(TestServer.adminKey.text)
+        let stream = "/dashboard/apps/cards/events/stream?environment=sandbox"
+        uptime.withLock { $0 += DashboardSessions.idle / 2 }
+        #expect(try await browser.get(stream).status == 200)
+        uptime.withLock { $0 += DashboardSessions.idle / 2 }
+        #expect(try await browser.get(stream).status == 303)
+        #expect(try await !isSignedIn(browser))
+        await server.close()
+    }
+
     // MARK: What a session may read
+
+    @Test func `the stream continues after the event that the browser read last`() async throws {
+        let (server, browser) = try await signedIn()
+        let page = try await browser.text(Self.events)
+        let ids = page.matches(of: /<tr id="([^"]*)"/).map { String($0.1) }
+        let stored = try server.storage.outbox(app: "cards", after: nil, limit: 100)
+        #expect(!ids.isEmpty && ids == stored.map(\.id.description).reversed())
+        let first = try #require(ids.first)
+        let stream = "/dashboard/apps/cards/events/stream?environment=sandbox"
+        #expect(try await browser.text("\(stream)&after=\(first)") == "retry: 2000\n\n")
+        server.set(Message.end + .minutes(5))
+        #expect(try await server.post(.renewed()).status == 200)
+        let response = try await browser.send("GET", stream, nil, ["Last-Event-ID": first])
+        #expect(response.headers["Content-Type"] == "text/event-stream")
+        let text = String(decoding: response.body, as: UTF8.self)
+        let later = try server.storage.outbox(app: "cards", after: stored.last?.id, limit: 100)
+        let next = try #require(later.first)
+        #expect(
+            text.matches(of: /(?m)^id: (.*)$/).map { String($0.1) }
+                == later.map(\.id.description)
+        )
+        #expect(text.contains("data: <tr id=\"\(next.id)\""))
+        let other = "/dashboard/apps/cards/events/stream?environment=simulated"
+        #expect(try await browser.text(other) == "retry: 2000\n\n")
+        #expect(try await browser.get("\(stream)&after=x").status == 400)
+        await server.close()
+    }
+
+    @Test func `the feed returns its newest events, and continues after them`() async throws {
+        let server = try TestServer()
+        #expect(try await server.post(.purchase()).status == 200)
+        server.set(Message.end + .minutes(5))
+        #expect(try await server.post(.renewed()).status == 200)
+        let feed = "/v1/apps/cards/events"
+        let all = try JSONDocument(try await server.send("GET", feed).body).root
+        let latest = try JSONDocument(try await server.send("GET", "\(feed)?latest=1").body).root
+        let events = all["events"]?.elements.map(\.self) ?? []
+        #expect(events.count > 1)
+        #expect(latest["events"]?.elements.map(\.source) == events.suffix(1).map(\.source))
+        #expect(latest["next"]?.string == all["next"]?.string)
+        #expect(latest["more"]?.bool == false)
+        #expect(try await server.send("GET", "\(feed)?latest=0").status == 400)
+        await server.close()
+    }
 
     @Test func `a session of one app reads nothing of another by any URL`() async throws {
         let server = try TestServer(dashboard: true)
@@ -559,7 +624,41 @@ import TideoverStorage
             #expect(response.status == 403, "\(action)")
         }
         #expect(try await browser.get("/dashboard/apps/cards/webhooks").status == 403)
+        for action in MaintenanceAction.allCases {
+            let response = try await browser.send(
+                "POST",
+                "/dashboard/apps/cards/maintenance/\(action.rawValue)?environment=sandbox",
+                [("form_token", try await browser.token(on: "/dashboard"))]
+            )
+            #expect(response.status == 403, "\(action)")
+        }
+        #expect(try await browser.get("/dashboard/apps/cards/maintenance").status == 403)
         #expect(try await grants(server).isEmpty)
+        await server.close()
+    }
+
+    @Test func `an admin starts a replay from the page, and its form needs the session's token`()
+        async throws
+    {
+        let (server, browser) = try await signedIn()
+        let page = "/dashboard/apps/cards/maintenance?environment=sandbox"
+        let target = "/dashboard/apps/cards/maintenance/replay?environment=sandbox"
+        #expect(try await browser.text(page).contains("Nothing has run"))
+        #expect(try await browser.send("POST", target, [("form_token", "x")]).status == 403)
+        let replay = "/v1/apps/cards/replay?environment=sandbox"
+        func isWanted() async throws -> Bool? {
+            try JSONDocument(try await server.send("GET", replay).body).root["wanted"]?.bool
+        }
+        #expect(try await isWanted() == false)
+        let token = try await browser.token(on: page)
+        let response = try await browser.send("POST", target, [("form_token", token)])
+        #expect(response.status == 303)
+        let next = try #require(response.headers["Location"])
+        #expect(try await browser.text(next).contains("The evidence is read now"))
+        #expect(try await isWanted() == true)
+        let backfill = "/dashboard/apps/cards/maintenance/backfill?environment=sandbox"
+        let asked = try await browser.send("POST", backfill, [("form_token", token)])
+        #expect(asked.headers["Location"]?.hasSuffix("done=backfill") == true)
         await server.close()
     }
 

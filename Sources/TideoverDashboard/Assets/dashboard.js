@@ -1,9 +1,9 @@
 // Comfort only: every page can be read and used without this file.
 
 /** Shows each instant in the reader's time zone, with UTC as the tooltip. */
-function localTimes() {
+function localTimes(part) {
   const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-  for (const time of document.querySelectorAll("time[datetime]")) {
+  for (const time of part.querySelectorAll("time[datetime]")) {
     const instant = new Date(time.dateTime);
     if (Number.isNaN(instant.getTime())) continue;
     time.title = time.textContent;
@@ -69,7 +69,36 @@ function copyButton() {
   reply.after(button);
 }
 
-localTimes();
+/** Adds further events to the page of events. */
+function liveEvents() {
+  const rows = document.querySelector("#events tbody");
+  if (!rows) return;
+  const most = 100;
+  const address = new URL(`${location.pathname}/stream${location.search}`, location.origin);
+  const latest = rows.firstElementChild;
+  if (latest) address.searchParams.set("after", latest.id);
+  const state = document.createElement("p");
+  state.className = "quiet";
+  state.setAttribute("role", "status");
+  document.querySelector("#events h2").after(state);
+  const source = new EventSource(address);
+  source.addEventListener("open", () => { state.textContent = "Further events appear here."; });
+  source.addEventListener("error", () => {
+    if (source.readyState !== EventSource.CLOSED) return;
+    state.textContent = "The page is not live any more. Load it again.";
+  });
+  source.addEventListener("message", (event) => {
+    if (document.getElementById(event.lastEventId)) return;
+    const template = document.createElement("template");
+    template.innerHTML = event.data;
+    localTimes(template.content);
+    rows.prepend(template.content);
+    while (rows.childElementCount > most) rows.lastElementChild.remove();
+  });
+}
+
+localTimes(document);
+liveEvents();
 searchKey();
 timelineKeys();
 copyButton();

@@ -11,7 +11,7 @@ package enum Phase: Int, CaseIterable, Hashable, Sendable {
     ]
 
     /// A failed payment under a rule of silent grace counts as grace for every state.
-    package init(_ state: State, _ reason: Reason, _ rule: Rule.ID) {
+    package init(_ state: State, _ reason: Reason, _ rule: Rule.ID?) {
         self =
             switch state {
             case .never: .never

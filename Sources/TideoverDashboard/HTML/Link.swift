@@ -40,11 +40,24 @@ package struct Place: Hashable, Sendable {
     /// The search, without its query.
     var search: Link { Link(["apps", app, "search"]) }
 
+    var events: Link { Link(["apps", app, "events"], [("environment", environment)]) }
+
     package func webhooks(after done: WebhookAction.Done? = nil) -> Link {
         Link(
             ["apps", app, "webhooks"],
             [("environment", environment)] + (done.map { [("done", $0.rawValue)] } ?? [])
         )
+    }
+
+    package func maintenance(after done: MaintenanceAction? = nil) -> Link {
+        Link(
+            ["apps", app, "maintenance"],
+            [("environment", environment)] + (done.map { [("done", $0.rawValue)] } ?? [])
+        )
+    }
+
+    func maintenance(_ action: MaintenanceAction) -> Link {
+        Link(["apps", app, "maintenance", action.rawValue], [("environment", environment)])
     }
 
     func webhook(_ id: String, _ action: WebhookAction) -> Link {

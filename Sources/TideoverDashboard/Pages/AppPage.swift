@@ -1,13 +1,13 @@
 /// The page of one app in one environment.
 package enum AppPage {
     /// Returns the page. `unclaimed` are the first purchases without a customer, and `hasMore` is
-    /// whether there are further ones. `hasWebhooks` is whether the reader may see webhooks.
+    /// whether there are further ones. `isAdmin` is whether the reader's key is an admin key.
     package static func page(
         _ place: Place,
         _ reports: Reports,
         _ measures: Measures,
         _ deadlines: Deadlines,
-        hasWebhooks: Bool,
+        isAdmin: Bool,
         unclaimed: [FoundPurchase],
         hasMore: Bool
     ) -> Page {
@@ -24,8 +24,16 @@ package enum AppPage {
                     " ",
                     .tag(.span, [.class("quiet")], .text(place.environment))
                 ),
-                hasWebhooks
-                    ? .tag(.p, [], .tag(.a, [.href(place.webhooks())], "Webhooks")) : .nothing,
+                .tag(
+                    .p,
+                    [],
+                    .tag(.a, [.href(place.events)], "Events"),
+                    isAdmin
+                        ? [
+                            " ", .tag(.a, [.href(place.webhooks())], "Webhooks"), " ",
+                            .tag(.a, [.href(place.maintenance())], "Maintenance"),
+                        ] : .nothing
+                ),
                 deadlineCard(place, deadlines), MeasureCards(measures: measures).all,
                 reports.lockouts.first { $0.place == place }.map(lockouts) ?? .nothing,
                 drift.map(differences) ?? .nothing,

@@ -34,21 +34,19 @@ enum Parts {
         var isNumber = false
     }
 
-    /// A table that scrolls by itself where it is too wide. The first cell names its row.
-    static func table(_ caption: HTML, _ columns: [Column], _ rows: [[HTML]]) -> HTML {
+    /// A table that scrolls by itself where it is too wide. The first cell names its row. `ids` are
+    /// those of the rows, if they have any.
+    static func table(
+        _ caption: HTML,
+        _ columns: [Column],
+        _ rows: [[HTML]],
+        ids: [String] = []
+    ) -> HTML {
         let head = columns.map { column in
             HTML.tag(.th, [.of(.scope, "col")] + style(column), .text(column.title))
         }
-        let body = rows.map { row in
-            HTML.element(
-                .tr,
-                [],
-                zip(columns, row).enumerated().map { place, cell in
-                    place == 0
-                        ? .tag(.th, [.of(.scope, "row")], cell.1)
-                        : .tag(.td, style(cell.0), cell.1)
-                }
-            )
+        let body = rows.enumerated().map { place, cells in
+            row(columns, cells, id: place < ids.count ? ids[place] : nil)
         }
         return .tag(
             .div,
@@ -60,6 +58,18 @@ enum Parts {
                 .tag(.thead, [], .element(.tr, [], head)),
                 .element(.tbody, [], body)
             )
+        )
+    }
+
+    static func row(_ columns: [Column], _ cells: [HTML], id: String?) -> HTML {
+        .element(
+            .tr,
+            id.map { [.of(.id, $0)] } ?? [],
+            zip(columns, cells).enumerated().map { place, cell in
+                place == 0
+                    ? .tag(.th, [.of(.scope, "row")], cell.1)
+                    : .tag(.td, style(cell.0), cell.1)
+            }
         )
     }
 

@@ -42,14 +42,21 @@ package struct LifeView: Hashable, Sendable {
 extension Phase {
     /// Reads the phase of a decision or of a span.
     init(_ node: JSONNode) throws(UnexpectedAnswer) {
+        guard let rule = Rule.ID(rawValue: try node.needText("rule")) else {
+            throw UnexpectedAnswer(member: "rule")
+        }
+        try self.init(node, rule)
+    }
+
+    /// Reads the phase of an answer, which names no rule.
+    init(answer node: JSONNode) throws(UnexpectedAnswer) { try self.init(node, nil) }
+
+    private init(_ node: JSONNode, _ rule: Rule.ID?) throws(UnexpectedAnswer) {
         guard let state = State(rawValue: try node.needText("state")) else {
             throw UnexpectedAnswer(member: "state")
         }
         guard let reason = Reason(rawValue: try node.needText("reason")) else {
             throw UnexpectedAnswer(member: "reason")
-        }
-        guard let rule = Rule.ID(rawValue: try node.needText("rule")) else {
-            throw UnexpectedAnswer(member: "rule")
         }
         self.init(state, reason, rule)
     }

@@ -25,6 +25,13 @@ enum DashboardResponse {
         return Response(status: status, headers: headers, body: page.document(for: reader))
     }
 
+    /// Returns server-sent events.
+    static func stream(_ events: [UInt8]) -> Response {
+        var headers = headers
+        headers["Content-Type"] = "text/event-stream"
+        return Response(headers: headers, body: events)
+    }
+
     /// Returns 303, so that the browser continues with GET.
     static func redirect(to link: Link) -> Response {
         var headers = headers

@@ -13,10 +13,17 @@ extension Service {
         page("/dashboard/apps/{app}/search") { try await $0.search() },
         page("/dashboard/apps/{app}/customers/{customer}") { try await $0.customer() },
         page("/dashboard/apps/{app}/webhooks") { try await $0.webhooks() },
+        page("/dashboard/apps/{app}/events") { try await $0.events() },
+        // An open page alone does not keep a session alive.
+        Route("GET", "/dashboard/apps/{app}/events/stream", needs: .nothing) { service, call in
+            try await service.visit(call, extendsSession: false) { try await $0.eventStream() }
+        },
         action(.refresh) { try await $0.refresh($1) },
         action(.grant) { try await $0.giveGrant($1) },
         action(.revoke) { try await $0.revokeGrant($1) },
         action(.alias) { try await $0.addAlias($1) },
+        page("/dashboard/apps/{app}/maintenance") { try await $0.maintenance() },
+        maintenanceAction(.backfill), maintenanceAction(.replay), maintenanceAction(.apply),
         webhookAction(.test), webhookAction(.disable), webhookAction(.enable),
         Route("GET", "/dashboard/sign-in", needs: .nothing) { service, call in
             try service.signIn(call).show()
@@ -66,6 +73,12 @@ extension Service {
         }
     }
 
+    private static func maintenanceAction(_ action: MaintenanceAction) -> Route {
+        form("/dashboard/apps/{app}/maintenance/\(action.rawValue)") { visit, _ in
+            try await visit.begin(action)
+        }
+    }
+
     private static func form(
         _ template: String,
         _ act: @escaping @Sendable (DashboardVisit, DashboardForm) async throws -> Response
@@ -82,9 +95,10 @@ extension Service {
 
     private func visit(
         _ call: Call,
+        extendsSession: Bool = true,
         _ respond: (DashboardVisit) async throws -> Response
     ) async throws -> Response {
-        guard let visit = try signIn(call).visit else {
+        guard let visit = try signIn(call).visit(extendsSession: extendsSession) else {
             return DashboardResponse.redirect(to: .signIn)
         }
         do {
@@ -122,10 +136,11 @@ struct DashboardSignIn: Sendable {
     private var formCookie: DashboardCookie { .signIn(of: request) }
     private var now: Int64 { service.probes.uptime() }
 
-    /// The request as one of a session; nil if it has none, or if the session's key was revoked.
-    var visit: DashboardVisit? {
+    /// Returns the request as one of a session; nil if it has none, or if the session's key was
+    /// revoked.
+    func visit(extendsSession: Bool = true) -> DashboardVisit? {
         guard let token = cookie.value(in: request),
-            let person = sessions.person(of: token, at: now)
+            let person = sessions.person(of: token, at: now, extends: extendsSession)
         else { return nil }
         if let id = person.keyID, !service.keys.withLock({ $0.isUsable(id) }) {
             sessions.end(token)
@@ -217,7 +232,7 @@ struct DashboardSignIn: Sendable {
 
     /// Ends the session of the request.
     func signOut() -> Response {
-        guard let visit else { return DashboardResponse.redirect(to: .signIn) }
+        guard let visit = visit() else { return DashboardResponse.redirect(to: .signIn) }
         guard let form = DashboardForm(request), form.isSent(with: visit.token) else {
             return DashboardForm.expired(for: visit.reader)
         }

@@ -60,8 +60,9 @@ package final class DashboardSessions: Sendable {
         return token
     }
 
-    /// Returns the person of a session, and extends it; nil if it does not exist or is over.
-    func person(of token: String, at now: Int64) -> Person? {
+    /// Returns the person of a session; nil if it does not exist or is over. With `extends` its time
+    /// without a request begins again.
+    func person(of token: String, at now: Int64, extends: Bool = true) -> Person? {
         state.withLock { state in
             let digest = Self.digest(token)
             guard var session = state.sessions[digest] else { return nil }
@@ -69,7 +70,7 @@ package final class DashboardSessions: Sendable {
                 state.sessions[digest] = nil
                 return nil
             }
-            session.usedAt = now
+            if extends { session.usedAt = now }
             state.sessions[digest] = session
             return session.person
         }

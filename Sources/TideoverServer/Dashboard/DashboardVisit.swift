@@ -50,7 +50,7 @@ struct DashboardVisit: Sendable {
                         [QueryItem(name: "app", value: place.app)]
                     )
                 ),
-                hasWebhooks: person.grant.kind == .admin,
+                isAdmin: person.grant.kind == .admin,
                 unclaimed: try unclaimed.elements("purchases").map(FoundPurchase.init),
                 hasMore: unclaimed["more"]?.bool ?? false
             )
@@ -149,6 +149,31 @@ struct DashboardVisit: Sendable {
         )
     }
 
+    /// The latest events of an app.
+    func events() async throws -> Response {
+        let place = try place()
+        let latest = QueryItem(name: "latest", value: "\(EventsPage.most)")
+        return respond(EventsPage.page(place, try await events(of: place, latest)))
+    }
+
+    /// The events after the one that the browser read last.
+    func eventStream() async throws -> Response {
+        let place = try place()
+        let request = call.request
+        let last = request.headers["Last-Event-ID"] ?? request.queryValue("after")
+        let item =
+            last.map { QueryItem(name: "after", value: $0) }
+            ?? QueryItem(name: "latest", value: "\(EventsPage.most)")
+        return DashboardResponse.stream(
+            EventsPage.stream(place, try await events(of: place, item))
+        )
+    }
+
+    private func events(of place: Place, _ item: QueryItem) async throws -> [EventView] {
+        try await ask("/v1/apps/\(path(place.app))/events", [item]).elements("events")
+            .map(EventView.init).filter { $0.environment == place.environment }
+    }
+
     /// Sends a test message to a webhook, disables it or enables it.
     func change(_ action: WebhookAction) async throws -> Response {
         let place = try place()
@@ -160,6 +185,49 @@ struct DashboardVisit: Sendable {
         return DashboardResponse.redirect(
             to: place.webhooks(after: action.done(isDelivered: isDelivered))
         )
+    }
+
+    /// The backfills and replays of an app, for an admin key.
+    func maintenance() async throws -> Response {
+        let place = try place()
+        guard person.grant.kind == .admin else { throw Problem.keyNotAllowed([.admin]) }
+        let root = "/v1/apps/\(path(place.app))"
+        var (backfills, problem) = ([MaintenanceView](), String?.none)
+        do {
+            backfills = try MaintenanceView.backfills(
+                try await ask("\(root)/backfill", about: place)
+            )
+        } catch let found as Problem where found.status == 409 {
+            problem = [found.title, found.detail].compactMap(\.self).joined(separator: " ")
+        }
+        return respond(
+            MaintenancePage.page(
+                place,
+                backfills: backfills,
+                problem: problem,
+                replay: try MaintenanceView.replay(
+                    try await ask("\(root)/replay", about: place)
+                ),
+                formToken: DashboardSessions.formToken(of: token),
+                done: call.request.queryValue("done").flatMap(MaintenanceAction.init(rawValue:))
+            )
+        )
+    }
+
+    /// Starts a backfill or a replay.
+    func begin(_ action: MaintenanceAction) async throws -> Response {
+        let place = try place()
+        let (route, query) = action.route
+        _ = try await send(
+            Request(
+                method: "POST",
+                path: "/v1/apps/\(path(place.app))/\(route)",
+                query: [QueryItem(name: "environment", value: place.environment)]
+                    + query.map { QueryItem(name: $0.name, value: $0.value) },
+                peer: call.request.peer
+            )
+        )
+        return DashboardResponse.redirect(to: place.maintenance(after: action))
     }
 
     private func respond(_ page: Page) -> Response {
