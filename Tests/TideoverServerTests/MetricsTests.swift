@@ -91,12 +91,14 @@ import TideoverTestProcesses
         let bare = try TestServer()
         #expect(try await !bare.samples().contains { $0.contains("_process_") })
         #expect(try await !bare.samples().contains { $0.contains("_connections_") })
+        #expect(try await !bare.samples().contains { $0.contains("_repetitions_") })
         await bare.close()
         let server = try TestServer(probes: MetricsSample.probes)
         let samples = try await server.samples()
         #expect(samples.contains("tideover_process_start_time_seconds 1777629600.5"))
         #expect(samples.contains("tideover_process_resident_memory_bytes 50000000"))
         #expect(samples.contains("tideover_http_connections_open 7"))
+        #expect(samples.contains("tideover_storage_repetitions_total 2"))
         await server.close()
     }
 
@@ -148,7 +150,8 @@ enum MetricsSample {
             return reading
         },
         droppedLogLines: { 3 },
-        writeAheadLogBytes: { 4_096 }
+        writeAheadLogBytes: { 4_096 },
+        transactionRepetitions: { 2 }
     )
 
     static func live(_ server: TestServer) async throws {

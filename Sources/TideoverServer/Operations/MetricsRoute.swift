@@ -24,6 +24,13 @@ struct MetricsRoute {
         if let bytes = service.probes.writeAheadLogBytes() {
             gauge("wal_bytes", "Size of the database's write-ahead log.", Int(clamping: bytes))
         }
+        if let count = service.probes.transactionRepetitions() {
+            counter(
+                "storage_repetitions_total",
+                "Transactions repeated because the database ended them in favour of others.",
+                count
+            )
+        }
         counter(
             "log_lines_dropped_total",
             "Lines of the log dropped because standard error did not accept them.",

@@ -15,6 +15,9 @@ package struct Probes: Sendable {
     package var droppedLogLines: @Sendable () -> Int
     /// The size of the database's write-ahead log in bytes; nil if there is none.
     package var writeAheadLogBytes: @Sendable () -> Int64?
+    /// The number of transactions that the database ended in favour of others and that were
+    /// repeated; nil if it never ends any.
+    package var transactionRepetitions: @Sendable () -> Int?
 
     package init(
         uptime: @escaping @Sendable () -> Int64 = Self.runtimeClock,
@@ -22,7 +25,8 @@ package struct Probes: Sendable {
         process: @escaping @Sendable () -> ProcessReading? = { nil },
         sockets: @escaping @Sendable () -> SocketReading? = { nil },
         droppedLogLines: @escaping @Sendable () -> Int = { 0 },
-        writeAheadLogBytes: @escaping @Sendable () -> Int64? = { nil }
+        writeAheadLogBytes: @escaping @Sendable () -> Int64? = { nil },
+        transactionRepetitions: @escaping @Sendable () -> Int? = { nil }
     ) {
         self.uptime = uptime
         self.requestID = requestID
@@ -30,6 +34,7 @@ package struct Probes: Sendable {
         self.sockets = sockets
         self.droppedLogLines = droppedLogLines
         self.writeAheadLogBytes = writeAheadLogBytes
+        self.transactionRepetitions = transactionRepetitions
     }
 
     /// The monotonic clock of the Swift runtime, starting at its first use.

@@ -45,6 +45,14 @@ enum OpenStorage {
         }
     }
 
+    /// The number of repeated transactions; nil for an engine that ends none in favour of another.
+    var repetitionCount: Int? {
+        switch self {
+        case .sqlite: nil
+        case .postgres(let storage): storage.repetitionCount
+        }
+    }
+
     // MARK: Checking
 
     /// Checks the database and returns the line for the log.

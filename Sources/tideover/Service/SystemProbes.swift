@@ -23,7 +23,8 @@ final class SystemProbes: Sendable {
             process: { self.process },
             sockets: { self.server.withLock { $0 }.map { SocketReading($0.statistics) } },
             droppedLogLines: { self.log.droppedCount },
-            writeAheadLogBytes: { self.storage.logByteCount }
+            writeAheadLogBytes: { self.storage.logByteCount },
+            transactionRepetitions: { self.storage.repetitionCount }
         )
     }
 
