@@ -270,8 +270,10 @@ targets += [
     tests(
         "TideoverPostgreSQLTests",
         [
-            "TideoverPostgreSQL", "TideoverCore", "TideoverRehearsal", "TideoverSandbox",
-            "TideoverStorage", "TideoverStorageConformance", "CTideoverPostgreSQL",
+            "TideoverPostgreSQL", "TideoverCore", "TideoverHTTP", "TideoverHTTPClient",
+            "TideoverJSON", "TideoverRehearsal", "TideoverSandbox",
+            "TideoverStorage", "TideoverStorageConformance", "TideoverTestProcesses",
+            "CTideoverPostgreSQL",
         ]
     ),
     // level 4

@@ -394,6 +394,10 @@ package final class PostgreSQLStorage: Storage {
         try readSessions.read { session throws(StorageError) in try session.keys() }
     }
 
+    package func sharedChanges() throws(StorageError) -> SharedChanges? {
+        try readSessions.read { session throws(StorageError) in try session.sharedChanges() }
+    }
+
     package func policyVersions(
         app: String,
         environment: Environment

@@ -363,6 +363,12 @@ final class ReadSession {
         return try connection.ask(SQL.bookmark, in: scope, .text(key.name)).first { $0.bytes(0) }
     }
 
+    func sharedChanges() throws(StorageError) -> SharedChanges? {
+        try connection.ask(SQL.sharedChanges).first {
+            SharedChanges(keys: $0.integer(0), policyVersions: $0.integer(1))
+        }
+    }
+
     func counts(app: String) throws(StorageError) -> [Tally: Int64] {
         let found = try connection.ask(SQL.tallies, .text(app)).all { row throws(StorageError) in
             let name = row.text(0)

@@ -560,6 +560,14 @@ enum SQL {
         SELECT id, digest, kind, apps, name, created_at, revoked_at FROM api_key ORDER BY id
         """
 
+    // MARK: Changes by other servers
+
+    /// No row of these tables is ever removed, and a revoked key stays revoked.
+    static let sharedChanges: StaticString = """
+        SELECT (SELECT count(*) + count(revoked_at) FROM api_key),
+            (SELECT count(*) FROM policy_version)
+        """
+
     // MARK: Read
 
     static let evidence: StaticString = """

@@ -422,6 +422,9 @@ package final class SQLiteStorage: Storage {
         try readSessions.read { readSession throws(StorageError) in try readSession.keys() }
     }
 
+    /// Nil: the lock of the file keeps other processes out.
+    package func sharedChanges() -> SharedChanges? { nil }
+
     package func policyVersions(
         app: String,
         environment: Environment

@@ -252,6 +252,10 @@ package protocol Storage: WebhookStorage {
     /// instant. Returns nil for an unknown id.
     func revokeKey(_ id: String, at now: Instant) async throws(StorageError) -> KeyRecord?
 
+    /// Returns what to compare for changes by other servers; nil if no other process can change
+    /// this storage.
+    func sharedChanges() throws(StorageError) -> SharedChanges?
+
     /// Finishes pending operations and releases files and locks. Later calls throw `closed`;
     /// closing again has no effect.
     func close() async

@@ -115,6 +115,30 @@ import TideoverStorage
         }
     }
 
+    @Test func `see a change of keys and policies by its number`() async throws {
+        try await withServers(TestDatabase()) { servers in
+            var seen = [try #require(try servers[1].sharedChanges())]
+            func see() throws { seen.append(try #require(try servers[1].sharedChanges())) }
+            let key = KeyRecord(
+                id: "k",
+                digest: Array(repeating: 7, count: KeyRecord.digestCount),
+                kind: .secret,
+                apps: [],
+                name: "",
+                createdAt: Work.start
+            )
+            try await servers[0].add(key)
+            try see()
+            _ = try await servers[0].revokeKey("k", at: Work.start)
+            try see()
+            let version = PolicyVersion(effectiveAt: Work.start, fingerprint: "p", form: [])
+            _ = try await servers[0].record(version, app: Work.app, environment: .production)
+            try see()
+            #expect(seen.map(\.keys) == [0, 1, 2, 2])
+            #expect(seen.map(\.policyVersions) == [0, 0, 0, 1])
+        }
+    }
+
     @Test func `give a webhook to one of them`() async throws {
         try await withServers(TestDatabase()) { servers in
             let key = WebhookKey(app: Work.app, id: "hooks")

@@ -230,17 +230,17 @@ import TideoverStorage
     @Test func `an app has a key when a public or secret key opens it`() {
         var table = KeyTable([record(1, .admin), record(2, apps: ["chess"], revoked: true)])
         #expect(!table.hasKey(for: "chess"))
-        table.learn(record(3, .public, apps: ["chess", "go"]))
+        table.learn([record(3, .public, apps: ["chess", "go"])])
         #expect(table.hasKey(for: "chess"))
         #expect(!table.hasKey(for: "cards"))
-        table.learn(record(4))
+        table.learn([record(4)])
         #expect(table.hasKey(for: "cards"))
     }
 
     @Test func `a revoked key stays revoked when an older record arrives`() {
         var table = KeyTable([record(1)])
-        table.learn(record(1, revoked: true))
-        table.learn(record(1))
+        table.learn([record(1, revoked: true)])
+        table.learn([record(1)])
         #expect(!table.hasKey(for: "cards"))
         #expect(table.all == [record(1, revoked: true)])
     }

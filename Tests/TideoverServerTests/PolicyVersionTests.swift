@@ -156,6 +156,25 @@ import TideoverStorage
         await again.close()
     }
 
+    @Test func `a server that adopts recorded rules answers by the newest and records none`()
+        async throws
+    {
+        let server = try await changedLife()
+        let before = try versions(server)
+        await server.storage.close()
+        let adopting = try TestServer(
+            policy: Self.strict,
+            folder: server.folder,
+            store: server.store,
+            now: Self.changed + .days(1),
+            adoptsRules: true
+        )
+        try await adopting.service.recordPolicyVersions()
+        #expect(try await adopting.premium() == "grace keptByPolicy access")
+        #expect(try versions(adopting) == before)
+        await adopting.close()
+    }
+
     @Test func `a clock set back leaves the present policy in effect`() async throws {
         let server = try await changedLife()
         #expect(try await server.premium() == "grace keptByPolicy access")

@@ -56,6 +56,7 @@ final class TestServer: Sendable {
         webhooks: @Sendable (TestClock) -> WebhookSetup = { _ in WebhookSetup() },
         revocation: (list: RevocationList, checks: RevocationChecks)? = nil,
         dashboard: Bool = false,
+        adoptsRules: Bool = false,
         storeSigner: @escaping TokenSigner = { _ in Array(repeating: 0, count: 64) },
         sleep: (@Sendable (TestClock) -> Sleep)? = nil
     ) throws {
@@ -114,6 +115,7 @@ final class TestServer: Sendable {
             verifications: verifications,
             clients: clients,
             access: ["cards": [Self.silentStore(storeSigner)]],
+            adoptsRules: adoptsRules,
             reload: { .applied(needRestart: [], notices: []) },
             copier: storage.copier,
             webhooks: webhooks(clock),

@@ -219,6 +219,8 @@ struct ForgetfulStorage: Storage {
 
     func keys() throws(StorageError) -> [KeyRecord] { [] }
 
+    func sharedChanges() throws(StorageError) -> SharedChanges? { nil }
+
     func add(_ key: KeyRecord) async throws(StorageError) {}
 
     func revokeKey(_ id: String, at now: Instant) async throws(StorageError) -> KeyRecord? { nil }

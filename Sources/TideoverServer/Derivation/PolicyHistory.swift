@@ -96,6 +96,9 @@ struct PolicyHistory: Sendable {
         versions.last { $0.effectiveAt <= instant } ?? versions[0]
     }
 
+    /// Returns whether it has all of some versions.
+    func contains(_ others: [PolicyVersion]) -> Bool { others.allSatisfy(versions.contains) }
+
     /// Returns whether a version is the first, so that it also applies to all time before it.
     func isFirst(_ version: PolicyVersion) -> Bool { version == versions[0] }
 
@@ -164,22 +167,42 @@ extension App {
         policyHistories[environment] ?? PolicyHistory(rules)
     }
 
-    /// Returns the app with the stored versions.
+    /// Returns the app with the stored versions. With `adopting`, the newest of them replaces its
+    /// own catalogue and policy.
     ///
     /// - Throws: `StorageError` if they cannot be read.
-    func withHistory(from storage: some Storage, now: Instant) throws(StorageError) -> App {
-        var app = self
+    func withHistory(
+        from storage: some Storage,
+        now: Instant,
+        adopting: Bool = false
+    ) throws(StorageError) -> App {
+        var recorded: [Environment: [PolicyVersion]] = [:]
         for environment in environments {
-            let recorded = try storage.policyVersions(app: id, environment: environment)
-            do throws(FormError) {
-                let history = try PolicyHistory(rules, recorded: recorded, now: now)
-                app.policyHistories[environment] = history
-            } catch {
-                let detail = "a version of the policy of \(id) cannot be read: \(error)"
-                throw StorageError(.corrupt, place: "policy_version", detail: detail)
-            }
+            recorded[environment] = try storage.policyVersions(app: id, environment: environment)
         }
-        return app
+        do throws(FormError) {
+            var app = adopting ? try adoptingNewest(of: recorded.values.joined(), now: now) : self
+            for (environment, versions) in recorded {
+                app.policyHistories[environment] =
+                    try PolicyHistory(app.rules, recorded: versions, now: now)
+            }
+            return app
+        } catch {
+            let detail = "a version of the policy of \(id) cannot be read: \(error)"
+            throw StorageError(.corrupt, place: "policy_version", detail: detail)
+        }
+    }
+
+    private func adoptingNewest(
+        of recorded: some Sequence<PolicyVersion>,
+        now: Instant
+    ) throws(FormError) -> App {
+        let newest = recorded.filter { $0.effectiveAt <= now }.max {
+            $0.effectiveAt < $1.effectiveAt
+        }
+        return try newest.map { version throws(FormError) in
+            applying(try AppRules(recorded: version))
+        } ?? self
     }
 }
 

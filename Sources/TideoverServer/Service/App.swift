@@ -86,6 +86,26 @@ package struct App: Sendable {
         formerFingerprints = Set(fingerprints.dropLast())
     }
 
+    /// Returns the app with another catalogue and policy.
+    func applying(_ rules: AppRules) -> App {
+        App(
+            id: id,
+            environments: environments,
+            catalogue: rules.catalogue,
+            policy: rules.policy,
+            appStore: appStore,
+            googlePlay: googlePlay,
+            playChoices: playChoices,
+            revenueCat: revenueCat,
+            revenueCatSDK: revenueCatSDK,
+            backfill: backfill,
+            consumption: consumption,
+            silence: silence,
+            languages: languages,
+            passes: passes
+        )
+    }
+
     /// The stores in which it is sold.
     var stores: [Store] {
         (appStore == nil ? [] : [.appStore]) + (googlePlay == nil ? [] : [.googlePlay])

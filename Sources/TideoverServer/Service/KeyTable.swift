@@ -43,10 +43,11 @@ package struct KeyTable: Sendable {
     /// All keys ever stored, by id.
     package var all: [KeyRecord] { records.values.sorted { $0.id < $1.id } }
 
-    /// Updates a stored key; a revoked key stays revoked.
-    package mutating func learn(_ record: KeyRecord) {
-        guard records[record.id]?.revokedAt == nil else { return }
-        records[record.id] = record
+    /// Updates stored keys; a revoked key stays revoked.
+    package mutating func learn(_ stored: [KeyRecord]) {
+        for record in stored where records[record.id]?.revokedAt == nil {
+            records[record.id] = record
+        }
         sift()
     }
 

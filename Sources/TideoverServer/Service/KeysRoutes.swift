@@ -7,7 +7,8 @@ import TideoverStorage
 
 /// Answers `GET` and `POST /v1/keys`, and `DELETE /v1/keys/{id}`.
 ///
-/// Only this service changes its storage, so the keys in memory are always current.
+/// The keys in memory are current at once for changes by this server, and for those by another one
+/// after `ChangeFollower` has read them.
 struct KeysRoutes: Sendable {
     let keys: Locked<KeyTable>
     let storage: any Storage
@@ -50,7 +51,7 @@ struct KeysRoutes: Sendable {
     }
 
     private func learn(_ record: KeyRecord, _ event: String) {
-        keys.withLock { $0.learn(record) }
+        keys.withLock { $0.learn([record]) }
         log(LogLine(.info, event, code: record.kind.rawValue, detail: record.id))
     }
 }

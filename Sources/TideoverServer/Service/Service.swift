@@ -76,6 +76,8 @@ package struct Service: Sendable {
     ///   - clients: The limits of one client's rejected notifications.
     ///   - access: The access to the stores, by app.
     ///   - former: The service that this one replaces; keys and counters continue.
+    ///   - adoptsRules: Whether the newest recorded catalogue and policy of an app replace those of
+    ///     `apps`.
     ///   - reload: Reloads the configuration on request.
     ///   - copier: Copies the database.
     ///   - webhooks: The configured webhooks, and the connection to receivers.
@@ -99,6 +101,7 @@ package struct Service: Sendable {
         clients: ClientLimits = ClientLimits(),
         access: [String: [StoreAccess]] = [:],
         succeeding former: Service? = nil,
+        adoptsRules: Bool = false,
         reload: Reload? = nil,
         copier: DatabaseCopier? = nil,
         webhooks: WebhookSetup = WebhookSetup(),
@@ -111,7 +114,7 @@ package struct Service: Sendable {
         let metrics = former?.metrics ?? Metrics()
         let now = clock()
         let apps = try apps.map { app throws(StorageError) in
-            var app = try app.withHistory(from: storage, now: now)
+            var app = try app.withHistory(from: storage, now: now, adopting: adoptsRules)
             let watch = StoreClockWatch(
                 app: app.id,
                 metrics: metrics,

@@ -135,6 +135,10 @@ struct WatchedStorage: Storage {
         try read { storage throws(StorageError) in try storage.keys() }
     }
 
+    func sharedChanges() throws(StorageError) -> SharedChanges? {
+        try read { storage throws(StorageError) in try storage.sharedChanges() }
+    }
+
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {
         try read { storage throws(StorageError) in try storage.row(of: customer) }
     }

@@ -99,7 +99,10 @@ enum Serve {
             trustedProxies: configuration.server.trustedProxies,
             log: log
         )
-        let reloader = Reloader(log: log) { former in
+        let reloader = Reloader(log: log) { former, adopting in
+            if let adopting {
+                return try maker.make(adopting, succeeding: former, adoptsRules: true)
+            }
             let configuration = try load(path, arguments, log)
             if followed != nil { try requireSimulated(configuration, path) }
             return try maker.make(configuration, succeeding: former)
@@ -141,6 +144,7 @@ enum Serve {
         StopSignal.on(SIGHUP) { Task { _ = await reloader.reload() } }
         let following = Task { await followed?.run(log: log) }
         await reloader.start(configuration, live)
+        let others = Task { await reloader.followOthers(of: live) }
         log(LogLine(.info, "listening", detail: "http://\(server.address)"))
         await stop.arrival()
         await reloader.refuse()
@@ -150,6 +154,8 @@ enum Serve {
         live.service.endReports()
         await local?.stop()
         await server.stop()
+        others.cancel()
+        await others.value
         await reloader.stop()
         following.cancel()
         await following.value

@@ -3,22 +3,29 @@ import TideoverConfiguration
 import TideoverServer
 import TideoverStorage
 
-/// Reloads the configuration of a running server, one reload at a time.
+/// Replaces the service of a running server, once at a time: after a reload of the configuration,
+/// and to adopt the catalogues and policies that another server recorded.
 actor Reloader {
-    /// Reads the configuration file and creates the service that replaces a former one.
-    typealias Make = @Sendable (_ former: Service) throws -> ServedConfiguration
+    /// Creates the service that replaces a former one, with a configuration whose catalogues and
+    /// policies the recorded ones replace; without one, by the configuration file.
+    typealias Make =
+        @Sendable (_ former: Service, _ adopting: Configuration?) throws -> ServedConfiguration
 
     private let make: Make
     private let log: Log
     private var started: (configuration: Configuration, live: LiveService)?
+    /// The configuration in effect.
+    private var served: Configuration?
     private var work: ServiceWork?
-    /// The replacement of workers that the last reload began.
+    /// The latest replacement of workers.
     private var exchange: Task<Void, Never>?
     private var isStopped = false
     /// Whether reloads are rejected, because the server stops.
     private var isRefusing = false
-    /// The most recently requested reload.
-    private var latest: Task<Reloading, Never>?
+    /// Why the policy of another server could not be adopted.
+    private var failedAdoption: String?
+    /// The most recently requested replacement.
+    private var latest: Task<Void, Never>?
 
     init(log: @escaping Log, _ make: @escaping Make) {
         self.log = log
@@ -28,6 +35,7 @@ actor Reloader {
     /// Starts the workers of the first service. Reloads work only after that.
     func start(_ configuration: Configuration, _ live: LiveService) {
         started = (configuration, live)
+        served = configuration
         work = ServiceWork(live.service, keeping: configuration.retention)
     }
 
@@ -36,11 +44,42 @@ actor Reloader {
 
     /// Applies the current configuration file. If it is invalid, nothing changes.
     func reload() async -> Reloading {
-        let task = Task { [latest] () -> Reloading in
-            _ = await latest?.value
-            return await self.reloadNow()
+        await inTurn { await self.reloadNow() }
+    }
+
+    /// Follows what other servers change in the storage, until cancelled.
+    nonisolated func followOthers(of live: LiveService) async {
+        var follower = ChangeFollower()
+        var isFailing = false
+        while !Task.isCancelled {
+            do throws(StorageError) {
+                if try follower.look(at: live.service) {
+                    await inTurn { await self.adoptNow() }
+                }
+                isFailing = false
+            } catch {
+                let line = LogLine(
+                    .error,
+                    "changes of other servers not read",
+                    code: "storage",
+                    detail: error.description
+                )
+                if !isFailing { log(line) }
+                isFailing = true
+            }
+            try? await Task.sleep(for: ChangeFollower.interval)
         }
-        latest = task
+    }
+
+    /// Does something after everything that was requested before.
+    private func inTurn<Result: Sendable>(
+        _ work: @escaping @Sendable () async -> Result
+    ) async -> Result {
+        let task = Task { [latest] () -> Result in
+            await latest?.value
+            return await work()
+        }
+        latest = Task { _ = await task.value }
         return await task.value
     }
 
@@ -49,17 +88,12 @@ actor Reloader {
     private func reloadNow() async -> Reloading {
         guard let started, !isStopped, !isRefusing else { return Self.refusal }
         do {
-            let next = try make(started.live.service)
+            let next = try make(started.live.service, nil)
             // Recorded before another reload reads the versions.
             await prepare(next.service)
             guard !isStopped, !isRefusing else { return Self.refusal }
             let needRestart = next.configuration.keysNeedingRestart(since: started.configuration)
-            let drained = started.live.replace(by: next.service)
-            // The workers of the last reload start before they are stopped again.
-            exchange = Task { [exchange] in
-                await exchange?.value
-                await exchangeWork(next, after: drained)
-            }
+            replace(started.live, by: next)
             let keys = needRestart.joined(separator: ", ")
             log(
                 needRestart.isEmpty
@@ -71,6 +105,34 @@ actor Reloader {
             let reason = (error as? any ReportableFailure)?.message ?? "\(error)"
             log(LogLine(.error, "configuration not reloaded", detail: reason))
             return .refused(reason)
+        }
+    }
+
+    /// Replaces the service by one with the catalogues and policies that another server recorded.
+    private func adoptNow() {
+        guard let started, let served, !isStopped, !isRefusing else { return }
+        do {
+            // A reload that was requested before may have read it.
+            guard try started.live.service.hasOutdatedRules() else { return }
+            replace(started.live, by: try make(started.live.service, served))
+            log(LogLine(.info, "policy of another server adopted"))
+            failedAdoption = nil
+        } catch {
+            let reason = (error as? any ReportableFailure)?.message ?? "\(error)"
+            // It is repeated each second, and logged once.
+            guard reason != failedAdoption else { return }
+            failedAdoption = reason
+            log(LogLine(.error, "policy of another server not adopted", detail: reason))
+        }
+    }
+
+    private func replace(_ live: LiveService, by next: ServedConfiguration) {
+        served = next.configuration
+        let drained = live.replace(by: next.service)
+        // The workers of the last replacement start before they are stopped again.
+        exchange = Task { [exchange] in
+            await exchange?.value
+            await exchangeWork(next, after: drained)
         }
     }
 

@@ -18,9 +18,11 @@ struct ServiceMaker: Sendable {
     /// The answers about revoked certificates, which outlive a reload.
     let revocations = RevocationList()
 
+    /// Makes the service. With `adoptsRules`, catalogues and policies are the newest recorded ones.
     func make(
         _ configuration: Configuration,
         succeeding former: Service? = nil,
+        adoptsRules: Bool = false,
         reload: Reload? = nil
     ) throws -> ServedConfiguration {
         let passes = try ConfigurationFile.passes(of: configuration)
@@ -57,6 +59,7 @@ struct ServiceMaker: Sendable {
                 ),
                 access: connections.access,
                 succeeding: former,
+                adoptsRules: adoptsRules,
                 reload: reload ?? former?.reload,
                 copier: storage.copier,
                 webhooks: webhooks,

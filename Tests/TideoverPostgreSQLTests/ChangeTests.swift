@@ -1,0 +1,130 @@
+import Foundation
+import Testing
+import TideoverHTTP
+import TideoverJSON
+
+/// What is changed through one server, as the others see it: each is a process of its own.
+@Suite(.onPostgreSQL, .serialized) final class `A change on one server` {
+    /// What docs/postgresql.md promises.
+    private static let bound = Duration.seconds(3)
+    private static let customer = "/v1/apps/cards/customers/u_42"
+    private let database: TestDatabase
+    private let folder = FileManager.default.temporaryDirectory.appending(
+        path: "tideover-change-\(UUID().uuidString)"
+    )
+
+    init() throws {
+        database = try TestDatabase()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    /// Writes the configuration of a server, and returns its path.
+    private func configure(_ name: String, billingRetry: String = "suspend") throws -> String {
+        let file = folder.appending(path: "\(name).json")
+        let text = """
+            { server: { listen: "127.0.0.1:0" }, storage: "\(database.address)",
+              apps: [{ id: "cards", environments: ["sandbox"],
+              appStore: { bundleId: "com.example.cards" },
+              policy: { billingRetry: "\(billingRetry)" },
+              products: { "pro": { entitlements: ["premium"], period: "P1M" } } }] }
+            """
+        try Data(text.utf8).write(to: file)
+        return file.path
+    }
+
+    /// Returns after how long a condition holds; nil if it does not within a minute.
+    private func delay(until holds: () async throws -> Bool) async throws -> Duration? {
+        let begun = ContinuousClock.now
+        while ContinuousClock.now - begun < .seconds(60) {
+            if try await holds() { return ContinuousClock.now - begun }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        return nil
+    }
+
+    private func field(_ name: String, of response: Response) throws -> String {
+        try #require(try JSONDocument(response.body).root[name]?.string)
+    }
+
+    @Test func `adds and revokes a key for all of them`() async throws {
+        let path = try configure("both")
+        let admin = try RunningServer.run("keys", "add", "--kind", "admin", "--config", path)
+        let (one, other) = (try RunningServer(path), try RunningServer(path))
+        defer { for server in [one, other] { server.kill() } }
+        let wish = #"{"kind": "secret"}"#
+        let made = try await one.ask("/v1/keys", "POST", key: admin, body: wish)
+        let (key, id) = (try field("key", of: made), try field("id", of: made))
+        func status() async throws -> Int {
+            try await other.ask(Self.customer, key: key).status
+        }
+        let added = try await delay { try await status() == 200 }
+        #expect(try #require(added) <= Self.bound)
+
+        let revoked = try await one.ask("/v1/keys/\(id)", "DELETE", key: admin)
+        #expect(revoked.status == 200)
+        let ended = try await delay { try await status() == 401 }
+        #expect(try #require(ended) <= Self.bound)
+    }
+
+    @Test func `revokes a key also by a command beside the servers`() async throws {
+        let path = try configure("both")
+        let key = try RunningServer.run("keys", "add", "--kind", "secret", "--config", path)
+        let server = try RunningServer(path)
+        defer { server.kill() }
+        #expect(try await server.ask(Self.customer, key: key).status == 200)
+        let list = try RunningServer.run("keys", "list", "--json", "--config", path)
+        let id = try #require(try JSONDocument(Array(list.utf8)).root["keys"]?[0]?["id"]?.string)
+        _ = try RunningServer.run("keys", "revoke", id, "--config", path)
+        let ended = try await delay {
+            try await server.ask(Self.customer, key: key).status == 401
+        }
+        #expect(try #require(ended) <= Self.bound)
+    }
+
+    @Test func `gives its policy to all of them, also to one with an older configuration`()
+        async throws
+    {
+        let older = try configure("older")
+        let key = try RunningServer.run("keys", "add", "--kind", "secret", "--config", older)
+        let first = try RunningServer(older)
+        func policy(_ server: RunningServer) async throws -> String {
+            let answer = try await server.ask(Self.customer + "/explain", key: key)
+            let version = try JSONDocument(answer.body).root["policyVersion"]
+            return try #require(version?["fingerprint"]?.string)
+        }
+        let old = try await policy(first)
+        let second = try RunningServer(try configure("newer", billingRetry: "keep 7d"))
+        defer { second.kill() }
+        let new = try await policy(second)
+        #expect(new != old)
+        let seen = try await delay { try await policy(first) == new }
+        #expect(try #require(seen) <= Self.bound)
+        // It keeps that policy, and the other server never gets the older one back.
+        try await Task.sleep(for: Self.bound)
+        #expect(try await policy(first) == new)
+        #expect(try await policy(second) == new)
+        let log = first.stop()
+        #expect(log.split(separator: "policy of another server adopted").count == 2)
+    }
+
+    @Test func `adds and disables a webhook for all of them`() async throws {
+        let path = try configure("both")
+        let admin = try RunningServer.run("keys", "add", "--kind", "admin", "--config", path)
+        let (one, other) = (try RunningServer(path), try RunningServer(path))
+        defer { for server in [one, other] { server.kill() } }
+        let hooks = "/v1/apps/cards/webhooks"
+        let wish = #"{"url": "https://example.com/hooks"}"#
+        let made = try await one.ask(hooks, "POST", key: admin, body: wish)
+        let id = try field("id", of: made)
+        func listed() async throws -> JSONNode? {
+            try JSONDocument(try await other.ask(hooks, key: admin).body).root["webhooks"]?[0]
+        }
+        #expect(try await listed()?["id"]?.string == id)
+        #expect(try await listed()?["disabled"]?.string == nil)
+        let disabled = try await one.ask("\(hooks)/\(id)/disable", "POST", key: admin)
+        #expect(disabled.status == 200)
+        #expect(try await listed()?["disabled"]?.string == "operator")
+    }
+}
