@@ -13,6 +13,9 @@ package import TideoverStorage
 package final class PostgreSQLStorage: Storage {
     /// Where the database is, without secrets.
     package let place: String
+    /// The number of the last step of its schema, if a newer version applied it; this one can work
+    /// with it.
+    package let newerSchema: Int?
     /// Nil if the database was opened read-only.
     private let writer: Writer?
     let readSessions: ReadSessionPool
@@ -29,7 +32,7 @@ package final class PostgreSQLStorage: Storage {
     /// libpq finds one in the file that `passfile` names.
     ///
     /// - Throws: `unavailable` if no server that can write answers, `notPermitted` for a refused
-    ///   user or an unusable address, `newerSchema` for a database of a newer version,
+    ///   user or an unusable address, `newerSchema` for a database that needs a newer version,
     ///   `olderSchema` or `notAStorage` without current tables if none are made.
     package init(
         address: String,
@@ -38,11 +41,10 @@ package final class PostgreSQLStorage: Storage {
     ) throws(StorageError) {
         let address = try PostgreSQLAddress(address)
         let connection = try Self.connect(address, options)
-        if makesTables {
-            try Migration.prepare(connection)
-        } else {
-            try Migration.requireCurrent(connection)
-        }
+        let schema =
+            makesTables
+            ? try Migration.prepare(connection) : try Migration.requireCurrent(connection)
+        newerSchema = schema > Migration.latest ? schema : nil
         let readSessions = try ReadSessionPool(address, options: options)
         self.readSessions = readSessions
         place = address.place
@@ -62,7 +64,8 @@ package final class PostgreSQLStorage: Storage {
         throws(StorageError)
     {
         let address = try PostgreSQLAddress(address)
-        try Migration.requireCurrent(try Self.connect(address, options))
+        let schema = try Migration.requireCurrent(try Self.connect(address, options))
+        newerSchema = schema > Migration.latest ? schema : nil
         readSessions = try ReadSessionPool(address, options: options)
         place = address.place
         writer = nil

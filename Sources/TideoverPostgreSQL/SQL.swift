@@ -40,6 +40,11 @@ enum SQL {
         """
     static let schema: StaticString = "SELECT version FROM tideover_schema WHERE id = 1"
     static let setSchema: StaticString = "UPDATE tideover_schema SET version = $1 WHERE id = 1"
+    static let minimum: StaticString = "SELECT minimum FROM tideover_schema WHERE id = 1"
+    /// A step never admits a version again that an earlier one excluded.
+    static let setMinimum: StaticString = """
+        UPDATE tideover_schema SET minimum = greatest(minimum, $1) WHERE id = 1
+        """
 
     // MARK: One lineage, one customer
 

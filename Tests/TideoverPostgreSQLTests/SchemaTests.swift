@@ -5,9 +5,9 @@ import TideoverStorage
 
 @Suite struct `The steps of the schema` {
     @Test func `a released step never changes`() {
-        let known: [UInt64] = [0xF3B1_5778_8987_251D]
+        let known: [UInt64] = [0xF3B1_5778_8987_251D, 0x8405_77FE_2F82_48E5]
         #expect(Migration.all.map { Self.fingerprint(of: $0.statements) } == known)
-        #expect(Migration.all.map(\.number) == Array(1...1))
+        #expect(Migration.all.map(\.number) == Array(1...2))
     }
 
     /// FNV-1a: it must detect changes, but need not resist attacks.
@@ -29,11 +29,83 @@ import TideoverStorage
         #expect(try version.all { Int($0.integer(0)) } == [Migration.latest])
     }
 
+    /// A step of a newer version that leaves everything in place that this one uses.
+    private static let additive = Migration(
+        number: Migration.latest + 1,
+        statements: [
+            "ALTER TABLE customer ADD COLUMN colour text COLLATE \"C\" NOT NULL DEFAULT 'red'",
+            "CREATE TABLE shape (name text COLLATE \"C\" NOT NULL PRIMARY KEY)",
+        ]
+    )
+
+    /// A step of a newer version that removes what this one uses.
+    private static let breaking = Migration(
+        number: Migration.latest + 1,
+        minimum: Migration.latest + 1,
+        statements: ["ALTER TABLE customer DROP COLUMN presented"]
+    )
+
     @Test(.onPostgreSQL)
-    func `a database of a newer version is not opened`() async throws {
+    func `a server works on while a newer version upgrades its database, and after a restart`()
+        async throws
+    {
+        let database = try TestDatabase()
+        let running = try PostgreSQLStorage(address: database.address)
+        #expect(running.newerSchema == nil)
+        _ = try await running.commit(Work.commit(1), derive: Work.derive)
+        try database.connect().upgrade(Self.additive)
+        _ = try await running.commit(Work.commit(2), derive: Work.derive)
+        await running.close()
+
+        for opening in Opening.allCases { #expect(opening.refusal(database.address) == nil) }
+        let restarted = try PostgreSQLStorage(address: database.address)
+        #expect(restarted.newerSchema == Migration.latest + 1)
+        let rows = try await restarted.commit(Work.commit(3), derive: Work.derive).rows
+        #expect(rows.map(\.version) == [3])
+        await restarted.close()
+        // It did not take the newer steps back.
+        let version = try database.connect().ask("SELECT version FROM tideover_schema")
+        #expect(try version.first { Int($0.integer(0)) } == Migration.latest + 1)
+    }
+
+    @Test(.onPostgreSQL)
+    func `a database of the first step is brought up to date, with its data`() async throws {
+        let database = try TestDatabase()
+        try Migration.prepare(try database.connect(), steps: [Migration.all[0]])
+        try database.run("INSERT INTO app_lock (app) VALUES ('cards')")
+        #expect(
+            Opening.forReading.refusal(database.address)
+                == .olderSchema(found: 1, known: Migration.latest)
+        )
+        let storage = try PostgreSQLStorage(address: database.address)
+        #expect(storage.newerSchema == nil)
+        _ = try await storage.commit(Work.commit(1), derive: Work.derive)
+        await storage.close()
+    }
+
+    @Test(.onPostgreSQL)
+    func `a refusal names the version that is needed`() async throws {
         let database = try TestDatabase()
         await (try await database.open()).close()
-        try database.run("UPDATE tideover_schema SET version = version + 1")
+        let further = Migration(
+            number: Migration.latest + 2,
+            statements: ["CREATE TABLE shape (name text COLLATE \"C\" NOT NULL PRIMARY KEY)"]
+        )
+        // An additive step after a breaking one does not admit older versions again.
+        try database.connect().upgrade(Self.breaking, further)
+        let error = #expect(throws: StorageError.self) {
+            try PostgreSQLStorage(address: database.address)
+        }
+        #expect(
+            error?.detail == "a version that knows schema \(Migration.latest + 1) is needed"
+        )
+    }
+
+    @Test(.onPostgreSQL)
+    func `a database that needs a newer version is not opened`() async throws {
+        let database = try TestDatabase()
+        await (try await database.open()).close()
+        try database.connect().upgrade(Self.breaking)
         let (found, known) = (Migration.latest + 1, Migration.latest)
         for opening in Opening.allCases {
             #expect(
@@ -80,5 +152,12 @@ import TideoverStorage
                 return error.reason
             }
         }
+    }
+}
+
+extension Connection {
+    /// Applies steps of a made-up newer version.
+    fileprivate func upgrade(_ steps: Migration...) throws(StorageError) {
+        try Migration.prepare(self, steps: Migration.all + steps)
     }
 }

@@ -1,70 +1,111 @@
 package import TideoverStorage
 
 /// One step of the schema. A released step never changes; a later change is a new step.
+///
+/// Servers of the version before a step keep running while the next version applies it, and may be
+/// started again. So a step only adds: tables, indexes, columns that are null or have a default. A
+/// later version, released once no server needs the old form, removes it in a step with a
+/// `minimum`.
 package struct Migration: Sendable {
     /// Rises from 1; the table `tideover_schema` has the number of the last step.
     package let number: Int
+    /// The lowest last step of a program that can use a database with this step. It is this step's
+    /// number if the step removes or changes what earlier programs use.
+    package let minimum: Int
     package let statements: [StaticString]
 
-    package static let all = [first]
+    package init(number: Int, minimum: Int = 1, statements: [StaticString]) {
+        self.number = number
+        self.minimum = minimum
+        self.statements = statements
+    }
+
+    package static let all = [first, second]
 
     /// The number of the last step.
     package static let latest = all.last?.number ?? 0
 
     private static let mostAttempts = 5
 
-    /// Brings the schema up to date, in one transaction.
+    /// Brings the schema up to date, in one transaction, and returns the number of its last step.
+    /// That is more than `latest` if a newer version applied steps which this one can work with.
     ///
     /// Servers that start together wait for one another at the row of `tideover_schema`, so each
     /// step is applied once. It is a row, not an advisory lock of the session, because a pooler
     /// may give each transaction another session.
     ///
-    /// - Throws: `newerSchema` for a database of a newer version, which is not changed;
+    /// - Throws: `newerSchema` for a database that needs a newer version, which is not changed;
     ///   `notAStorage` if a table of another program has a name of ours.
-    package static func prepare(_ connection: Connection) throws(StorageError) {
-        for attempt in 1... {
+    @discardableResult
+    package static func prepare(
+        _ connection: Connection,
+        steps: [Migration] = all
+    ) throws(StorageError) -> Int {
+        var attempt = 1
+        while true {
             do {
-                return try apply(on: connection)
+                return try apply(steps, on: connection)
             } catch {
                 if connection.isUsable { try connection.rollBack() }
                 // Two servers that create the first table at once: one of them fails.
                 let isRace = error.reason == .refused || connection.hadConflict
                 guard isRace, attempt < mostAttempts else { throw error }
+                attempt += 1
             }
         }
     }
 
-    private static func apply(on connection: Connection) throws(StorageError) {
+    private static func apply(
+        _ steps: [Migration],
+        on connection: Connection
+    ) throws(StorageError) -> Int {
         try connection.ask(SQL.begin)
         try connection.ask(SQL.createSchemaTable)
         try connection.ask(SQL.insertSchemaRow)
         let found = Int(try connection.ask(SQL.lockSchema).first { $0.integer(0) } ?? 0)
-        guard found <= latest else {
+        let missing = steps.filter { $0.number > found }
+        if missing.isEmpty { try requireUsable(found, connection) }
+        for step in missing {
+            for statement in step.statements { try connection.ask(statement) }
+            try connection.ask(SQL.setSchema, .integer(Int64(step.number)))
+            if step.minimum > 1 {
+                try connection.ask(SQL.setMinimum, .integer(Int64(step.minimum)))
+            }
+        }
+        try connection.ask(SQL.commit)
+        try connection.wait()
+        return missing.last?.number ?? found
+    }
+
+    /// Throws unless every step has been applied; returns the number of the last one.
+    ///
+    /// - Throws: `olderSchema`, `newerSchema`; `notAStorage` if there are no tables.
+    @discardableResult
+    static func requireCurrent(_ connection: Connection) throws(StorageError) -> Int {
+        let found = Int(try connection.ask(SQL.schema).first { $0.integer(0) } ?? 0)
+        guard found >= latest else {
             throw StorageError(
-                .newerSchema(found: found, known: latest),
+                .olderSchema(found: found, known: latest),
                 place: connection.place
             )
         }
-        for migration in all where migration.number > found {
-            for statement in migration.statements { try connection.ask(statement) }
-        }
-        if found < latest { try connection.ask(SQL.setSchema, .integer(Int64(latest))) }
-        try connection.ask(SQL.commit)
-        try connection.wait()
+        try requireUsable(found, connection)
+        return found
     }
 
-    /// Throws unless every step has been applied.
-    ///
-    /// - Throws: `olderSchema`, `newerSchema`; `notAStorage` if there are no tables.
-    static func requireCurrent(_ connection: Connection) throws(StorageError) {
-        let answer = try connection.ask(SQL.schema)
-        let found = Int(try answer.first { $0.integer(0) } ?? 0)
-        guard found != latest else { return }
+    /// Throws `newerSchema` if a step that was applied needs a newer version.
+    private static func requireUsable(
+        _ found: Int,
+        _ connection: Connection
+    ) throws(StorageError) {
+        // A newer database has the column; that of the first step lacks it.
+        guard found > latest else { return }
+        let minimum = Int(try connection.ask(SQL.minimum).first { $0.integer(0) } ?? .max)
+        guard minimum > latest else { return }
         throw StorageError(
-            found > latest
-                ? .newerSchema(found: found, known: latest)
-                : .olderSchema(found: found, known: latest),
-            place: connection.place
+            .newerSchema(found: found, known: latest),
+            place: connection.place,
+            detail: "a version that knows schema \(minimum) is needed"
         )
     }
 }

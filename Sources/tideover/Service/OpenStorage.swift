@@ -60,8 +60,15 @@ enum OpenStorage {
         switch self {
         case .sqlite(let storage): Self.check(storage)
         case .postgres(let storage):
-            LogLine(.info, "database connected", detail: storage.place)
+            LogLine(.info, "database connected", detail: storage.place + Self.note(on: storage))
         }
+    }
+
+    /// Says that a newer version upgraded a database; empty if none did.
+    private static func note(on storage: PostgreSQLStorage) -> String {
+        storage.newerSchema.map {
+            ", with schema \($0) of a newer version, which this one can work with"
+        } ?? ""
     }
 
     /// A larger database is not checked, because reading it would delay the start by seconds.
