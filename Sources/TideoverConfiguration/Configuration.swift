@@ -21,6 +21,8 @@ package struct Configuration: Hashable, Sendable {
     package let isDashboardEnabled: Bool
     /// One sentence for each setting that has no effect or is probably a mistake.
     package let notices: [String]
+    /// Equal on servers whose files and environments set the same; empty if created in code.
+    package internal(set) var fingerprint = ""
 
     /// Creates a configuration in code, without the validation of a file.
     package init(

@@ -84,8 +84,10 @@ extension Configuration {
             throw ConfigurationProblems(notDocument: error, file: file)
         }
         let reading = ConfigurationReading(file: file, environment: environment)
-        let configuration = reading.read(document.root, readFile)
+        var configuration = reading.read(document.root, readFile)
         guard reading.problems.isEmpty else { throw ConfigurationProblems(of: reading) }
+        let settings = reading.records.map { $0.setting(in: file) }
+        configuration.fingerprint = configuration.fingerprint(of: settings)
         return (configuration, reading)
     }
 }

@@ -21,7 +21,7 @@ package final class PostgreSQLStorage: Storage {
     let readSessions: ReadSessionPool
 
     /// The name in `app_lock` for data without an app.
-    private static let noApp = ""
+    static let noApp = ""
 
     /// How many milliseconds longer than the database's own timeout an answer is awaited.
     static let grace: Int64 = 2_000

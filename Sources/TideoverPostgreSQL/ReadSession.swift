@@ -369,6 +369,16 @@ final class ReadSession {
         }
     }
 
+    func servers() throws(StorageError) -> [ServerRecord] {
+        let answer = try connection.ask(
+            SQL.servers,
+            .integer(PostgreSQLStorage.serverLifetime)
+        )
+        return try answer.all {
+            ServerRecord(id: $0.text(0), version: $0.text(1), configuration: $0.text(2))
+        }
+    }
+
     func counts(app: String) throws(StorageError) -> [Tally: Int64] {
         let found = try connection.ask(SQL.tallies, .text(app)).all { row throws(StorageError) in
             let name = row.text(0)

@@ -573,6 +573,28 @@ enum SQL {
             (SELECT count(*) FROM policy_version)
         """
 
+    // MARK: Servers
+
+    static let putServer: StaticString = """
+        INSERT INTO server (id, version, schema_number, configuration, seen_at)
+        VALUES ($1, $2, $3, $4, (extract(epoch FROM now()) * 1000)::bigint)
+        ON CONFLICT (id) DO UPDATE SET version = excluded.version,
+            schema_number = excluded.schema_number, configuration = excluded.configuration,
+            seen_at = excluded.seen_at
+        """
+    static let removeSilentServers: StaticString = """
+        DELETE FROM server WHERE seen_at < (extract(epoch FROM now()) * 1000)::bigint - $1
+        """
+    static let removeServer: StaticString = "DELETE FROM server WHERE id = $1"
+    static let servers: StaticString = """
+        SELECT id, version, configuration FROM server
+        WHERE seen_at >= (extract(epoch FROM now()) * 1000)::bigint - $1 ORDER BY id
+        """
+    static let olderServers: StaticString = """
+        SELECT count(*) FROM server WHERE schema_number < $1
+        AND seen_at >= (extract(epoch FROM now()) * 1000)::bigint - $2
+        """
+
     // MARK: Read
 
     static let evidence: StaticString = """

@@ -109,6 +109,38 @@ import TideoverJSON
         #expect(log.split(separator: "policy of another server adopted").count == 2)
     }
 
+    @Test func `of its configuration is reported by all of them, until it stops`() async throws {
+        let path = try configure("one")
+        let key = try RunningServer.run("keys", "add", "--kind", "secret", "--config", path)
+        let (one, same) = (try RunningServer(path), try RunningServer(path))
+        defer { for server in [one, same] { server.kill() } }
+        func reading(_ server: RunningServer) async throws -> String? {
+            let answer = try await server.ask("/readyz", key: key)
+            #expect(answer.status == 200)
+            return try JSONDocument(answer.body).root["checks"]?["configuration"]?.string
+        }
+        func doctor() throws -> JSONNode? {
+            let text = try RunningServer.run("doctor", "--offline", "--json", "--config", path)
+            let findings = try JSONDocument(Array(text.utf8)).root["findings"]
+            return findings?.elements.first { $0["check"]?.string == "servers" }
+        }
+        #expect(try await delay { try await reading(one) == "same" } != nil)
+        #expect(try doctor()?["verdict"]?.string == "ok")
+
+        let other = try RunningServer(try configure("other", billingRetry: "keep 7d"))
+        for server in [one, same, other] {
+            #expect(try await delay { try await reading(server) == "differs" } != nil)
+        }
+        let finding = try doctor()
+        #expect(finding?["verdict"]?.string == "warning")
+        #expect(finding?["detail"]?.string?.contains("1 of 3") == true)
+        _ = other.stop()
+        for server in [one, same] {
+            #expect(try await delay { try await reading(server) == "same" } != nil)
+        }
+        #expect(one.stop().contains("servers have different configurations"))
+    }
+
     @Test func `adds and disables a webhook for all of them`() async throws {
         let path = try configure("both")
         let admin = try RunningServer.run("keys", "add", "--kind", "admin", "--config", path)

@@ -84,6 +84,35 @@ import TideoverStorage
     }
 
     @Test(.onPostgreSQL)
+    func `a step that a running server could not work with waits for its end`() async throws {
+        let database = try TestDatabase()
+        let storage = try PostgreSQLStorage(address: database.address)
+        try await storage.announce(ServerRecord(id: "a", version: "1", configuration: ""))
+        let error = #expect(throws: StorageError.self) {
+            try database.connect().upgrade(Self.breaking)
+        }
+        #expect(error?.reason == .busy)
+        // Nothing was changed, so the server works on.
+        let rows = try await storage.commit(Work.commit(1), derive: Work.derive).rows
+        #expect(rows.count == 1)
+        try database.connect().upgrade(Self.additive)
+        await storage.close()
+    }
+
+    @Test(.onPostgreSQL)
+    func `a step that older servers cannot work with is applied after they stopped`()
+        async throws
+    {
+        let database = try TestDatabase()
+        let storage = try PostgreSQLStorage(address: database.address)
+        try await storage.announce(ServerRecord(id: "a", version: "1", configuration: ""))
+        try await storage.withdraw("a")
+        try database.connect().upgrade(Self.breaking)
+        await storage.close()
+        #expect(Opening.forAll.refusal(database.address) != nil)
+    }
+
+    @Test(.onPostgreSQL)
     func `a refusal names the version that is needed`() async throws {
         let database = try TestDatabase()
         await (try await database.open()).close()

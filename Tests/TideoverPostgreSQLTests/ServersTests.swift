@@ -139,6 +139,28 @@ import TideoverStorage
         }
     }
 
+    @Test func `know one another, and forget those that stopped or fell silent`() async throws {
+        let database = try TestDatabase()
+        try await withServers(database) { servers in
+            let records = ["a", "b", "c"].map {
+                ServerRecord(id: $0, version: "1", configuration: "x")
+            }
+            for (server, record) in zip(servers, records) { try await server.announce(record) }
+            #expect(try servers[2].servers() == records)
+            try await servers[0].withdraw("a")
+            #expect(try servers[2].servers() == Array(records[1...]))
+
+            let length = PostgreSQLStorage.serverLifetime
+            try database.run("UPDATE server SET seen_at = seen_at - \(length) - 1 WHERE id = 'b'")
+            #expect(try servers[2].servers() == [records[2]])
+            let changed = ServerRecord(id: "c", version: "2", configuration: "y")
+            try await servers[2].announce(changed)
+            #expect(try servers[1].servers() == [changed])
+            let rows = try database.connect().ask("SELECT count(*) FROM server")
+            #expect(try rows.first { $0.integer(0) } == 1)
+        }
+    }
+
     @Test func `give a webhook to one of them`() async throws {
         try await withServers(TestDatabase()) { servers in
             let key = WebhookKey(app: Work.app, id: "hooks")

@@ -143,6 +143,28 @@ import TideoverSignatures
         #expect(configuration.storage == .postgres(address: address))
     }
 
+    @Test func `a fingerprint is of what servers on one database share`() throws {
+        func fingerprint(_ more: String, _ variables: [String: String] = [:]) throws -> String {
+            try load("{ apps: [{ id: \"a\", environments: [\"sandbox\"], \(more) }", variables)
+                .fingerprint
+        }
+        let plain = try fingerprint("}]")
+        #expect(plain.count == 16)
+        for same in [
+            "}],", "}], storage: \"sqlite:other.db\"",
+            "}], server: { listen: \"localhost:9\", adminKeyFile: \"admin.key\" }",
+        ] {
+            #expect(try fingerprint(same) == plain, "\(same)")
+        }
+        let others = try [
+            "policy: { billingRetry: \"keep 7d\" } }]", "}], server: { drain: \"5s\" }",
+            "products: { \"pro\": { entitlements: [\"premium\"], period: \"P1M\" } } }]",
+        ].map { try fingerprint($0) }
+        #expect(Set(others + [plain]).count == 4)
+        // A variable counts as if the file had it.
+        #expect(try fingerprint("}]", ["TIDEOVER_SERVER_DRAIN": "5s"]) == others[1])
+    }
+
     @Test func `proxies and limits are read, and the default trusts no proxy`() throws {
         let apps = #"apps: [{ id: "a", environments: ["sandbox"] }]"#
         let standard = try load("{ \(apps) }").server

@@ -246,6 +246,33 @@ import TideoverStorage
         }
     }
 
+    private static func running(_ id: String, _ configuration: String) -> ServerRecord {
+        ServerRecord(id: id, version: "1", configuration: configuration)
+    }
+
+    @Test(
+        arguments: [
+            ([], .ok, "none"), ([running("a", "x"), running("b", "x")], .ok, "2 on"),
+            ([running("a", "x"), running("b", "y")], .warning, "b (1) has y"),
+            ([running("a", "y"), running("b", "y")], .warning, "2 of 2"),
+        ] as [([ServerRecord], Finding.Verdict, String)]
+    )
+    func `servers with another configuration than the file get a warning`(
+        servers: [ServerRecord],
+        verdict: Finding.Verdict,
+        words: String
+    ) {
+        let finding = Finding.servers(servers, fingerprint: "x")
+        #expect(finding.verdict == verdict)
+        #expect(finding.detail.contains(words), "\(finding.detail)")
+    }
+
+    @Test func `a database that a newer version upgraded is usable, and named`() {
+        let finding = Finding.database(.success(DatabaseReading(place: "db", newerSchema: 9)))
+        #expect(finding.verdict == .ok)
+        #expect(finding.detail.contains("schema 9"))
+    }
+
     @Test func `the page for operators lists every check`() throws {
         let page = try ConfigurationDocumentTests.text("docs/operating.md")
         for check in Finding.Check.allCases {

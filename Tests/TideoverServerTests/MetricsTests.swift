@@ -99,6 +99,8 @@ import TideoverTestProcesses
         #expect(samples.contains("tideover_process_resident_memory_bytes 50000000"))
         #expect(samples.contains("tideover_http_connections_open 7"))
         #expect(samples.contains("tideover_storage_repetitions_total 2"))
+        #expect(samples.contains("tideover_servers 3"))
+        #expect(samples.contains("tideover_servers_differing 1"))
         await server.close()
     }
 
@@ -151,7 +153,8 @@ enum MetricsSample {
         },
         droppedLogLines: { 3 },
         writeAheadLogBytes: { 4_096 },
-        transactionRepetitions: { 2 }
+        transactionRepetitions: { 2 },
+        servers: { ServersReading(running: 3, differing: 1) }
     )
 
     static func live(_ server: TestServer) async throws {

@@ -57,6 +57,24 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test(
+        arguments: [
+            (nil, nil), (ServersReading(running: 3, differing: 0), "same"),
+            (ServersReading(running: 3, differing: 1), "differs"),
+        ] as [(ServersReading?, String?)]
+    )
+    func `a server says whether others have its configuration, and is ready all the same`(
+        reading: ServersReading?,
+        word: String?
+    ) async throws {
+        let server = try TestServer(probes: Probes(servers: { reading }))
+        let answer = try await server.get("/readyz")
+        #expect(answer.status == 200)
+        let checks = try JSONDocument(answer.body).root["checks"]
+        #expect(checks?["configuration"]?.string == word)
+        await server.close()
+    }
+
     @Test func `a server with a closed storage is alive but not ready`() async throws {
         let server = try TestServer()
         await server.storage.close()

@@ -34,8 +34,8 @@ package struct Migration: Sendable {
     /// step is applied once. It is a row, not an advisory lock of the session, because a pooler
     /// may give each transaction another session.
     ///
-    /// - Throws: `newerSchema` for a database that needs a newer version, which is not changed;
-    ///   `notAStorage` if a table of another program has a name of ours.
+    /// - Throws: `newerSchema` for a database that needs a newer version, and `busy` while servers
+    ///   run that could not work with the missing steps; it is not changed. `notAStorage` if a table of another program has a name of ours.
     @discardableResult
     package static func prepare(
         _ connection: Connection,
@@ -65,6 +65,7 @@ package struct Migration: Sendable {
         let found = Int(try connection.ask(SQL.lockSchema).first { $0.integer(0) } ?? 0)
         let missing = steps.filter { $0.number > found }
         if missing.isEmpty { try requireUsable(found, connection) }
+        try requireNoServer(before: missing, after: found, connection)
         for step in missing {
             for statement in step.statements { try connection.ask(statement) }
             try connection.ask(SQL.setSchema, .integer(Int64(step.number)))
@@ -75,6 +76,28 @@ package struct Migration: Sendable {
         try connection.ask(SQL.commit)
         try connection.wait()
         return missing.last?.number ?? found
+    }
+
+    /// Throws `busy` while servers run that could not work with the missing steps.
+    private static func requireNoServer(
+        before missing: [Migration],
+        after found: Int,
+        _ connection: Connection
+    ) throws(StorageError) {
+        let minimum = missing.map(\.minimum).max() ?? 0
+        guard found >= second.number, minimum > found else { return }
+        let answer = try connection.ask(
+            SQL.olderServers,
+            .integer(Int64(minimum)),
+            .integer(PostgreSQLStorage.serverLifetime)
+        )
+        let count = try answer.first { $0.integer(0) } ?? 0
+        guard count > 0 else { return }
+        throw StorageError(
+            .busy,
+            place: connection.place,
+            detail: "stop the servers of older versions before this upgrade: \(count)"
+        )
     }
 
     /// Throws unless every step has been applied; returns the number of the last one.

@@ -222,11 +222,13 @@ extension Finding {
         }
     }
 
-    /// Checks that a PostgreSQL database answers and has the tables of this version.
-    package static func database(_ reading: Result<String, StorageError>) -> Finding {
+    /// Checks that a PostgreSQL database answers and has tables that this version can use.
+    package static func database(_ reading: Result<DatabaseReading, StorageError>) -> Finding {
         switch reading {
-        case .success(let place):
-            return Finding(.storage, .ok, "\(place) answers, with the tables of this version")
+        case .success(let database):
+            let newer = database.newerSchema.map { "schema \($0), which this version can use" }
+            let tables = newer ?? "the tables of this version"
+            return Finding(.storage, .ok, "\(database.place) answers, with \(tables)")
         case .failure(let error):
             guard error.reason == .notAStorage else {
                 return Finding(.storage, .problem, "\(error)")
@@ -237,6 +239,23 @@ extension Finding {
                 "the server creates its tables in \(error.place) at its first start"
             )
         }
+    }
+
+    /// Compares the configurations of the servers on a database with the one that was read.
+    package static func servers(_ servers: [ServerRecord], fingerprint: String) -> Finding {
+        let differing = servers.count { $0.configuration != fingerprint }
+        guard differing > 0 else {
+            let detail = "\(servers.count) on this database, with this configuration"
+            return Finding(.servers, .ok, servers.isEmpty ? "none on this database" : detail)
+        }
+        let list = servers.map { "\($0.id) (\($0.version)) has \($0.configuration)" }
+        return Finding(
+            .servers,
+            .warning,
+            "\(differing) of \(servers.count) have another configuration than this file, which is "
+                + "\(fingerprint): \(list.joined(separator: ", "))",
+            advice: "Give all servers the same file and the same variables, and reload them."
+        )
     }
 
     /// Checks the free space of the disk.

@@ -19,6 +19,7 @@ package struct Finding: Hashable, Sendable {
         case pass
         case allowedNetworks = "allowed-networks"
         case storage
+        case servers
         case replay
         case disk
         case clock

@@ -20,6 +20,22 @@ package enum StorageReading: Hashable, Sendable {
     case failed(StorageError)
 }
 
+/// A PostgreSQL database that answers.
+package struct DatabaseReading: Hashable, Sendable {
+    /// Where it is, without secrets.
+    package let place: String
+    /// The number of its schema, if a newer version made it.
+    package let newerSchema: Int?
+    /// The servers that use it.
+    package let servers: [ServerRecord]
+
+    package init(place: String, newerSchema: Int? = nil, servers: [ServerRecord] = []) {
+        self.place = place
+        self.newerSchema = newerSchema
+        self.servers = servers
+    }
+}
+
 /// The file system's information about a folder.
 package struct FolderReading: Hashable, Sendable {
     /// Whether this user may create files there.

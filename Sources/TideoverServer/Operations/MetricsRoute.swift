@@ -31,6 +31,14 @@ struct MetricsRoute {
                 count
             )
         }
+        if let servers = service.probes.servers() {
+            gauge("servers", "Servers on this database.", servers.running)
+            gauge(
+                "servers_differing",
+                "Servers on this database with another configuration than this one.",
+                servers.differing
+            )
+        }
         counter(
             "log_lines_dropped_total",
             "Lines of the log dropped because standard error did not accept them.",

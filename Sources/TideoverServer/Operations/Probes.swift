@@ -1,5 +1,6 @@
 package import TideoverCore
 import TideoverHTTP
+package import TideoverStorage
 
 /// The system readings for monitoring, which the service's caller provides.
 package struct Probes: Sendable {
@@ -18,6 +19,8 @@ package struct Probes: Sendable {
     /// The number of transactions that the database ended in favour of others and that were
     /// repeated; nil if it never ends any.
     package var transactionRepetitions: @Sendable () -> Int?
+    /// The servers on the same storage; nil if there can be only one.
+    package var servers: @Sendable () -> ServersReading?
 
     package init(
         uptime: @escaping @Sendable () -> Int64 = Self.runtimeClock,
@@ -26,7 +29,8 @@ package struct Probes: Sendable {
         sockets: @escaping @Sendable () -> SocketReading? = { nil },
         droppedLogLines: @escaping @Sendable () -> Int = { 0 },
         writeAheadLogBytes: @escaping @Sendable () -> Int64? = { nil },
-        transactionRepetitions: @escaping @Sendable () -> Int? = { nil }
+        transactionRepetitions: @escaping @Sendable () -> Int? = { nil },
+        servers: @escaping @Sendable () -> ServersReading? = { nil }
     ) {
         self.uptime = uptime
         self.requestID = requestID
@@ -35,6 +39,7 @@ package struct Probes: Sendable {
         self.droppedLogLines = droppedLogLines
         self.writeAheadLogBytes = writeAheadLogBytes
         self.transactionRepetitions = transactionRepetitions
+        self.servers = servers
     }
 
     /// The monotonic clock of the Swift runtime, starting at its first use.
@@ -47,6 +52,24 @@ package struct Probes: Sendable {
     package static let randomID: @Sendable () -> String = { randomRequestID() }
 
     private static let origin = ContinuousClock.now
+}
+
+/// The servers on one storage, as one of them sees them.
+package struct ServersReading: Hashable, Sendable {
+    /// Those that run, with the one that looks.
+    package let running: Int
+    /// Those with another configuration than the one that looks.
+    package let differing: Int
+
+    package init(running: Int, differing: Int) {
+        self.running = running
+        self.differing = differing
+    }
+
+    package init(_ servers: [ServerRecord], seenBy server: ServerRecord) {
+        running = servers.count
+        differing = servers.count { $0.configuration != server.configuration }
+    }
 }
 
 /// The operating system's reading of the process.

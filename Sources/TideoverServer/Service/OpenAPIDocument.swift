@@ -5186,7 +5186,14 @@ enum OpenAPIDocument {
                   "checks": {
                     "type": "object",
                     "required": ["storage"],
-                    "properties": { "storage": { "type": "string", "enum": ["ok"] } }
+                    "properties": {
+                      "storage": { "type": "string", "enum": ["ok"] },
+                      "configuration": {
+                        "type": "string",
+                        "enum": ["same", "differs"],
+                        "description": "Of several servers on one database: whether all have the same configuration"
+                      }
+                    }
                   }
                 }
               },

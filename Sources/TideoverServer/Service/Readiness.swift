@@ -47,11 +47,13 @@ package struct ReadinessState {
 }
 
 /// Answers `GET /readyz`: whether the storage can be written and read, checked at most once a
-/// second by one request at a time. It also reports that the server is about to stop.
+/// second by one request at a time. It also reports that the server is about to stop, and whether the
+/// other servers on the storage have the same configuration: each of them could answer.
 final class Readiness: Sendable {
     private let storage: any Storage
     private let uptime: @Sendable () -> Int64
     private let log: Log
+    private let servers: @Sendable () -> ServersReading?
     private let state: Locked<ReadinessState>
 
     /// No app can have this id, so the checks are not part of any app's counts.
@@ -62,9 +64,11 @@ final class Readiness: Sendable {
         _ state: Locked<ReadinessState>,
         storage: any Storage,
         uptime: @escaping @Sendable () -> Int64,
+        servers: @escaping @Sendable () -> ServersReading?,
         log: @escaping Log
     ) {
         self.state = state
+        self.servers = servers
         self.storage = storage
         self.uptime = uptime
         self.log = log
@@ -76,8 +80,12 @@ final class Readiness: Sendable {
     func respond() async throws -> Response {
         if state.withLock({ $0.isDraining }) { throw Problem.draining }
         guard await isReady() else { throw Problem.notReady }
+        var checks: JSONObject = ["storage": "ok"]
+        if let servers = servers() {
+            checks["configuration"] = servers.differing == 0 ? "same" : "differs"
+        }
         return .json(
-            ["status": "ready", "checks": ["storage": "ok"]],
+            ["status": "ready", "checks": .object(checks)],
             headers: ["Cache-Control": "no-store"]
         )
     }

@@ -162,6 +162,7 @@ package struct Service: Sendable {
             readinessState,
             storage: storage,
             uptime: probes.uptime,
+            servers: probes.servers,
             log: log
         )
         tallies = CounterBuffer(storage: storage, log: log)

@@ -139,7 +139,7 @@ enum Doctor {
         _ configuration: Configuration
     ) async -> (findings: [Finding], isServing: Bool) {
         let now = SystemClock.now()
-        var (storage, findings) = stored(configuration.storage, now: now)
+        var (storage, findings) = stored(configuration, now: now)
         for app in configuration.apps {
             findings += await simulatedStore(of: app, now: now)
         }
@@ -180,12 +180,17 @@ enum Doctor {
     /// Returns the state of an SQLite file, and findings about the storage. A PostgreSQL database is
     /// not read as a whole.
     private static func stored(
-        _ location: Configuration.StorageLocation,
+        _ configuration: Configuration,
         now: Instant
     ) -> (storage: StorageReading, findings: [Finding]) {
-        switch location {
+        switch configuration.storage {
         case .postgres(let address):
-            return (.missing, [Finding.database(SystemReadings.database(address))])
+            let database = SystemReadings.database(address)
+            let servers = try? database.get().servers
+            let comparison = servers.map {
+                Finding.servers($0, fingerprint: configuration.fingerprint)
+            }
+            return (.missing, [Finding.database(database)] + [comparison].compactMap(\.self))
         case .sqlite(let path):
             let folder = SystemReadings.folder(of: path)
             let storage = SystemReadings.storage(path)

@@ -84,10 +84,12 @@ enum Serve {
         let followed = try await follow(arguments[clock], configuration, path)
         let storage = try OpenStorage(configuration.storage)
         log(storage.check())
+        let announcer = ServerAnnouncer(storage, id: Probes.randomID(), log: log)
         let system = SystemProbes(
             startedAt: SystemClock.now(),
             log: writer,
-            storage: storage
+            storage: storage,
+            announcer: announcer
         )
         let localKey = APIKey(.admin) { .random(in: .min ... .max) }
         let maker = ServiceMaker(
@@ -145,6 +147,7 @@ enum Serve {
         let following = Task { await followed?.run(log: log) }
         await reloader.start(configuration, live)
         let others = Task { await reloader.followOthers(of: live) }
+        let announcing = Task { await announcer.run { await reloader.fingerprint } }
         log(LogLine(.info, "listening", detail: "http://\(server.address)"))
         await stop.arrival()
         await reloader.refuse()
@@ -154,8 +157,8 @@ enum Serve {
         live.service.endReports()
         await local?.stop()
         await server.stop()
-        others.cancel()
-        await others.value
+        for task in [others, announcing] { task.cancel() }
+        for task in [others, announcing] { await task.value }
         await reloader.stop()
         following.cancel()
         await following.value

@@ -50,9 +50,16 @@ enum SystemReadings {
         }
     }
 
-    /// Connects to a PostgreSQL database, and returns where it is.
-    static func database(_ address: String) -> Result<String, StorageError> {
-        Result { () throws(StorageError) in try PostgreSQLStorage(reading: address).place }
+    /// Connects to a PostgreSQL database.
+    static func database(_ address: String) -> Result<DatabaseReading, StorageError> {
+        Result { () throws(StorageError) in
+            let storage = try PostgreSQLStorage(reading: address)
+            return DatabaseReading(
+                place: storage.place,
+                newerSchema: storage.newerSchema,
+                servers: try storage.servers()
+            )
+        }
     }
 
     /// The limit of the server that has the storage open, else the highest limit that a server

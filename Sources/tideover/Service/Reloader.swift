@@ -39,6 +39,9 @@ actor Reloader {
         work = ServiceWork(live.service, keeping: configuration.retention)
     }
 
+    /// The fingerprint of the configuration in effect; empty before the start.
+    var fingerprint: String { served?.fingerprint ?? "" }
+
     /// Rejects all later reloads.
     func refuse() { isRefusing = true }
 

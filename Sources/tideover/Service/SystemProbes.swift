@@ -10,12 +10,19 @@ final class SystemProbes: Sendable {
     private let startedAt: Instant
     private let log: BackgroundWriter
     private let storage: OpenStorage
+    private let announcer: ServerAnnouncer
     private let server = Locked<HTTPServer?>(nil)
 
-    init(startedAt: Instant, log: BackgroundWriter, storage: OpenStorage) {
+    init(
+        startedAt: Instant,
+        log: BackgroundWriter,
+        storage: OpenStorage,
+        announcer: ServerAnnouncer
+    ) {
         self.startedAt = startedAt
         self.log = log
         self.storage = storage
+        self.announcer = announcer
     }
 
     var probes: Probes {
@@ -24,7 +31,8 @@ final class SystemProbes: Sendable {
             sockets: { self.server.withLock { $0 }.map { SocketReading($0.statistics) } },
             droppedLogLines: { self.log.droppedCount },
             writeAheadLogBytes: { self.storage.logByteCount },
-            transactionRepetitions: { self.storage.repetitionCount }
+            transactionRepetitions: { self.storage.repetitionCount },
+            servers: { self.announcer.reading }
         )
     }
 

@@ -1,0 +1,71 @@
+import TideoverLocks
+import TideoverPostgreSQL
+import TideoverServer
+import TideoverStorage
+
+/// Announces this server to the others on its database, and knows how many run, and with which
+/// configurations.
+final class ServerAnnouncer: Sendable {
+    /// Several announcements fit into `PostgreSQLStorage.serverLifetime`.
+    private static let interval = Duration.seconds(5)
+
+    private let storage: OpenStorage
+    private let id: String
+    private let log: Log
+    private let latest = Locked<ServersReading?>(nil)
+
+    init(_ storage: OpenStorage, id: String, log: @escaping Log) {
+        self.storage = storage
+        self.id = id
+        self.log = log
+    }
+
+    /// The servers on the database; nil with SQLite, and before they were read.
+    var reading: ServersReading? { latest.withLock { $0 } }
+
+    /// Announces this server with its current configuration until cancelled.
+    func run(_ configuration: @Sendable () async -> String) async {
+        guard case .postgres(let database) = storage else { return }
+        while !Task.isCancelled {
+            let server = ServerRecord(
+                id: id,
+                version: Tideover.version,
+                configuration: await configuration()
+            )
+            do throws(StorageError) {
+                try await database.announce(server)
+                note(ServersReading(try database.servers(), seenBy: server))
+            } catch {
+                tell(error)
+            }
+            try? await Task.sleep(for: Self.interval)
+        }
+        do throws(StorageError) {
+            try await database.withdraw(id)
+        } catch {
+            tell(error)
+        }
+    }
+
+    private func note(_ reading: ServersReading) {
+        let former = latest.withLock { latest in
+            defer { latest = reading }
+            return latest
+        }
+        guard reading.differing != former?.differing ?? 0 else { return }
+        log(
+            reading.differing == 0
+                ? LogLine(.info, "servers have one configuration")
+                : LogLine(
+                    .warning,
+                    "servers have different configurations",
+                    detail: "\(reading.differing) of \(reading.running) have another than this one"
+                )
+        )
+    }
+
+    private func tell(_ error: StorageError) {
+        let detail = error.description
+        log(LogLine(.error, "server not announced", code: "storage", detail: detail))
+    }
+}
