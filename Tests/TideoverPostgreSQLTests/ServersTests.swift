@@ -102,17 +102,74 @@ import TideoverStorage
         }
     }
 
-    @Test func `ignore a claim that another one has taken over`() async throws {
-        try await withServers(TestDatabase()) { servers in
+    /// Two servers claim a due customer, the second after the first one's claim ended. Returns
+    /// whether each of them could store its derivation.
+    private func storeClaims(in database: TestDatabase) async throws -> (late: Bool, valid: Bool) {
+        var stored = (late: false, valid: false)
+        try await withServers(database) { servers in
             _ = try await servers[0].commit(Work.commit(0)) { _ in
                 Derivation(answer: [], validUntil: Work.start, fingerprint: "p")
             }
             let slow = try await servers[0].claimDue(Work.order(until: .seconds(1)))
             let quick = try await servers[1].claimDue(Work.order(now: .seconds(2)))
             #expect(slow.map(\.customer) == quick.map(\.customer))
-            #expect(try await Work.take(slow, in: servers[0]).isEmpty)
-            #expect(try await Work.take(quick, in: servers[1]).map(\.key) == [Work.key(0)])
+            stored.late = try await !Work.take(slow, in: servers[0]).isEmpty
+            let rows = try await Work.take(quick, in: servers[1])
+            stored.valid = rows.map(\.key) == [Work.key(0)]
         }
+        return stored
+    }
+
+    /// The same for a webhook.
+    private func settleClaims(in database: TestDatabase) async throws -> (late: Bool, valid: Bool) {
+        var settled = (late: false, valid: false)
+        try await withServers(database) { servers in
+            let key = WebhookKey(app: Work.app, id: "hooks")
+            let position = EventID.next(after: nil, at: Work.start, random: 1)
+            try await servers[0].put(WebhookRecord(key, form: [], position: position))
+            let (now, until) = (Work.start, Work.start + .seconds(1))
+            let first = try #require(try await servers[0].claim(key, now: now, until: until))
+            #expect(try await servers[1].claim(key, now: now, until: until) == nil)
+            let claimed = try await servers[2].claim(key, now: until, until: until + .seconds(1))
+            let second = try #require(claimed)
+            func settle(_ fence: Int64, _ server: PostgreSQLStorage) async throws -> Bool {
+                let end = WebhookSettlement(key, fence: fence, position: position, now: until)
+                return try await server.settle(end)
+            }
+            settled.late = try await settle(first, servers[0])
+            settled.valid = try await settle(second, servers[2])
+        }
+        return settled
+    }
+
+    @Test func `ignore a claim that another one has taken over`() async throws {
+        #expect(try await storeClaims(in: TestDatabase()) == (late: false, valid: true))
+    }
+
+    @Test func `give a webhook to one of them`() async throws {
+        #expect(try await settleClaims(in: TestDatabase()) == (late: false, valid: true))
+    }
+
+    @Test(arguments: ["customer", "webhook"])
+    func `would accept a late claim, if its fence did not rise`(table: String) async throws {
+        let database = try TestDatabase()
+        await (try await database.open()).close()
+        try database.run(
+            """
+            CREATE FUNCTION keep_fence() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN new.lease_fence = 1; RETURN new; END $$
+            """
+        )
+        try database.run(
+            """
+            CREATE TRIGGER keep_fence BEFORE UPDATE ON \(table)
+            FOR EACH ROW EXECUTE FUNCTION keep_fence()
+            """
+        )
+        let stored =
+            table == "customer"
+            ? try await storeClaims(in: database) : try await settleClaims(in: database)
+        #expect(stored.late)
     }
 
     @Test func `see a change of keys and policies by its number`() async throws {
@@ -158,21 +215,6 @@ import TideoverStorage
             #expect(try servers[1].servers() == [changed])
             let rows = try database.connect().ask("SELECT count(*) FROM server")
             #expect(try rows.first { $0.integer(0) } == 1)
-        }
-    }
-
-    @Test func `give a webhook to one of them`() async throws {
-        try await withServers(TestDatabase()) { servers in
-            let key = WebhookKey(app: Work.app, id: "hooks")
-            let position = EventID.next(after: nil, at: Work.start, random: 1)
-            try await servers[0].put(WebhookRecord(key, form: [], position: position))
-            let (now, until) = (Work.start, Work.start + .seconds(1))
-            let first = try #require(try await servers[0].claim(key, now: now, until: until))
-            #expect(try await servers[1].claim(key, now: now, until: until) == nil)
-            let second = try await servers[2].claim(key, now: until, until: until + .seconds(1))
-            #expect(try #require(second) > first)
-            let late = WebhookSettlement(key, fence: first, position: position, now: until)
-            #expect(try await !servers[0].settle(late))
         }
     }
 }
