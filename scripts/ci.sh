@@ -305,7 +305,7 @@ short_trials() {
     scripts/kill-test.sh 3 --wrong
     scripts/kill-test.sh 15
     kill_test_on_postgres 3 --wrong
-    kill_test_on_postgres 10
+    kill_test_on_postgres 10 --servers 3
     # With twelve kills one run in thirteen lost nothing, and so found nothing.
     scripts/kill-backfill.sh 40 --wrong
     scripts/kill-backfill.sh 3

@@ -19,6 +19,12 @@ enum KillCommand {
         "Store in an empty PostgreSQL database instead of a file",
         as: .text
     )
+    private static let servers = Parameter.option(
+        "--servers",
+        "N",
+        "How many servers share the PostgreSQL database, one by default",
+        as: .integer(in: 1...16)
+    )
     private static let wrong = Parameter.flag(
         "--wrong",
         "Try a server that answers before it commits; success is that losses are found"
@@ -37,7 +43,7 @@ enum KillCommand {
                 "see that losses would be found"
             ),
         ],
-        parameters: [count, FaultsCommand.server, seed, postgres, wrong],
+        parameters: [count, FaultsCommand.server, seed, postgres, servers, wrong],
         notes: [
             "Exit code 1 if anything was lost or done twice; with --wrong, if nothing was lost."
         ],
@@ -49,10 +55,15 @@ enum KillCommand {
         let isWrong = arguments[wrong]
         let folder = try WorkFolder()
         output.message("seed \(seed), files in \(folder.path)")
+        let serverCount = arguments[servers] ?? 1
+        guard serverCount == 1 || arguments[postgres] != nil else {
+            throw KillTrial.Failure(message: "several servers need --postgres")
+        }
         let server = isWrong ? .hasty : ServerCommand(program: arguments[FaultsCommand.server])
         var trial = try KillTrial(
             Site(folder: folder.path, postgres: arguments[postgres]),
             server,
+            servers: serverCount,
             seed: UInt64(seed),
             isWrong: isWrong
         )

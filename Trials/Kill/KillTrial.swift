@@ -4,8 +4,8 @@ import TideoverHTTP
 import TideoverLocks
 import TideoverSandbox
 
-/// Kills a server under load repeatedly, always on the same storage. Compares its data with the
-/// acknowledged notifications.
+/// Kills one or several servers under load repeatedly, always on the same storage. Compares its
+/// data with the acknowledged notifications.
 struct KillTrial {
     /// A failure outside the subject of the trial.
     struct Failure: ReportableFailure {
@@ -16,6 +16,7 @@ struct KillTrial {
     private static let connections = 16
     private let site: Site
     private let command: ServerCommand
+    private let serverCount: Int
     private let isWrong: Bool
     private let books: Books
     private let carriers: [Locked<Carrier>]
@@ -24,11 +25,18 @@ struct KillTrial {
     private(set) var startKills = 0
 
     /// Starts with undisturbed lives, whose data is the standard for all others.
-    init(_ site: Site, _ command: ServerCommand, seed: UInt64, isWrong: Bool) throws {
+    init(
+        _ site: Site,
+        _ command: ServerCommand,
+        servers: Int,
+        seed: UInt64,
+        isWrong: Bool
+    ) throws {
         let store = Store(seed: seed, end: systemMilliseconds())
         let books = Books(journal: "\(site.folder)/journal", from: 2 * Self.livesInPeace)
         self.site = site
         self.command = command
+        serverCount = servers
         self.isWrong = isWrong
         self.books = books
         carriers = (0..<Self.connections).map { _ in
@@ -45,29 +53,49 @@ struct KillTrial {
     /// Starts, loads, kills and inspects once.
     mutating func kill() throws {
         try killWhileStarting()
-        let server = try site.start(command)
-        let port = try server.port()
-        try askAboutTheLatest(port)
-        let load = carry(to: port, isFinishing: false)
+        let (servers, ports) = try start()
+        try askAboutTheLatest(ports[0])
+        let load = carry(to: ports, isFinishing: false)
         pause(Int(random.number(in: 50...400)))
-        let end = server.kill()
+        try killAll(servers)
         load.join()
+        round += 1
+        try inspectTheTouched()
+    }
+
+    private func start() throws -> (servers: [ServerProcess], ports: [Int]) {
+        let servers = try (0..<serverCount).map { number in
+            try site.start(command, log: "server-\(number)")
+        }
+        return (servers, try servers.map { try $0.port() })
+    }
+
+    /// Kills one server after another, in any order, while the load on the others continues.
+    private mutating func killAll(_ servers: [ServerProcess]) throws {
+        var rest = servers
+        while rest.count > 1 {
+            try end(rest.remove(at: Int(random.number(in: 0...Int64(rest.count - 1)))))
+            pause(Int(random.number(in: 0...150)))
+        }
+        try end(rest[0])
+    }
+
+    private func end(_ server: ServerProcess) throws {
+        let end = server.kill()
         guard end == .signalled(SIGKILL) else {
             throw Failure(
                 message:
                     "the server ended by itself (\(String(describing: end))): \(server.lastWords)"
             )
         }
-        try inspectTheTouched()
     }
 
     /// After the last kill: checks that every sent notification is acknowledged and stored.
     mutating func finish() throws {
-        let server = try site.start(command)
-        let port = try server.port()
-        try askAboutTheLatest(port)
-        carry(to: port, isFinishing: true).join()
-        try stop(server)
+        let (servers, ports) = try start()
+        try askAboutTheLatest(ports[0])
+        carry(to: ports, isFinishing: true).join()
+        for server in servers { try stop(server) }
         try inspector.inspect(books.accounts)
         inspector.expectNothingUnanswered()
         latest = Array(books.accounts.keys)
@@ -79,6 +107,7 @@ struct KillTrial {
     // MARK: Steps
 
     private var latest: [Int] = []
+    private var round = 0
 
     /// Sometimes kills the server before it listens.
     private mutating func killWhileStarting() throws {
@@ -99,9 +128,11 @@ struct KillTrial {
         try inspector.ask(about: latest, at: port)
     }
 
-    private func carry(to port: Int, isFinishing: Bool) -> Threads {
-        let carriers = carriers
+    /// Loads all servers. What one of them did not acknowledge goes to another one next.
+    private func carry(to ports: [Int], isFinishing: Bool) -> Threads {
+        let (carriers, round) = (carriers, round)
         return Threads.start(carriers.count) { number in
+            let port = ports[(number + round) % ports.count]
             carriers[number].withLock { $0.carry(to: port, isFinishing: isFinishing) }
         }
     }
