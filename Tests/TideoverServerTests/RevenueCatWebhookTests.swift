@@ -50,7 +50,8 @@ import TideoverSignatures
     private func server(
         _ receiver: Receiver,
         _ play: TestPlay? = nil,
-        catalogue: Catalogue = TestServer.catalogue
+        catalogue: Catalogue = TestServer.catalogue,
+        policy: Policy = Policy()
     ) async throws -> TestServer {
         let endpoint = WebhookEndpoint(
             app: "cards",
@@ -64,7 +65,9 @@ import TideoverSignatures
         )
         let server = try TestServer(
             catalogue: catalogue,
+            policy: policy,
             googlePlay: play?.trust(),
+            revenueCatSDK: RevenueCatSDK(appStoreKeys: ["appl_test"]),
             webhooks: { clock in
                 WebhookSetup(
                     configured: [endpoint],
@@ -253,6 +256,90 @@ import TideoverSignatures
         #expect(event.store?.known == .promotional)
         #expect(event.periodType?.known == .promotional)
         #expect(event.productId == "rc_promo_premium_custom")
+        await server.close()
+    }
+
+    // MARK: Changes without a transition
+
+    private static func purchase(
+        _ uuid: String,
+        until end: Instant,
+        type: String,
+        signed: Instant
+    ) -> Message {
+        var message = Message.purchase(uuid, signed: signed)
+        message.type = type
+        message.subtype = nil
+        message.transaction?["expiresDate"] = end.wire
+        message.renewal?["renewalDate"] = end.wire
+        return message
+    }
+
+    @Test func `a period that the store extends is reported once, with its new end`()
+        async throws
+    {
+        let receiver = Receiver()
+        let server = try await server(receiver)
+        try await hear(.purchase(), server)
+        let (later, end) = (Message.start + .days(2), Message.end + .days(10))
+        server.set(later + .minutes(1))
+        let extended = Self.purchase("n-2", until: end, type: "RENEWAL_EXTENDED", signed: later)
+        try await hear(extended, server)
+        #expect(try receiver.types() == ["INITIAL_PURCHASE", "SUBSCRIPTION_EXTENDED"])
+        let event = try #require(try receiver.events().last)
+        #expect(event.expiresAt == end)
+        #expect(event.purchasedAt == Message.start)
+        #expect(event.entitlementIds == ["premium"])
+        #expect(event.appUserId == TestServer.anna)
+        let next = later + .days(1)
+        let other = Self.purchase("n-3", until: end, type: "PRICE_INCREASE", signed: next)
+        server.set(later + .days(2))
+        try await hear(other, server)
+        #expect(try receiver.types().count == 2)
+        await server.close()
+    }
+
+    @Test func `a purchase that moves to another customer is a transfer`() async throws {
+        let receiver = Receiver()
+        var policy = Policy()
+        policy.transfer = .transfer(coolDown: .days(0))
+        let server = try await server(receiver, policy: policy)
+        var transaction = Message.transaction()
+        transaction["appAccountToken"] = nil
+        let receipt: JSONObject = ["fetch_token": .string(try server.store.sign(transaction))]
+        for customer in ["u_42", "u_43"] {
+            let app = SDKApp(server: server, key: "appl_test", customer: customer)
+            #expect(try await app.post(receipt).isActive("premium"))
+            await server.service.deliverDueWebhooks()
+        }
+        let transfers = try receiver.events().filter { $0.type.known == .transfer }
+        #expect(transfers.map(\.transferredFrom) == [["u_42"]])
+        #expect(transfers.map(\.transferredTo) == [["u_43"]])
+        #expect(transfers.first?.store?.known == .appStore)
+        #expect(transfers.first?.environment?.known == .sandbox)
+        #expect(transfers.first?.appUserId == nil)
+        await server.close()
+    }
+
+    @Test func `only an amount in dollars, or none, has a price`() async throws {
+        let receiver = Receiver()
+        let server = try await server(receiver)
+        var euros = Message.purchase()
+        euros.transaction?["currency"] = "EUR"
+        euros.transaction?["storefront"] = "NLD"
+        try await hear(euros, server)
+        server.set(Message.end + .minutes(5))
+        var free = Message.renewed()
+        free.transaction?["currency"] = "EUR"
+        free.transaction?["price"] = 0
+        try await hear(free, server)
+        let contents = try receiver.requests.map {
+            JSONValue(try JSONDocument($0.body).root)["event"] ?? .null
+        }
+        #expect(contents.map { $0["price"]?.double } == [nil, 0])
+        #expect(contents.map { $0["price_in_purchased_currency"]?.double } == [9.99, 0])
+        #expect(contents.map { $0["currency"] } == ["EUR", "EUR"])
+        #expect(contents.map { $0["country_code"] } == ["NL", "US"])
         await server.close()
     }
 

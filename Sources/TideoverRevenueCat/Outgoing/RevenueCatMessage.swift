@@ -13,27 +13,49 @@ package struct RevenueCatMessage: Hashable, Sendable {
     package let timestamp: Instant
     /// The app's id in the configuration.
     package let app: String
-    /// The id that the customer's other ids are aliases of.
-    package let customer: String
-    package let aliases: [String]
-    package var purchase: Purchase?
+    package let content: Content
 
-    package init(
-        _ type: Kind,
-        id: String,
-        timestamp: Instant,
-        app: String,
-        customer: String,
-        aliases: [String] = [],
-        purchase: Purchase? = nil
-    ) {
+    package init(_ type: Kind, id: String, timestamp: Instant, app: String, content: Content) {
         self.type = type
         self.id = id
         self.timestamp = timestamp
         self.app = app
-        self.customer = customer
-        self.aliases = aliases
-        self.purchase = purchase
+        self.content = content
+    }
+
+    package enum Content: Hashable, Sendable {
+        /// An event of a customer, and of a purchase except in a test.
+        case customer(Customer, Purchase?)
+        case transfer(Transfer)
+    }
+
+    /// A customer, by the id that the other ids are aliases of.
+    package struct Customer: Hashable, Sendable {
+        package let id: String
+        package let aliases: [String]
+
+        package init(id: String, aliases: [String] = []) {
+            self.id = id
+            self.aliases = aliases
+        }
+
+        init(_ identity: CustomerIdentity) {
+            self.init(
+                id: identity.primary.text,
+                aliases: identity.aliases.map(\.alias.text)
+            )
+        }
+
+        /// Each id of the customer, the one that remains first.
+        var ids: [String] { [id] + aliases }
+    }
+
+    /// A purchase that moved from one customer to another.
+    package struct Transfer: Hashable, Sendable {
+        package let from: [String]
+        package let to: [String]
+        package let store: RevenueCatStore
+        package let environment: RevenueCatEnvironment
     }
 
     /// The purchase of an event, and what the event says of it.
@@ -78,11 +100,25 @@ package struct RevenueCatMessage: Hashable, Sendable {
         writer.field("id", id)
         writer.field("app_id", app)
         writer.field("event_timestamp_ms", timestamp.millisecondsSince1970)
-        writer.field("app_user_id", customer)
-        writer.field("original_app_user_id", customer)
-        writer.field("aliases", .array(([customer] + aliases).map(JSONValue.string)))
+        switch content {
+        case .customer(let customer, let purchase):
+            writer.field("app_user_id", customer.id)
+            writer.field("original_app_user_id", customer.id)
+            writer.field("aliases", .array(customer.ids.map(JSONValue.string)))
+            writer.field("subscriber_attributes", object: { _ in })
+            purchase?.writeMembers(of: type, to: &writer)
+        case .transfer(let transfer): transfer.writeMembers(to: &writer)
+        }
+    }
+}
+
+extension RevenueCatMessage.Transfer {
+    fileprivate func writeMembers(to writer: inout JSONWriter) {
+        writer.field("transferred_from", .array(from.map(JSONValue.string)))
+        writer.field("transferred_to", .array(to.map(JSONValue.string)))
+        writer.field("store", store.rawValue)
+        writer.field("environment", environment.rawValue)
         writer.field("subscriber_attributes", object: { _ in })
-        purchase?.writeMembers(of: type, to: &writer)
     }
 }
 
@@ -118,11 +154,13 @@ extension RevenueCatMessage.Purchase {
         }
     }
 
-    /// RevenueCat converts `price` to US dollars. Here it is null for another currency.
+    /// RevenueCat converts `price` to US dollars. Here an amount of another currency is null, except
+    /// nothing, which a free trial costs in each.
     private func writePrice(to writer: inout JSONWriter) {
         let amount = price.map { Double($0.milliunits) / 1000 }
+        let isKnownInDollars = price?.currency == "USD" || price?.milliunits == 0
         writer.field("currency", price?.currency)
-        writer.field("price", price?.currency == "USD" ? amount : nil)
+        writer.field("price", isKnownInDollars ? amount : nil)
         writer.field("price_in_purchased_currency", amount)
         for name in ["tax_percentage", "commission_percentage", "takehome_percentage"] {
             writer.field(name, Double?.none)

@@ -33,9 +33,7 @@ package struct RevenueCatTranslation {
                 id: position == 0 ? id : "\(id)-\(position + 1)",
                 timestamp: max(event.at, event.learnedAt),
                 app: app,
-                customer: identity.primary.text,
-                aliases: identity.aliases.map(\.alias.text),
-                purchase: part.purchase
+                content: .customer(RevenueCatMessage.Customer(identity), part.purchase)
             )
         }
     }
@@ -121,24 +119,12 @@ package struct RevenueCatTranslation {
     private var current: ListedPurchase? { purchases.last }
 
     private var purchase: RevenueCatMessage.Purchase {
-        var purchase = RevenueCatMessage.Purchase(
-            store: event.lineage.store.revenueCat,
-            environment: event.lineage.environment == .production ? .production : .sandbox,
-            isFamilyShare: event.lineage.ownership == .familyShared
-        )
+        var purchase = RevenueCatMessage.Purchase(of: event.lineage)
         purchase.product = product
         purchase.entitlements = event.entitlements
         purchase.price = event.money
-        purchase.country = event.storefront.flatMap { $0.utf8.count == 2 ? $0 : nil }
-        guard let current else { return purchase }
-        purchase.period = current.revenueCatPeriod
-        purchase.purchasedAt = current.startedAt
-        purchase.expiresAt = current.endsAt
-        purchase.graceUntil = current.graceUntil
-        purchase.transactionId = current.transactionId
-        purchase.originalTransactionId = originalTransactionId
-        purchase.number = purchases.count
-        purchase.offerCode = current.offer?.kind == .code ? current.offer?.identifier : nil
+        purchase.country = event.storefront.flatMap(CountryCode.alpha2)
+        purchase.describe(purchases)
         return purchase
     }
 
@@ -147,10 +133,32 @@ package struct RevenueCatTranslation {
         guard let current, let entitlement = current.grantedEntitlement else { return "" }
         return SDKProduct.grant(of: entitlement, isForEver: current.endsAt == nil)
     }
+}
 
-    /// The App Store names a lineage by its first transaction.
-    private var originalTransactionId: String? {
-        event.lineage.store == .appStore ? event.lineage.id : purchases.first?.transactionId
+extension RevenueCatMessage.Purchase {
+    init(of lineage: Lineage) {
+        self.init(
+            store: lineage.store.revenueCat,
+            environment: lineage.environment.revenueCat,
+            isFamilyShare: lineage.ownership == .familyShared
+        )
+    }
+
+    /// Sets the period, the dates and the transactions, from the purchases of one lineage by an
+    /// instant.
+    mutating func describe(_ purchases: [ListedPurchase]) {
+        guard let current = purchases.last else { return }
+        period = current.revenueCatPeriod
+        purchasedAt = current.startedAt
+        expiresAt = current.endsAt
+        graceUntil = current.graceUntil
+        transactionId = current.transactionId
+        // The App Store names a lineage by its first transaction.
+        originalTransactionId =
+            current.lineage.store == .appStore
+            ? current.lineage.id : purchases.first?.transactionId
+        number = purchases.count
+        offerCode = current.offer?.kind == .code ? current.offer?.identifier : nil
     }
 }
 
@@ -200,7 +208,7 @@ private struct StoredTransition {
 }
 
 extension Store {
-    fileprivate var revenueCat: RevenueCatStore {
+    var revenueCat: RevenueCatStore {
         switch self {
         case .appStore: .appStore
         case .googlePlay: .playStore
@@ -208,6 +216,10 @@ extension Store {
         case .revenueCat: .external
         }
     }
+}
+
+extension Environment {
+    var revenueCat: RevenueCatEnvironment { self == .production ? .production : .sandbox }
 }
 
 extension Reason {

@@ -20,13 +20,21 @@ struct RevenueCatMessages: Sendable {
             )
         }
         let data = try JSONDocument(event.event.body, limits: .local).root
-        guard let translation = RevenueCatTranslation(data, record) else { return [] }
-        return translation.messages(
-            id: event.id.description,
-            app: app.id,
-            identity: record.identity
-        )
-        .map { WebhookMessage(id: $0.id, body: $0.body) }
+        return messages(of: data, record, id: event.id.description, app: app.id)
+            .map { WebhookMessage(id: $0.id, body: $0.body) }
+    }
+
+    private func messages(
+        of data: JSONNode,
+        _ record: CustomerRecord,
+        id: String,
+        app: String
+    ) -> [RevenueCatMessage] {
+        if let change = RevenueCatChange(data, record) {
+            return [change.message(app: app)].compactMap(\.self)
+        }
+        let translation = RevenueCatTranslation(data, record)
+        return translation?.messages(id: id, app: app, identity: record.identity) ?? []
     }
 }
 
@@ -44,7 +52,7 @@ extension WebhookMessage {
             id: id,
             timestamp: now,
             app: app,
-            customer: "tideover-test"
+            content: .customer(RevenueCatMessage.Customer(id: "tideover-test"), nil)
         )
         return WebhookMessage(id: id, body: message.body)
     }

@@ -1,0 +1,149 @@
+package import TideoverCore
+package import TideoverJSON
+
+/// Translates a stored change of an answer to RevenueCat's events that no transition of a purchase
+/// reports: a purchase that moved to the customer, and a period whose end the store moved.
+///
+/// A product with several entitlements changes each of them. Then the message is repeated under one
+/// id.
+package struct RevenueCatChange {
+    private let at: Instant
+    private let former: Answer?
+    private let new: Answer
+    private let record: CustomerRecord
+    private let history: CustomerHistory
+
+    /// Reads an event's data. Nil for an event that is no change of an answer, and for one that
+    /// leaves no access. `record` is the customer as stored.
+    package init?(_ data: JSONNode, _ record: CustomerRecord) {
+        guard data["entitlement"]?.string != nil,
+            let at = data["at"]?.string.flatMap({ Instant(rfc3339: $0) }),
+            let new = Answer(data["to"])
+        else { return nil }
+        self.at = at
+        self.new = new
+        self.record = record
+        history = record.history
+        former = Answer(data["from"])
+    }
+
+    /// Returns the message of the change; nil for a change that RevenueCat reports otherwise, or
+    /// not at all.
+    package func message(app: String) -> RevenueCatMessage? {
+        for lineageRecord in record.lineageRecords where lineageRecord.lineage.store == new.store {
+            if let move = move(of: lineageRecord) {
+                let id = "transfer-\(lineageRecord.lineage.key)-\(move.at.millisecondsSince1970)"
+                return message(.transfer, id: id, app, .transfer(move.transfer))
+            }
+            if let purchase = extended(lineageRecord) {
+                let end = purchase.expiresAt?.millisecondsSince1970 ?? 0
+                let id = "extension-\(purchase.transactionId ?? "")-\(end)"
+                let customer = RevenueCatMessage.Customer(record.identity)
+                return message(.subscriptionExtended, id: id, app, .customer(customer, purchase))
+            }
+        }
+        return nil
+    }
+
+    private func message(
+        _ type: RevenueCatMessage.Kind,
+        id: String,
+        _ app: String,
+        _ content: RevenueCatMessage.Content
+    ) -> RevenueCatMessage {
+        RevenueCatMessage(type, id: id, timestamp: at, app: app, content: content)
+    }
+
+    // MARK: Transfers
+
+    /// How much later than the move its answer can be dated, by a store whose clock is ahead.
+    private static let tolerance = Milliseconds.minutes(5)
+
+    /// Returns the transfer that gave a lineage to the customer at the change.
+    private func move(
+        of lineageRecord: CustomerRecord.LineageRecord
+    ) -> (at: Instant, transfer: RevenueCatMessage.Transfer)? {
+        let owners = lineageRecord.owners
+        let ids = Set(record.identity.all)
+        let isRecent = { (entry: OwnershipEntry) in
+            entry.from <= at && at <= entry.from + Self.tolerance
+        }
+        guard
+            let position = owners.lastIndex(where: {
+                $0.why == .transferred && ids.contains($0.customer) && isRecent($0)
+            }),
+            let giver = Array(owners[..<position]).owner(at: owners[position].from),
+            !ids.contains(giver),
+            purchases(of: lineageRecord).contains(where: { $0.productId == new.product })
+        else { return nil }
+        let transfer = RevenueCatMessage.Transfer(
+            from: [giver.text],
+            to: RevenueCatMessage.Customer(record.identity).ids,
+            store: lineageRecord.lineage.store.revenueCat,
+            environment: lineageRecord.lineage.environment.revenueCat
+        )
+        return (owners[position].from, transfer)
+    }
+
+    // MARK: Extensions
+
+    /// Returns the purchase of a lineage if the change is that its store moved the end of the
+    /// running period. A payment begins a period of its own.
+    private func extended(
+        _ lineageRecord: CustomerRecord.LineageRecord
+    ) -> RevenueCatMessage.Purchase? {
+        let purchases = purchases(of: lineageRecord)
+        guard let former, former.state == .active, new.state == .active,
+            former.product == new.product, let oldEnd = former.accessUntil,
+            let current = purchases.last, current.kind == .subscription,
+            current.productId == new.product, let end = current.endsAt, oldEnd < end,
+            lineageRecord.facts.contains(where: { $0.states(oldEnd, asEndOf: current) })
+        else { return nil }
+        var purchase = RevenueCatMessage.Purchase(of: lineageRecord.lineage)
+        purchase.product = current.productId
+        purchase.entitlements =
+            record.catalogue.value(at: at)[current.productId]?.entitlements.sorted() ?? []
+        purchase.describe(purchases)
+        return purchase
+    }
+
+    private func purchases(of lineageRecord: CustomerRecord.LineageRecord) -> [ListedPurchase] {
+        history.lineageRecords.map(\.history)
+            .first { $0.lineage == lineageRecord.lineage }?.purchases(by: at) ?? []
+    }
+}
+
+/// The members of an entitlement's answer that the events need.
+private struct Answer {
+    let state: State
+    let product: String
+    let store: Store
+    let accessUntil: Instant?
+
+    /// Nil for an answer without access.
+    init?(_ node: JSONNode?) {
+        guard let node, node["access"]?.bool == true,
+            let state = node["state"]?.string.flatMap(State.init(rawValue:)),
+            let product = node["productId"]?.string,
+            let store = node["store"]?.string.flatMap(Store.init(rawValue:))
+        else { return nil }
+        self.state = state
+        self.product = product
+        self.store = store
+        accessUntil = node["accessUntil"]?.string.flatMap { Instant(rfc3339: $0) }
+    }
+}
+
+extension Fact {
+    /// Whether it names an instant as the end of a purchase's period.
+    fileprivate func states(_ end: Instant, asEndOf purchase: ListedPurchase) -> Bool {
+        switch assertion {
+        case .term(let term): term.key == purchase.key && term.end == end
+        case .playSubscription(let read):
+            read.items.contains {
+                $0.orderId == purchase.transactionId && $0.expiresAt == end
+            }
+        default: false
+        }
+    }
+}
