@@ -276,6 +276,26 @@ import TideoverSignatures
         await server.close()
     }
 
+    @Test func `policy that moves purchases rejects none of many receipts`() async throws {
+        var policy = Policy()
+        policy.transfer = .transfer(coolDown: .days(0))
+        let server = try server(policy: policy)
+        let receipt: JSONObject = ["fetch_token": .string(try transaction(server))]
+        let apps = ["u_42", "u_43"].map {
+            SDKApp(server: server, key: "appl_test", customer: $0)
+        }
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for position in 0..<100 {
+                group.addTask { try await apps[position % 2].post(receipt).status }
+            }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(statuses == [200])
+        let owners = try await [apps[0].get(), apps[1].get()].filter { $0.isActive("premium") }
+        #expect(owners.count == 1)
+        await server.close()
+    }
+
     @Test func `a restore without purchases is answered with the customer`() async throws {
         let server = try server()
         let app = SDKApp(server: server, key: "appl_test")

@@ -156,6 +156,33 @@ import TideoverStorage
         await server.close()
     }
 
+    private static let secondAnonymous = "$RCAnonymousID:ffffffffffffffffffffffffffffffff"
+
+    @Test func `a restore takes a purchase of a former installation`() async throws {
+        let play = play(of: Self.anonymous)
+        let server = try TestServer(googlePlay: play.trust(), revenueCatSDK: Self.sdk)
+        let evidence: [(key: String, receipt: JSONObject)] = [
+            ("goog_test", Self.receipt),
+            ("appl_test", ["fetch_token": try Self.transaction(server)]),
+        ]
+        for (key, receipt) in evidence {
+            var restore = receipt
+            restore["is_restore"] = true
+            let former = SDKApp(server: server, key: key, customer: Self.anonymous)
+            #expect(try await former.post(receipt).isActive("premium"))
+            let new = SDKApp(server: server, key: key, customer: Self.secondAnonymous)
+            #expect(try await new.post(receipt).body["code"] == 7102)
+            #expect(try await new.post(restore).isActive("premium"), "\(key)")
+            // A customer with an account takes it too, and then keeps it.
+            let account = SDKApp(server: server, key: key, customer: "u_42")
+            #expect(try await account.post(restore).isActive("premium"), "\(key)")
+            #expect(try await former.post(restore).body["code"] == 7102)
+            #expect(try await new.post(restore).body["code"] == 7102)
+            #expect(try await account.get().isActive("premium"))
+        }
+        await server.close()
+    }
+
     @Test func `policy that keeps each purchase lets no restore move it`() async throws {
         var policy = Policy()
         policy.transfer = .keep

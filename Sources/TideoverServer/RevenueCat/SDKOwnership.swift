@@ -1,5 +1,6 @@
 import TideoverCore
 import TideoverJSON
+import TideoverRevenueCat
 import TideoverSignatures
 import TideoverStorage
 
@@ -34,18 +35,16 @@ extension SDKVisit {
         return try await join(owner, to: customer, why: "account id of RevenueCat's SDK")
     }
 
-    /// Moves a restored purchase to its presenter if its owner is an account of the SDK that no
-    /// customer uses. Returns whether it moved.
+    /// Moves a restored purchase to its presenter if its owner is a former installation. Returns
+    /// whether it moved.
     ///
-    /// A new installation has another anonymous id, and the former one may never have asked.
+    /// A new installation has another anonymous id, and nobody can log in to the former one.
     func restores(
         _ lineage: Lineage,
         _ customer: CustomerID,
         _ objection: ClaimRuling.Objection
     ) async throws -> Bool {
-        guard objection == .namedByStore, lineage.store == .googlePlay,
-            app.policy.transfer != .keep
-        else { return false }
+        guard mayRestore(lineage, objection) else { return false }
         let now = now
         let claim = OwnershipClaim(lineage: lineage, customer: customer, at: now)
         let commitRequest = CommitRequest(
@@ -65,15 +64,22 @@ extension SDKVisit {
         return ruling == .held
     }
 
-    /// Grants a claim to a purchase of an account without aliases that never presented anything.
+    private func mayRestore(_ lineage: Lineage, _ objection: ClaimRuling.Objection) -> Bool {
+        guard app.policy.transfer != .keep else { return false }
+        return switch objection {
+        case .namedByStore: lineage.store == .googlePlay
+        case .heldByAnother, .holderHasAccess: true
+        case .coolingDown: false
+        }
+    }
+
+    /// Grants a claim to a purchase of a former installation.
     private static func restoreRule(
         _ claim: OwnershipClaim,
         _ record: LineageRecord,
         _ holder: LineageHolder?
     ) throws(StorageError) -> ClaimRuling {
-        guard let holder, let account = record.owners.owner(at: claim.at), account.isSDKAccount,
-            holder.identity.all == [account], try holder.lineages().reconciledAt == nil
-        else { return .refused(.namedByStore) }
+        guard let holder, try isFormerInstallation(holder) else { return .refused(.heldByAnother) }
         let entry = OwnershipEntry(
             lineage: claim.lineage,
             customer: claim.customer,
@@ -82,6 +88,17 @@ extension SDKVisit {
             decidedAt: claim.at
         )
         return .granted(entry)
+    }
+
+    /// Whether a holder has only ids that the SDK made up: anonymous ones with their accounts, or
+    /// an account that never presented anything.
+    private static func isFormerInstallation(_ holder: LineageHolder) throws(StorageError) -> Bool {
+        let ids = holder.identity.all
+        let others = ids.filter { !$0.isAnonymousInSDK }
+        guard others.allSatisfy(\.isSDKAccount) else { return false }
+        guard others.count == ids.count else { return true }
+        guard ids.count == 1 else { return false }
+        return try holder.lineages().reconciledAt == nil
     }
 }
 
@@ -93,6 +110,8 @@ extension CustomerID {
             CustomerID(Hexadecimal.text(SHA256.hash($0.utf8)))
         }
     }
+
+    fileprivate var isAnonymousInSDK: Bool { (try? SDKUserID(text))?.isAnonymous ?? false }
 
     /// Whether it has the form of such an account.
     fileprivate var isSDKAccount: Bool {
