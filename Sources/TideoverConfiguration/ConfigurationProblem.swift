@@ -112,6 +112,7 @@ enum ConfigurationNotice: Hashable {
     case offeredProductUnknown(path: String, product: String)
     /// The current offering is none of the offerings.
     case currentOfferingUnknown(path: String, offering: String)
+    case placedOfferingUnknown(path: String, offering: String)
     /// A variable is empty.
     case emptyVariable(String)
     /// A variable with our prefix is unknown; `closest` is the most similar known variable.

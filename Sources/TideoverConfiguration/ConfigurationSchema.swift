@@ -404,10 +404,13 @@ extension ConfigurationSection {
                 }
             }
         }
-        if let current = sdk.currentOffering,
-            !sdk.offerings.contains(where: { $0.identifier == current })
-        {
+        let known = Set(sdk.offerings.map(\.identifier))
+        if let current = sdk.currentOffering, !known.contains(current) {
             note(.currentOfferingUnknown(path: "\(place).currentOffering", offering: current))
+        }
+        for placement in sdk.placements where !known.contains(placement.offering) {
+            let path = "\(place).placements.\(placement.identifier)"
+            note(.placedOfferingUnknown(path: path, offering: placement.offering))
         }
     }
 
@@ -433,12 +436,18 @@ extension ConfigurationSection {
                 metadata: metadata ?? [:]
             )
         }
+        let places = section("placements")
+        places.variable = nil
+        let placements = places.namedValues(of: .text).map {
+            RevenueCatSDK.Placement(identifier: $0.name, offering: $0.value)
+        }
         guard close() else { return nil }
         return RevenueCatSDK(
             appStoreKeys: appStoreKeys,
             googlePlayKeys: googlePlayKeys,
             currentOffering: current,
             offerings: offerings,
+            placements: placements,
             promotionalOffers: promotional
         )
     }

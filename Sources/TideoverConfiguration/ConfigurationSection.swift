@@ -442,6 +442,14 @@ extension ConfigurationSection {
         }
     }
 
+    /// Returns the scalars of an object with names as keys.
+    func namedValues<Value>(
+        of form: ConfigurationForm<Value>
+    ) -> [(name: String, value: Value)] {
+        let names = node?.members.map { name, _ in name } ?? []
+        return names.compactMap { name in value(name, form).map { (name, $0) } }
+    }
+
     /// Returns the lists of an object with names as keys and lists of scalars as values.
     func namedLists<Value>(
         of form: ConfigurationForm<Value>

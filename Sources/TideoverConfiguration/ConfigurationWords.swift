@@ -197,6 +197,9 @@ extension ConfigurationNotice: CustomStringConvertible {
         case .currentOfferingUnknown(let path, let offering):
             "\(printable(path)) is \(quoted(offering)), which is none of the offerings, so an app "
                 + "has no current offering"
+        case .placedOfferingUnknown(let path, let offering):
+            "\(printable(path)) is \(quoted(offering)), which is none of the offerings, so an app "
+                + "has its current offering there"
         case .emptyVariable(let name): "\(name) is empty and is treated as not set"
         case .unknownVariable(let name, let closest):
             "\(printable(name)) is set, but no setting has this name" + suggestion(closest)

@@ -10,6 +10,8 @@ package struct RevenueCatSDK: Hashable, Sendable {
     package let currentOffering: String?
     /// What an app offers for sale.
     package let offerings: [Offering]
+    /// The offering of each place in the app; every other place has the current one.
+    package let placements: [Placement]
     /// The promotional offers of the App Store that are signed for any customer of the app.
     package let promotionalOffers: [String]
 
@@ -45,17 +47,30 @@ package struct RevenueCatSDK: Hashable, Sendable {
         }
     }
 
+    /// A place in the app, with the identifier of its offering.
+    package struct Placement: Hashable, Sendable {
+        package let identifier: String
+        package let offering: String
+
+        package init(identifier: String, offering: String) {
+            self.identifier = identifier
+            self.offering = offering
+        }
+    }
+
     package init(
         appStoreKeys: [String] = [],
         googlePlayKeys: [String] = [],
         currentOffering: String? = nil,
         offerings: [Offering] = [],
+        placements: [Placement] = [],
         promotionalOffers: [String] = []
     ) {
         self.appStoreKeys = appStoreKeys
         self.googlePlayKeys = googlePlayKeys
         self.currentOffering = currentOffering
         self.offerings = offerings
+        self.placements = placements
         self.promotionalOffers = promotionalOffers
     }
 

@@ -27,7 +27,7 @@ import TideoverServer
 
     private static let sdk = #"""
         sdk: { appStoreKeys: ["appl_a"], googlePlayKeys: ["goog_a"], currentOffering: "default",
-        promotionalOffers: ["winback50"],
+        promotionalOffers: ["winback50"], placements: { onboarding: "default" },
         offerings: { default: { description: "All", metadata: { a: 1 },
         packages: { "$rc_monthly": ["cards.pro.monthly"] } } } }
         """#
@@ -126,7 +126,7 @@ import TideoverServer
             /products\.("[^"]*"|\w+)/,
             with: "products.*"
         ).replacing(/\.entitlements\.("[^"]*"|\w+)/, with: ".entitlements.*")
-            .replacing(/\.(offerings|packages)\.("[^"]*"|\w+)/) { ".\($0.1).*" }
+            .replacing(/\.(offerings|packages|placements)\.("[^"]*"|\w+)/) { ".\($0.1).*" }
             .replacing(/\.messages\.("[^"]*"|\w+)\.("[^"]*"|\w+)/, with: ".messages.*.*")
     }
 

@@ -254,7 +254,8 @@ import TideoverSignatures
                 #"""
                 appStore: { bundleId: "a.b" },
                 revenueCat: { sdk: { appStoreKeys: ["appl_a"], currentOffering: "winter",
-                  offerings: { default: { packages: { "$rc_monthly": ["monthly", "yearly"] } } } } },
+                  offerings: { default: { packages: { "$rc_monthly": ["monthly", "yearly"] } } },
+                  placements: { onboarding: "default", settings: "summer" } } },
                 products: { monthly: { entitlements: ["pro"], period: "P1M" } }
                 """#
             )
@@ -266,6 +267,8 @@ import TideoverSignatures
                     + "unlocks nothing",
                 "apps[0].revenueCat.sdk.currentOffering is `winter`, which is none of the "
                     + "offerings, so an app has no current offering",
+                "apps[0].revenueCat.sdk.placements.settings is `summer`, which is none of the "
+                    + "offerings, so an app has its current offering there",
             ]
         )
     }

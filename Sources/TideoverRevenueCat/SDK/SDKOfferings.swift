@@ -6,6 +6,8 @@ package struct SDKOfferings: Hashable, Sendable {
     /// The offering that an app shows without another choice; empty for none.
     package var current: String
     package var offerings: [Offering]
+    /// The offerings of places in the app; every other place has the current one.
+    package var placements: [String: String]
 
     package struct Offering: Hashable, Sendable {
         package var identifier: String
@@ -39,9 +41,14 @@ package struct SDKOfferings: Hashable, Sendable {
         }
     }
 
-    package init(current: String = "", offerings: [Offering] = []) {
+    package init(
+        current: String = "",
+        offerings: [Offering] = [],
+        placements: [(identifier: String, offering: String)] = []
+    ) {
         self.current = current
         self.offerings = offerings
+        self.placements = Dictionary(placements) { first, _ in first }
     }
 
     /// Writes the members of a response with the products of one store. An offering without any is
@@ -74,6 +81,25 @@ package struct SDKOfferings: Hashable, Sendable {
                         )
                     }
                 }
+            }
+        )
+        guard isCurrentSold else { return }
+        writePlacements(among: Set(sold.map(\.0.identifier)), to: &writer)
+    }
+
+    /// Writes the offering of each place; one that is not sold in the store is left out.
+    private func writePlacements(among sold: Set<String>, to writer: inout JSONWriter) {
+        let placed = placements.filter { sold.contains($0.value) }.inKeyOrder
+        writer.field(
+            "placements",
+            object: { writer in
+                writer.field("fallback_offering_id", current)
+                writer.field(
+                    "offering_ids_by_placement",
+                    object: { writer in
+                        for (place, offering) in placed { writer.field(place, offering) }
+                    }
+                )
             }
         )
     }

@@ -103,6 +103,10 @@ package struct SDKAttributes: Hashable, Sendable {
                 continue
             }
             let text = node["value"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+            if name == "$email", let text, !text.contains("@") {
+                faults[name] = "Not an email address."
+                continue
+            }
             values[name] = Value(
                 text: text,
                 updatedAt: Instant(millisecondsSince1970: milliseconds)

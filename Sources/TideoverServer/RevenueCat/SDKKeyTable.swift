@@ -16,7 +16,8 @@ extension RevenueCatSDK {
                     },
                     metadata: offering.metadata
                 )
-            }
+            },
+            placements: placements.map { ($0.identifier, $0.offering) }
         )
     }
 }

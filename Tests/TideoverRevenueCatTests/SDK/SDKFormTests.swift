@@ -100,6 +100,21 @@ import TideoverRevenueCat
             Self.offerings.writeMembers(to: &$0, in: .appStore, of: Self.catalogue)
         }
         #expect(apple["offerings"]?.array?.map { $0["identifier"] } == ["default"])
+        let placements: JSONValue = [
+            "fallback_offering_id": "default", "offering_ids_by_placement": [:],
+        ]
+        #expect(apple["placements"] == placements)
+    }
+
+    @Test func `a place in the app has its own offering if the store sells it`() throws {
+        var offerings = Self.offerings
+        offerings.placements = ["onboarding": "default", "settings": "not sold"]
+        let apple = try written {
+            offerings.writeMembers(to: &$0, in: .appStore, of: Self.catalogue)
+        }
+        #expect(
+            apple["placements"]?["offering_ids_by_placement"] == ["onboarding": "default"]
+        )
     }
 
     @Test func `without offerings the current one is empty text`() throws {
@@ -218,6 +233,10 @@ import TideoverRevenueCat
         let attributes = try SDKAttributes(Array(good.utf8))
         #expect(attributes.values["$email"]?.text == "a@b.c")
         #expect(attributes.values["x"]?.text == nil)
+        let mistyped = #"{"attributes": {"$email": {"value": "nobody", "updated_at_ms": 5}}}"#
+        #expect(throws: SDKError.invalidAttributes(["$email": "Not an email address."])) {
+            try SDKAttributes(Array(mistyped.utf8))
+        }
         let bad = #"{"attributes": {"x": {"value": "1"}}}"#
         let error = #expect(throws: SDKError.self) { try SDKAttributes(Array(bad.utf8)) }
         let response = SDKResponse(at: .day("2026-05-06")).error(try #require(error))
