@@ -101,6 +101,52 @@ import TideoverStorage
         await server.close()
     }
 
+    // MARK: The origin of the app
+
+    private static func appTransaction(
+        _ server: TestServer,
+        version: String,
+        at date: Instant
+    ) throws -> JSONValue {
+        let transaction: JSONObject = [
+            "receiptType": "Sandbox", "bundleId": "com.example.cards",
+            "receiptCreationDate": server.now.wire, "applicationVersion": "320",
+            "originalApplicationVersion": .string(version), "originalPurchaseDate": date.wire,
+        ]
+        return .string(try server.store.sign(transaction))
+    }
+
+    @Test func `a customer has the earliest version of the app that a device presented`()
+        async throws
+    {
+        let server = try TestServer(revenueCatSDK: Self.sdk)
+        let app = SDKApp(server: server, key: "appl_test")
+        let documents = [
+            try Self.appTransaction(server, version: "212", at: "2023-11-02"),
+            try Self.appTransaction(server, version: "300", at: "2025-01-01"), "a.b.c",
+        ]
+        for document in documents {
+            let answer = try await app.post(["app_transaction": document, "is_restore": true])
+            #expect(answer.status == 200)
+            let customer = answer.body["subscriber"]
+            #expect(customer?["original_application_version"] == "212")
+            #expect(customer?["original_purchase_date"] == "2023-11-02T00:00:00Z")
+        }
+        #expect(
+            try await app.get().body["subscriber"]?["original_application_version"] == "212"
+        )
+        let other = SDKApp(server: server, key: "appl_test", customer: "u_43")
+        #expect(
+            try await other.get().body["subscriber"]?["original_application_version"] == .null
+        )
+        let erased = try await server.send("DELETE", "/v1/apps/cards/customers/u_42")
+        #expect(erased.status == 200)
+        #expect(
+            try await app.get().body["subscriber"]?["original_application_version"] == .null
+        )
+        await server.close()
+    }
+
     // MARK: Restores
 
     private func play(of customer: String) -> TestPlay {

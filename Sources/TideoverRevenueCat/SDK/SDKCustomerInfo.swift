@@ -9,6 +9,8 @@ package struct SDKCustomerInfo: Hashable, Sendable {
     package var originalAppUserId: String
     /// The first purchase or report; nil for a customer that the server does not know.
     package var firstSeen: Instant?
+    /// When the customer got the app; nil if no device presented an app transaction.
+    package var origin: Origin?
     /// The page of the store that manages the customer's own subscriptions, if any.
     package var managementURL: String?
     /// By product ID without base plan; one period each.
@@ -17,6 +19,17 @@ package struct SDKCustomerInfo: Hashable, Sendable {
     package var purchases: [String: [Purchase]] = [:]
     /// By name. Each product is a key of `subscriptions` or `purchases`; the SDKs drop others.
     package var entitlements: [String: Entitlement] = [:]
+
+    /// When and in which version a customer first got the app.
+    package struct Origin: Hashable, Sendable {
+        package let version: String
+        package let purchasedAt: Instant
+
+        package init(version: String, purchasedAt: Instant) {
+            self.version = version
+            self.purchasedAt = purchasedAt
+        }
+    }
 
     package struct Entitlement: Hashable, Sendable {
         /// The key of its product, without base plan.

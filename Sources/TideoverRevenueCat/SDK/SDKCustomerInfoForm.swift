@@ -23,8 +23,8 @@ extension SDKCustomerInfo {
         writer.field("first_seen", (firstSeen ?? requestDate)?.sdkText)
         if let requestDate { writer.field("last_seen", requestDate.sdkText) }
         writer.field("management_url", managementURL)
-        writer.field("original_application_version", String?.none)
-        writer.field("original_purchase_date", String?.none)
+        writer.field("original_application_version", origin?.version)
+        writer.field("original_purchase_date", origin?.purchasedAt.sdkText)
         writer.field("other_purchases", object: { _ in })
         writer.field(
             "subscriptions",

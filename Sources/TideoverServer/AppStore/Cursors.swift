@@ -1,5 +1,6 @@
 import TideoverCore
 import TideoverJSON
+import TideoverRevenueCat
 import TideoverStorage
 
 /// The progress of a walk through the history of notifications.
@@ -161,6 +162,24 @@ struct Cursors: Sendable {
         _ name: String
     ) async throws(StorageError) {
         try await keep(["at": transfer.at], ["value": transfer.to.text], name)
+    }
+
+    /// Returns when and in which version a customer got the app; nil if that is not stored.
+    func appOrigin(_ name: String) throws(StorageError) -> SDKCustomerInfo.Origin? {
+        let root = try form(name)?.root
+        guard let version = root?["value"]?.string, let date = root?["at"]?.instant else {
+            return nil
+        }
+        return SDKCustomerInfo.Origin(version: version, purchasedAt: date)
+    }
+
+    func keep(_ origin: SDKCustomerInfo.Origin, _ name: String) async throws(StorageError) {
+        try await keep(["at": origin.purchasedAt], ["value": origin.version], name)
+    }
+
+    /// Removes the content of a bookmark.
+    func empty(_ name: String) async throws(StorageError) {
+        try await keep([:], [:], name)
     }
 
     private func form(_ name: String) throws(StorageError) -> JSONDocument? {

@@ -51,6 +51,9 @@ struct EraseRoute: Sendable {
     }
 
     private func erase(_ key: CustomerKey) async throws -> Erased {
+        let ids = try await onPool { try storage.identity(of: key).all }
+        let origins = SDKAppOrigins(app: app.id, environment: key.environment, storage: storage)
+        try await origins.forget(ids)
         for _ in 0..<Self.mostTries {
             let erasure = try await reports.read(of: app.id) { read in
                 try self.erasure(of: key, read)

@@ -17,6 +17,7 @@ extension SDKVisit {
         if let evidence = try evidence(of: receipt) {
             try await take(evidence, of: receipt)
         }
+        try await noteOrigin(receipt)
         let answer = try await answer(about: receipt.user)
         return SDKResponse(at: answer.now).json { writer in
             answer.write(to: &writer)

@@ -69,6 +69,7 @@ struct SDKVisit: Sendable {
     struct Reading {
         let record: CustomerRecord
         let history: CustomerHistory
+        let origin: SDKCustomerInfo.Origin?
         let now: Instant
 
         init(_ key: CustomerKey, _ visit: SDKVisit) throws {
@@ -77,13 +78,17 @@ struct SDKVisit: Sendable {
             let storage = visit.service.storage
             record = projector.record(of: try storage.knownLineages(of: key, now: now))
             history = record.history
+            let origins = visit.origins(in: key.environment)
+            origin = try origins.origin(of: record.identity.all)
             self.now = projector.instant(of: record, now: now)
         }
 
         var snapshot: Snapshot { history.snapshot(at: now) }
 
         var answer: Answer {
-            Answer(info: SDKProjection(record, history, at: now).customerInfo, now: now)
+            var info = SDKProjection(record, history, at: now).customerInfo
+            info.origin = origin
+            return Answer(info: info, now: now)
         }
     }
 
