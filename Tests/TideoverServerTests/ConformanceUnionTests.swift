@@ -50,12 +50,12 @@ import TideoverUnionChecker
     }
 
     /// The checker in Python shares no code with this one.
-    @Test func `another checker concludes the same at each boundary of scenarios`() throws {
+    @Test func `another checker concludes the same at each boundary of every case`() throws {
         let folder = FileManager.default.temporaryDirectory
         let file = folder.appending(path: "tideover-union-\(UUID().uuidString).jsonl")
         defer { try? FileManager.default.removeItem(at: file) }
         var lines: [UInt8] = []
-        for name in ["scenario-boundaries.json", "google-play.json", "hard-cases.json"] {
+        for name in ConformanceTableTests.files {
             for history in Self.some(try Self.histories(name, in: .production)) {
                 for instant in history.instants { lines += Self.line(history, at: instant) }
             }
