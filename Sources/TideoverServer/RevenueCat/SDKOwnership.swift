@@ -38,7 +38,7 @@ extension SDKVisit {
     /// Moves a restored purchase to its presenter if its owner is a former installation. Returns
     /// whether it moved.
     ///
-    /// A new installation has another anonymous id, and nobody can log in to the former one.
+    /// A new installation has another anonymous id, and no log-in leads to the former one.
     func restores(
         _ lineage: Lineage,
         _ customer: CustomerID,
