@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 import TideoverSQLite
@@ -130,10 +131,48 @@ import TideoverServer
         #expect(
             events == [
                 ["notification committed", "SUBSCRIBED", "sandbox", "r1"],
-                ["request", "-", "-", "r1"],
+                ["request", "-", "sandbox", "r1"],
                 ["request", "untrusted-root", "-", "r2"],
             ]
         )
+        await server.close()
+    }
+
+    @Test(
+        arguments: [
+            ([.production, .sandbox], "GET", "customers/u_42", "production"),
+            ([.production, .sandbox], "GET", "customers/u_42?environment=sandbox", "sandbox"),
+            ([.production, .sandbox], "POST", "customers/u_42/reconcile", "production"),
+            ([.sandbox, .simulated], "POST", "customers/u_42/reconcile", "sandbox"),
+            // The keys of passes are those of all environments.
+            ([.production, .sandbox], "GET", "pass-keys", nil),
+            ([.production], "GET", "pass-keys", "production"),
+        ] as [([Environment], String, String, String?)]
+    )
+    func `a request line names the environment that it concerns`(
+        environments: [Environment],
+        method: String,
+        target: String,
+        environment: String?
+    ) async throws {
+        let server = try TestServer(environments: environments)
+        let body = Array((method == "POST" ? "{}" : "").utf8)
+        let response = try await server.send(method, "/v1/apps/cards/\(target)", body: body)
+        #expect(response.status == 200)
+        let line = try JSONDocument(Array(try #require(server.logged.last).utf8)).root
+        #expect(line["event"]?.string == "request")
+        #expect(line["environment"]?.string == environment)
+        await server.close()
+    }
+
+    @Test func `a notification of an environment that is not served is logged with it`()
+        async throws
+    {
+        let server = try TestServer(environments: [.production])
+        #expect(try await server.post(.purchase()).status == 422)
+        let line = try JSONDocument(Array(try #require(server.logged.last).utf8)).root
+        #expect(line["code"]?.string == "wrong-environment")
+        #expect(line["environment"]?.string == "sandbox")
         await server.close()
     }
 

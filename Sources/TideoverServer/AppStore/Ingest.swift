@@ -17,6 +17,8 @@ struct Ingest: Sendable {
     let rateLimiter: RateLimiter
     let arrivals: NotificationLog
     let consumption: ConsumptionQueues
+    /// Receives the environment of a request's content, for the request's log line.
+    var noteEnvironment: @Sendable (Environment) -> Void = { _ in }
 
     /// How far in the future a signature may be dated.
     static let clockTolerance = Milliseconds.minutes(5)
@@ -64,12 +66,16 @@ struct Ingest: Sendable {
                     at: now,
                     onlyKnownChains: objection != nil
                 )
+                noteEnvironment(received.reading.environment)
                 try judgeSigner(of: received, trust, at: now)
                 return received
             }
             try judgeDate(of: received.reading, at: now)
             return received
         } catch {
+            if case .wrongEnvironment(_, let found)? = error as? AppStoreRefusal {
+                noteEnvironment(found)
+            }
             guard let problem = error as? Problem ?? (error as? any Refusal)?.problem else {
                 throw error
             }
@@ -103,7 +109,14 @@ struct Ingest: Sendable {
     func requireNotAhead(_ reading: AppStoreReading, at now: Instant) throws(Problem) {
         let newest = reading.latestSignedAt
         guard newest > now + Self.clockTolerance else { return }
-        log(LogLine(.error, "signed in the future, check the clock", app: app.id))
+        log(
+            LogLine(
+                .error,
+                "signed in the future, check the clock",
+                app: app.id,
+                environment: reading.environment
+            )
+        )
         throw .signedInTheFuture(by: newest - now)
     }
 

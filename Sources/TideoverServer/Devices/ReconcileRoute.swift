@@ -33,6 +33,7 @@ struct ReconcileRoute: Sendable {
         let now = ingest.clock()
         let kept = try await keep(evidence, from: request, at: now)
         let environment = wanted ?? kept.environment ?? app.usualEnvironment
+        ingest.noteEnvironment(environment)
         let changer = ingest.rateLimiter.sender(of: request, to: app.id, for: .change)
         let rulings = try await telling(kept) {
             try await claim(

@@ -89,6 +89,7 @@ struct PlayIntake: Sendable {
         let presumed = message.notification.presumed.environment
         let outcome = try await playLookup.keep(evidence, facts, in: presumed)
         let environment = facts.first?.lineage.environment ?? presumed
+        ingest.noteEnvironment(environment)
         return tell(outcome, message, environment)
     }
 

@@ -92,11 +92,12 @@ extension Call {
         nanoseconds: Int64,
         apps: [String: App]
     ) -> LogLine {
-        LogLine(
+        let app = appID.flatMap { apps[$0] }
+        return LogLine(
             .info,
             "request",
-            app: appID.flatMap { apps[$0]?.id },
-            environment: request.queryValue("environment").flatMap(Environment.init(rawValue:)),
+            app: app?.id,
+            environment: environment(in: app),
             code: code,
             method: method,
             route: template,
@@ -105,5 +106,17 @@ extension Call {
             key: presented.keyID,
             durationMicroseconds: nanoseconds / 1_000
         )
+    }
+
+    /// Returns the environment that the request concerns: the one that its body or query states,
+    /// else the app's only one, else the default of the route. Nil if it concerns all of them, like
+    /// a request for the keys of passes.
+    private func environment(in app: App?) -> Environment? {
+        if let stated = stated?.withLock({ $0 }) { return stated }
+        if let asked = request.queryValue("environment") { return Environment(rawValue: asked) }
+        guard let app, let route else { return nil }
+        if app.environments.count == 1 { return app.environments[0] }
+        let usual = QueryNames.documented.usualEnvironment(of: route)
+        return usual.flatMap { app.environments.contains($0) ? $0 : nil }
     }
 }

@@ -45,8 +45,16 @@ struct RevenueCatIngest: Sendable {
                 if let objection = trust.check.objection(to: request, at: now) { throw objection }
                 return try trust.reader.event(body: request.body)
             }
+            if let environment = reading.environment { ingest.noteEnvironment(environment) }
             guard reading.event.timestamp <= now + Ingest.clockTolerance else {
-                ingest.log(LogLine(.error, "dated in the future, check the clock", app: app.id))
+                ingest.log(
+                    LogLine(
+                        .error,
+                        "dated in the future, check the clock",
+                        app: app.id,
+                        environment: reading.environment
+                    )
+                )
                 throw Problem.signedInTheFuture(by: reading.event.timestamp - now)
             }
             let evidence = Evidence(

@@ -1,3 +1,4 @@
+import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
@@ -7,11 +8,14 @@ package struct QueryNames: Sendable {
     package static let documented = QueryNames(of: OpenAPIDocument.document)
 
     private let names: [String: [String]]
+    /// The default values of `environment`.
+    private let environments: [String: Environment]
 
     /// Reads the names from an OpenAPI document, by method and path.
     private init(of document: JSONDocument) {
         let shared = document.root["components"]?["parameters"]
         var names: [String: [String]] = [:]
+        var environments: [String: Environment] = [:]
         for (path, operations) in document.root["paths"]?.members.map({ $0 }) ?? [] {
             for (method, operation) in operations.members {
                 let parameters = (operation["parameters"]?.elements.map { $0 } ?? []).compactMap {
@@ -19,12 +23,16 @@ package struct QueryNames: Sendable {
                     guard let reference = parameter["$ref"]?.string else { return parameter }
                     return reference.split(separator: "/").last.flatMap { shared?[String($0)] }
                 }
-                names["\(method.uppercased()) \(path)"] =
-                    parameters.filter { $0["in"]?.string == "query" }
-                    .compactMap { $0["name"]?.string }
+                let query = parameters.filter { $0["in"]?.string == "query" }
+                let name = "\(method.uppercased()) \(path)"
+                names[name] = query.compactMap { $0["name"]?.string }
+                environments[name] = query.first { $0["name"]?.string == "environment" }
+                    .flatMap { $0["schema"]?["default"]?.string }
+                    .flatMap(Environment.init(rawValue:))
             }
         }
         self.names = names
+        self.environments = environments
     }
 
     /// Returns a problem for unknown or repeated parameters: a misspelt `environment` would
@@ -44,6 +52,12 @@ package struct QueryNames: Sendable {
 
     package subscript(_ route: Route) -> [String] {
         names["\(route.method) \(route.template)"] ?? []
+    }
+
+    /// Returns the environment that a request without `environment` concerns; nil if it concerns
+    /// all, or none.
+    func usualEnvironment(of route: Route) -> Environment? {
+        environments["\(route.method) \(route.template)"]
     }
 }
 

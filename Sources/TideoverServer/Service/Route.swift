@@ -1,4 +1,6 @@
+import TideoverCore
 package import TideoverHTTP
+import TideoverLocks
 
 /// A route of the service: a method, a path with named parameters, and a handler.
 package struct Route: Sendable {
@@ -60,12 +62,16 @@ package struct Call: Sendable {
     let route: Route?
     /// The methods that the path accepts, if it does not accept the request's.
     let otherMethods: [String]
+    /// The environment that the body of the request states, once it was read; nil for a request
+    /// without a body.
+    let stated: Locked<Environment?>?
     private let parameters: [String: String]
 
     init(_ request: Request, id: String, presented: Presented, among routes: [Route]) {
         self.request = request
         self.id = id
         self.presented = presented
+        stated = request.method == "POST" ? Locked(nil) : nil
         let segments = request.segments ?? []
         var found: (route: Route, parameters: [String: String])?
         var others: [String] = []

@@ -754,7 +754,11 @@ package struct Service: Sendable {
     }
 
     func ingest(_ call: Call) throws -> Ingest {
-        ingest(of: try app(call["app"]), log(of: call))
+        var ingest = ingest(of: try app(call["app"]), log(of: call))
+        ingest.noteEnvironment = { environment in
+            call.stated?.withLock { $0 = environment }
+        }
+        return ingest
     }
 
     func ingest(of app: App, _ log: @escaping Log) -> Ingest {
