@@ -7,6 +7,7 @@ import TideoverHTTP
 import TideoverHTTPClient
 import TideoverHTTPServer
 import TideoverLocks
+import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
 
@@ -71,6 +72,38 @@ import TideoverSignatures
         following.cancel()
         await following.value
         await store.server.stop(within: .zero)
+    }
+
+    @Test func `a late answer of the store does not undo the time that a request states`()
+        async throws
+    {
+        let (asked, answers) = (Locked(0), Locked<[CheckedContinuation<Void, Never>]>([]))
+        let server = try HTTPServer(port: 0) { _ in
+            let isFirst = asked.withLock { count in
+                count += 1
+                return count == 1
+            }
+            // The answer of the second reading waits.
+            if !isFirst {
+                await withCheckedContinuation { answer in answers.withLock { $0.append(answer) } }
+            }
+            return Self.says("2026-05-06T10:00:00Z")
+        }
+        let url = try HTTPURL("http://\(server.address)/clock")
+        let clock = try await FollowedClock(at: url, pace: .milliseconds(1))
+        let following = Task { await clock.run { _ in } }
+        #expect(await eventually { answers.withLock { !$0.isEmpty } })
+        let stated = "2026-06-06T10:00:00Z"
+        let handler = clock.hearing { _ in Response() }
+        _ = try await handler(Request(path: "/", headers: [ForeignBackEnd.clockHeader: stated]))
+        answers.withLock { $0.removeFirst() }.resume()
+        #expect(await eventually { asked.withLock { $0 } == 3 })
+        #expect(clock.now() == (try instant(stated)))
+        following.cancel()
+        #expect(await eventually { answers.withLock { !$0.isEmpty } })
+        answers.withLock { $0.removeFirst() }.resume()
+        await following.value
+        await server.stop(within: .zero)
     }
 
     @Test(arguments: [

@@ -97,6 +97,8 @@ enum Serve {
             storage: storage,
             probes: system.probes,
             clock: followed?.now ?? SystemClock.now,
+            // A store's clock can stand still, and a wait by it would not end.
+            patience: followed == nil ? .minutes(5) : .zero,
             localKey: localKey,
             trustedProxies: configuration.server.trustedProxies,
             log: log

@@ -22,7 +22,14 @@ final class FollowedClock: Sendable {
     private let client: HTTPClient
     private let store: Destination
     private let pace: Duration
-    private let instant: Locked<Instant>
+    private let known: Locked<Known>
+
+    /// The store's last known time.
+    private struct Known {
+        var instant: Instant
+        /// How many requests have stated it.
+        var statements = 0
+    }
 
     /// Reads the clock behind a URL once. The operator runs the store, so any address is allowed.
     init(at url: HTTPURL, pace: Duration = .seconds(1)) async throws(Failure) {
@@ -36,12 +43,12 @@ final class FollowedClock: Sendable {
         } catch {
             throw .noAnswer(error)
         }
-        instant = Locked(try await Self.look(at: store, by: client))
+        known = Locked(Known(instant: try await Self.look(at: store, by: client)))
     }
 
     /// The store's last known time.
     var now: Clock {
-        { self.instant.withLock { $0 } }
+        { self.known.withLock { $0.instant } }
     }
 
     /// Returns a handler that first reads the store's time from each request. Without it, data that
@@ -51,7 +58,10 @@ final class FollowedClock: Sendable {
             if let told = request.headers[ForeignBackEnd.clockHeader].flatMap({
                 Instant(rfc3339: $0)
             }) {
-                self.instant.withLock { $0 = told }
+                self.known.withLock { known in
+                    known.instant = told
+                    known.statements += 1
+                }
             }
             return try await handler(request)
         }
@@ -64,8 +74,7 @@ final class FollowedClock: Sendable {
         while true {
             do { try await Task.sleep(for: pace) } catch { return }
             do throws(Failure) {
-                let found = try await Self.look(at: store, by: client)
-                instant.withLock { $0 = found }
+                try await look()
                 if isLost { log(LogLine(.info, "clock followed again", detail: "\(store.url)")) }
                 isLost = false
             } catch {
@@ -76,6 +85,15 @@ final class FollowedClock: Sendable {
                 }
                 isLost = true
             }
+        }
+    }
+
+    /// Reads the store's clock once. If a request states the time meanwhile, that is newer.
+    private func look() async throws(Failure) {
+        let statements = known.withLock { $0.statements }
+        let found = try await Self.look(at: store, by: client)
+        known.withLock { known in
+            if known.statements == statements { known.instant = found }
         }
     }
 

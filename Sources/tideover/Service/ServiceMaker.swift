@@ -1,5 +1,6 @@
 import TideoverCommandLine
 import TideoverConfiguration
+import TideoverCore
 import TideoverHTTP
 import TideoverServer
 import TideoverStorage
@@ -10,6 +11,8 @@ struct ServiceMaker: Sendable {
     let storage: OpenStorage
     let probes: Probes
     let clock: Clock
+    /// The maximum wait for a store that throttles.
+    let patience: Milliseconds
     /// The key of requests through the local socket.
     let localKey: APIKey
     /// The proxies from the start, because the socket server cannot change them.
@@ -64,7 +67,8 @@ struct ServiceMaker: Sendable {
                 copier: storage.copier,
                 webhooks: webhooks,
                 revocation: revocation,
-                dashboard: configuration.isDashboardEnabled
+                dashboard: configuration.isDashboardEnabled,
+                patience: patience
             )
             return ServedConfiguration(configuration: configuration, service: service)
         } catch {
