@@ -20,12 +20,16 @@ import TideoverServer
         let isUp = Locked(true)
         let calls = Locked(0)
 
-        init(_ action: AppStoreAction? = nil) async throws {
+        /// `failure` is the response of the store while it is down; nil if it does not respond.
+        init(_ action: AppStoreAction? = nil, failure: Response? = nil) async throws {
             let rehearsed = try RehearsedStore(grace: .off)
             let (isUp, calls) = (isUp, calls)
-            let access = rehearsed.access { _ in
+            let handler = rehearsed.store.serverAPI
+            let access = rehearsed.backEnd.access { request in
                 calls.withLock { $0 += 1 }
-                guard isUp.withLock({ $0 }) else { throw StoreIsDown() }
+                if isUp.withLock({ $0 }) { return try await handler(request) }
+                guard let failure else { throw StoreIsDown() }
+                return failure
             }
             backEnd = try RehearsedBackEnd(rehearsed, time, access: access)
             self.rehearsed = rehearsed
@@ -93,6 +97,24 @@ import TideoverServer
             let asked = try JSONDocument(response.body).root["asked"]?.elements.map(\.self) ?? []
             return asked.compactMap { $0["outcome"]?.string }
         }
+    }
+
+    @Test func `a failure with a wrong date hides nothing that is signed after our clock`()
+        async throws
+    {
+        let date = "Mon, 01 Mar 2027 10:00:00 GMT"
+        let stage = try await Stage(failure: Response(status: 503, headers: ["Date": date]))
+        stage.isUp.withLock { $0 = false }
+        #expect(try await stage.refresh() == ["failed"])
+        let (backEnd, store) = (stage.backEnd, stage.rehearsed.store)
+        try await store.perform(.cancel(product: nil), by: "anna")
+        let later = stage.time.clock.now + .minutes(1)
+        try await store.advance(to: later.millisecondsSince1970) { try await backEnd.post($0) }
+        let path = "/v1/apps/cards/customers/\(TestServer.anna)?environment=simulated"
+        let premium = try await backEnd.get(path)["entitlements"]?["premium"]
+        #expect(premium?["state"]?.string == "active")
+        #expect(premium?["willRenew"]?.bool == false)
+        await backEnd.close()
     }
 
     @Test func `asking about a customer brings a lost renewal, and is not repeated at once`()

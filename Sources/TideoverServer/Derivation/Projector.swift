@@ -154,11 +154,12 @@ struct Projector: Sendable {
     }
 
     /// Returns our clock, or the store's newest assertion if that is later: a slow clock must not
-    /// hide verified data. The routes reject assertions far in the future.
+    /// hide verified data. The routes reject assertions far in the future; the date of a failed
+    /// query is not signed, and is ignored there.
     func instant(of record: CustomerRecord, now: Instant) -> Instant {
-        let newest = record.lineageRecords.lazy.flatMap { $0.facts.lazy.map(\.assertedAt) }.max()
-        guard let newest, newest <= now + Ingest.clockTolerance else { return now }
-        return max(now, newest)
+        let latest = now + Ingest.clockTolerance
+        let dates = record.lineageRecords.lazy.flatMap { $0.facts.lazy.map(\.assertedAt) }
+        return max(now, dates.filter { $0 <= latest }.max() ?? now)
     }
 }
 
