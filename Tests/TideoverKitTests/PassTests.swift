@@ -12,14 +12,13 @@ import TideoverSignatures
 
     private func pass(
         version: Int64 = 1,
-        audience: String = "cards",
         until: Milliseconds = .days(20),
         notAfter: Milliseconds = .days(7),
         willRenew: Bool? = true
     ) -> Pass {
         Pass(
             issuer: "https://t.example",
-            audience: audience,
+            audience: "cards",
             customer: TestPurchases.customer,
             environment: .production,
             issued: start,
@@ -202,12 +201,22 @@ import TideoverSignatures
         }
     }
 
-    @Test func `a pass for another app is refused`() throws {
-        let machine = launch(
-            kept(try signed(pass(audience: "chess"), by: key), keys: [key]),
-            at: .days(1)
-        )
-        #expect(machine.passRejection == .refused(.wrongAudience(found: "chess")))
+    @Test func `a pass for another app, customer, environment or issuer is refused`() throws {
+        let stranger = try #require(CustomerID("u_43"))
+        let cases: [(PassRefusal, (inout Pass) -> Void)] = [
+            (.wrongAudience(found: "chess"), { $0.audience = "chess" }),
+            (.wrongCustomer, { $0.customer = stranger }),
+            (.wrongEnvironment(found: .sandbox), { $0.environment = .sandbox }),
+            (.wrongIssuer(found: "https://u.example"), { $0.issuer = "https://u.example" }),
+        ]
+        for (refusal, change) in cases {
+            var other = pass()
+            change(&other)
+            let machine = launch(kept(try signed(other, by: key), keys: [key]), at: .days(1))
+            #expect(machine.passRejection == .refused(refusal))
+            #expect(machine.published?["premium"].access == .unknown)
+            #expect(machine.kept.pass == nil)
+        }
     }
 
     @Test func `a document of another kind is not a pass`() throws {
