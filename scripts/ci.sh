@@ -161,7 +161,7 @@ sanitized_tests() {
     local flags=(--sanitize="$1" "${lean[@]}" --scratch-path ".build/$1")
     # Whole stories: the paths that the tests of the server take, again and again.
     local stories='^Tideover(Server)?Tests[.](Scenario|PacedScenario|GeneratedStory|Stories|SandboxProgram|NaiveBackEnd|PacedNaiveBackEnd|Mirror|GuideProgram|ActionProgram)Tests'
-    stories+='|^TideoverKitRehearsalTests[.](KilledApp|SameAnswer|ServedProgram)Tests'
+    stories+='|^TideoverKitRehearsalTests[.](GeneratedStory|KilledApp|SameAnswer|ServedProgram)Tests'
     local skipped="$sockets|$stories" without=() built=(--build-tests)
     case $1 in
     # Rooms without a second thread, and programs, whose server is tried here without them. Building

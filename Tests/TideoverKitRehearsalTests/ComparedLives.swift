@@ -22,8 +22,10 @@ final class ComparedLives {
     private(set) var differed = 0
     private(set) var remained = 0
 
-    /// The causes of the drifts that the server reported.
-    private(set) var driftCauses: [String] = []
+    /// The drifts that the server reported.
+    private(set) var drifts: [ReportedDrift] = []
+    /// Differences that a device reported and the server did not record.
+    private(set) var unrecorded: [String] = []
     /// The state that the server stated last.
     private(set) var lastState: State?
     /// The lines that the server logged.
@@ -42,7 +44,7 @@ final class ComparedLives {
         let rehearsal = try await KitRehearsal(scenario, renewalRate: renewalRate, at: place)
         let lives = ComparedLives(rehearsal)
         try await lives.play()
-        lives.driftCauses = rehearsal.driftCauses.withLock { $0 }
+        lives.drifts = rehearsal.drifts.withLock { $0 }
         try await rehearsal.close()
         lives.log = rehearsal.log
         lives.report(scenario, place)
@@ -54,7 +56,7 @@ final class ComparedLives {
         guard ProcessInfo.processInfo.environment["TIDEOVER_KIT_STORIES"] != nil else { return }
         print(
             "compared \(place.rawValue): \(comparisons) answers, \(differences.count) differences,",
-            "\(differed) healed after a fault, \(driftCauses.count) drifts recorded:",
+            "\(differed) differed, \(differed - remained) healed, \(drifts.count) drifts:",
             scenario.name
         )
     }
@@ -106,14 +108,8 @@ final class ComparedLives {
         let participant = participants[number]
         await participant.set(visit)
         rehearsal.clockOffset.withLock { $0 = visit?.clockOffset ?? 0 }
-        let (before, after) = try await participant.device.fakeStore().serve {
-            participant.alone.enteredForeground()
-            await participant.alone.settled()
-            let before = try await rehearsal.served(participant.customer)
-            participant.served.enteredForeground()
-            await participant.served.settled()
-            return (before, try await rehearsal.served(participant.customer))
-        }
+        let reported = rehearsal.drifts.withLock { $0.count }
+        let (before, after) = try await openApps(of: participant)
         let place = "line \(step.line), \(participant.customer.name)"
         check("\(place), shown", participant.served, after.entitlements)
         lastState = after.entitlements.first?.state
@@ -122,12 +118,33 @@ final class ComparedLives {
         let known = before.entitlements.filter { $0.state != .never }
         if window.isOpen || visit?.isFaulty ?? false {
             count(participant.alone, known, after.entitlements)
+            // The kit corrects a wrong clock before it reports.
+            if visit?.clockOffset ?? 0 == 0 {
+                let drifts = rehearsal.drifts.withLock { Array($0.dropFirst(reported)) }
+                try await requireRecords(of: known, participant, drifts, place)
+            }
         } else {
             // The store sends family members no message about the renewal.
             check("\(place), before its report", participant.alone, known, \.withoutRenewal)
             check(place, participant.alone, after.entitlements)
         }
         if visit?.clockOffset ?? 0 != 0 { try await relaunch(number) }
+    }
+
+    /// Opens both apps of a device.
+    ///
+    /// - Returns: The server's answers before the device's report, and after it.
+    private func openApps(
+        of participant: Participant
+    ) async throws -> (before: ServerReply, after: ServerReply) {
+        try await participant.device.fakeStore().serve {
+            participant.alone.enteredForeground()
+            await participant.alone.settled()
+            let before = try await rehearsal.served(participant.customer)
+            participant.served.enteredForeground()
+            await participant.served.settled()
+            return (before, try await rehearsal.served(participant.customer))
+        }
     }
 
     /// A process without a server does not trust a clock that is set back.
@@ -143,6 +160,32 @@ final class ComparedLives {
         guard before.contains(where: { $0.gist != app[$0.name].gist }) else { return }
         differed += 1
         if after.contains(where: { $0.gist != app[$0.name].gist }) { remained += 1 }
+    }
+
+    /// Notes the answers that the device's own contradicts, unless the server recorded that.
+    private func requireRecords(
+        of answers: [Entitlement],
+        _ participant: Participant,
+        _ drifts: [ReportedDrift],
+        _ place: String
+    ) async throws {
+        for answer in answers {
+            let own = participant.alone[answer.name]
+            guard own.contradicts(answer),
+                !drifts.contains(where: { $0.entitlement == answer.name })
+            else { continue }
+            if try await isYoung(participant) { continue }
+            unrecorded.append("\(place): \(own.gist) / \(answer.gist)")
+        }
+    }
+
+    /// Whether a period began so recently that the server need not have received it yet.
+    private func isYoung(_ participant: Participant) async throws -> Bool {
+        let now = await rehearsal.store.now
+        return try await rehearsal.store.device(of: participant.customer.name).contains {
+            let start = $0.payload["purchaseDate"]?.int64 ?? .min
+            return start <= now && now - start <= DriftJudge.arrivalTime.count
+        }
     }
 
     private func check(
@@ -221,6 +264,13 @@ private struct FaultWindow {
 extension Entitlement {
     /// The fields that both answers must share.
     var gist: String { "\(withoutRenewal) renews \(willRenew.map { "\($0)" } ?? "-")" }
+
+    /// Whether access differs from another answer, or its end does by more than a minute.
+    fileprivate func contradicts(_ other: Entitlement) -> Bool {
+        guard access == other.access else { return true }
+        let (one, two) = (until ?? .distantFuture, other.until ?? .distantFuture)
+        return access == .granted && !one.isWithin(DriftJudge.tolerance, of: two)
+    }
 
     /// A past end of access is not compared: StoreKit has no history of a grace period that a
     /// cancellation cut short. Nor has a status one of the products before the newest.

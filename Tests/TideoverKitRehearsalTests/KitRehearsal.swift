@@ -22,19 +22,26 @@ final class KitRehearsal {
     let store: SimulatedAppStore
     let device: SimulatedDevice
     let customer: StoreCustomer
-    /// Whether the device reaches the server.
-    let isOnline = Locked(true)
+    /// The device's connection to the server.
+    enum Connection: Sendable {
+        case complete, none
+        /// Requests arrive, and the responses do not.
+        case withoutResponses
+    }
+
+    let connection = Locked(Connection.complete)
     /// How far the device's clock is ahead, in milliseconds.
     let clockOffset: Locked<Int64> = Locked(0)
-    /// The causes of the drifts that the server reported to a device, in order.
-    let driftCauses: Locked<[String]> = Locked([])
+    /// The drifts that the server reported to a device, in order.
+    let drifts: Locked<[ReportedDrift]> = Locked([])
     /// Transactions that were finished before the device's file contained them and before the
     /// server had committed them.
     let earlyFinishes: Locked<[UInt64]> = Locked([])
     /// The lines that the server logged, once it has stopped.
     private(set) var log: [JSONValue] = []
     private let publicKey: String
-    private var losesNotifications = false
+    /// Whether the store's messages do not reach the server.
+    var losesNotifications = false
     private let disks = Locked<[String: [UInt8]]>([:])
     private let folder: URL
 
@@ -200,8 +207,8 @@ final class KitRehearsal {
     }
 
     private func effects(disk: String) -> KitEffects {
-        let (clock, disks, isOnline) = (server.clock, disks, isOnline)
-        let (offset, causes) = (clockOffset, driftCauses)
+        let (clock, disks, connection) = (server.clock, disks, connection)
+        let (offset, drifts) = (clockOffset, drifts)
         let handler = server.handler
         let start = Instant(millisecondsSince1970: scenario.start)
         return KitEffects(
@@ -211,11 +218,13 @@ final class KitRehearsal {
                 write: { bytes in disks.withLock { $0[disk] = bytes } }
             ),
             network: { request in
-                guard isOnline.withLock({ $0 }) else { throw Unreachable() }
+                let connection = connection.withLock { $0 }
+                guard connection != .none else { throw Unreachable() }
                 var request = request
                 request.headers["Content-Length"] = "\(request.body.count)"
                 let response = try await handler(request)
-                causes.withLock { $0 += response.driftCauses }
+                guard connection == .complete else { throw Unreachable() }
+                drifts.withLock { $0 += response.drifts }
                 return response
             },
             verify: { signature, message, key in
@@ -240,6 +249,16 @@ final class KitRehearsal {
     struct Unreachable: Error {}
 
     // MARK: - The server
+
+    /// Returns the kinds of all events that the server stored, oldest first.
+    func events() async throws -> [String] {
+        let response = try await server.handler(
+            Request(path: "/v1/apps/\(scenario.app.id)/events", headers: server.credentials)
+        )
+        return try JSONDocument(response.body).root["events"]?.elements.compactMap {
+            $0["kind"]?.string
+        } ?? []
+    }
 
     /// Returns the server's current answer about a customer.
     func served(_ customer: StoreCustomer? = nil) async throws -> ServerReply {
@@ -271,11 +290,22 @@ extension AppStoreApp {
     }
 }
 
+/// A drift in the answer to a reconcile.
+struct ReportedDrift: Hashable, Sendable {
+    let entitlement: String
+    let cause: String
+}
+
 extension Response {
-    /// The causes of the drifts in the answer to a reconcile.
-    fileprivate var driftCauses: [String] {
+    /// The drifts in the answer to a reconcile.
+    fileprivate var drifts: [ReportedDrift] {
         guard let root = try? JSONDocument(body).root, let drifts = root["drift"] else { return [] }
-        return drifts.elements.compactMap { $0["cause"]?.string }
+        return drifts.elements.compactMap { drift in
+            guard let entitlement = drift["entitlement"]?.string,
+                let cause = drift["cause"]?.string
+            else { return nil }
+            return ReportedDrift(entitlement: entitlement, cause: cause)
+        }
     }
 }
 

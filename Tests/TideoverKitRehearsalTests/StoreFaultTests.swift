@@ -82,14 +82,14 @@ import TideoverSandbox
     @Test func `a purchase while the server is unreachable is presented later`() async throws {
         try await rehearse { rehearsal in
             let app = await rehearsal.launch(withServer: true)
-            rehearsal.isOnline.withLock { $0 = false }
+            rehearsal.connection.withLock { $0 = .none }
             let outcome = try await buy(app, rehearsal)
             #expect(outcome == .bought)
             #expect(app["premium"].access == .granted)
             #expect(await rehearsal.device.finishedIds.count == 1)
             let before = try await rehearsal.served()
             #expect(before["premium"]?.access == .denied)
-            rehearsal.isOnline.withLock { $0 = true }
+            rehearsal.connection.withLock { $0 = .complete }
             let again = await rehearsal.launch(withServer: true)
             #expect(again["premium"].access == .granted)
             let after = try await rehearsal.served()

@@ -97,6 +97,7 @@ import TideoverKit
             if world.offeredAfterSync != nil { world.send(.restoreAsked) }
             check(world, "killed before effect \(life)")
         }
+        if Self.isTrial { print("killed machine: \(whole.effects) times") }
     }
 
     @Test(arguments: Circumstances.all, Path.allCases)
