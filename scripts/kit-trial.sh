@@ -71,7 +71,8 @@ awk -v place="$place" -v stories="$stories" -v parts=" ${parts[*]} " '
         if (/: Generated from /) { generated++; open += $7 - $9 } else scenarios++
         answers += $3; differences += $5; differed += $7; healed += $9; drifts += $11
     }
-    $1 == "killed" { stopped += $3; ways++ }
+    $1 == "killed" && $2 == "machine:" { decided += $3; courses++ }
+    $1 == "killed" && $2 != "machine:" { stopped += $3; ways++ }
     END {
         split(stories, bounds, "-")
         wanted = bounds[2] ? bounds[2] - bounds[1] + 1 : bounds[1]
@@ -87,8 +88,9 @@ awk -v place="$place" -v stories="$stories" -v parts=" ${parts[*]} " '
         if (parts ~ / scenarios /) isWhole = isWhole && scenarios > 60
         if (parts ~ / stories /) isWhole = isWhole && generated == wanted
         if (parts ~ / kills /) {
-            printf "  the app killed %d times on %d ways, each at every effect\n", stopped, ways
-            isWhole = isWhole && stopped > 0
+            printf "  the app killed %d times on %d ways with the server, at every effect\n", stopped, ways
+            printf "  its decisions killed %d times on %d ways, at every effect\n", decided, courses
+            isWhole = isWhole && stopped > 0 && decided > 0
         }
         exit !isWhole
     }
