@@ -3,6 +3,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
+import TideoverRehearsal
 import TideoverSandbox
 import TideoverServer
 
