@@ -124,6 +124,23 @@ import TideoverSignatures
         await server.close()
     }
 
+    @Test func `an event without a message says nothing about its receiver`() async throws {
+        let receiver = Receiver()
+        receiver.script(500, 500, 500)
+        let server = try await server(receiver)
+        try await hear(.purchase(), server)
+        func list(_ path: String, _ member: String) async throws -> [JSONNode] {
+            let response = try await server.send("GET", "/v1/apps/cards/webhooks\(path)")
+            return try JSONDocument(response.body).root[member]?.elements.map(\.self) ?? []
+        }
+        let webhook = try #require(try await list("", "webhooks").first)
+        #expect(webhook["failingSince"]?.string != nil)
+        #expect(webhook["waiting"]?.int64 == 1)
+        let attempts = try await list("/hooks/attempts", "attempts")
+        #expect(attempts.map { $0["status"]?.int64 } == [500])
+        await server.close()
+    }
+
     @Test func `a failed payment without grace ends access at once`() async throws {
         let receiver = Receiver()
         let server = try await server(receiver)

@@ -101,6 +101,9 @@ extension WebhookSettlement {
         let succeeded = verdicts.contains(.delivered)
         let firstFailure = trials.first { $0.verdict != .delivered }?.at
         let since = succeeded ? nil : failingSince ?? firstFailure
+        let tried = Set(trials.map(\.item.event.id))
+        // Nothing was sent for these, which says nothing about the receiver.
+        let empty = batch.items.map(\.event.id).filter { !tried.contains($0) }
         let isExhausted = since.map { now - $0 >= Self.patience } ?? false
         self.init(
             key,
@@ -108,7 +111,7 @@ extension WebhookSettlement {
             position: batch.position,
             attempts: trials.map(\.attempt),
             waiting: trials.compactMap(\.waiting),
-            finished: batch.vanished
+            finished: batch.vanished + empty
                 + trials.filter { $0.waiting == nil }.map(\.item.event.id),
             failingSince: since,
             disabled: verdicts.contains(.gone) ? "gone" : isExhausted ? "failing" : nil,

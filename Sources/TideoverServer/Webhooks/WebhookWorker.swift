@@ -226,31 +226,31 @@ struct WebhookWorker: Sendable {
     ) async -> [WebhookTrial] {
         var trials: [WebhookTrial] = []
         for item in items {
-            let result = await send(item.event, to: endpoint)
+            guard let result = await send(item.event, to: endpoint) else { continue }
             trials.append(WebhookTrial(item, result, at: sending.clock(), random: random()))
         }
         return trials
     }
 
-    /// Sends the messages of an event, up to the first that fails. A repetition sends all of them
-    /// under the same ids.
-    private func send(_ event: OutboxEvent, to endpoint: WebhookEndpoint) async -> WebhookResult {
+    /// Sends the messages of an event, up to the first that fails; nil if it has none. A repetition
+    /// sends all of them under the same ids.
+    private func send(_ event: OutboxEvent, to endpoint: WebhookEndpoint) async -> WebhookResult? {
         let messages: [WebhookMessage]
         do {
             messages = try await self.messages(of: event, to: endpoint)
         } catch {
             return .failure("the event could not be read: \(error)")
         }
-        // An event without messages is delivered: there is nothing to send.
-        var result = WebhookResult.response(status: 204)
+        var result: WebhookResult?
         for message in messages {
             let request = endpoint.request(
                 id: message.id,
                 body: message.body,
                 at: sending.clock()
             )
-            result = await sending.send(endpoint.url, endpoint.allowNetworks, request)
-            guard WebhookVerdict(result, at: sending.clock()) == .delivered else { break }
+            let answer = await sending.send(endpoint.url, endpoint.allowNetworks, request)
+            result = answer
+            guard WebhookVerdict(answer, at: sending.clock()) == .delivered else { break }
         }
         return result
     }
