@@ -219,6 +219,8 @@ struct ForgetfulStorage: Storage {
 
     func keys() throws(StorageError) -> [KeyRecord] { [] }
 
+    func latestEvents(app: String, limit: Int) throws(StorageError) -> [OutboxEvent] { [] }
+
     func sharedChanges() throws(StorageError) -> SharedChanges? { nil }
 
     func add(_ key: KeyRecord) async throws(StorageError) {}
