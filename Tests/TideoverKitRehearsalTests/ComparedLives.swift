@@ -198,12 +198,14 @@ final class ComparedLives {
         }
     }
 
-    /// Whether a period began so recently that the server need not have received it yet.
+    /// Whether a period or a refund began so recently that the server need not have received it yet.
     private func isYoung(_ participant: Participant) async throws -> Bool {
         let now = await rehearsal.store.now
-        return try await rehearsal.store.device(of: participant.customer.name).contains {
-            let start = $0.payload["purchaseDate"]?.int64 ?? .min
-            return start <= now && now - start <= DriftJudge.arrivalTime.count
+        return try await rehearsal.store.device(of: participant.customer.name).contains { item in
+            ["purchaseDate", "revocationDate"].contains { member in
+                guard let start = item.payload[member]?.int64 else { return false }
+                return start <= now && now - start <= DriftJudge.arrivalTime.count
+            }
         }
     }
 
