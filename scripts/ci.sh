@@ -224,7 +224,7 @@ optimized_builds() {
 }
 
 laws() {
-    .build/static/release/TideoverLaws try --seeds 6700
+    .build/static/release/TideoverLaws try --seeds 5000
 }
 
 smoke() {
@@ -332,7 +332,7 @@ full)
     beside "smoke of the fuzzers" scripts/fuzz.sh smoke --built
     step "smoke of the release build" smoke
     joined
-    beside "laws of the core over 20,000 lives" laws
+    beside "laws of the core over 15,000 lives" laws
     step "files of a release" release_files
     step "the simulated Google, judged by Google's library" judged scripts/verify-google.sh
     step "the simulated App Store, judged by Apple's library" judged scripts/verify-apple.sh
