@@ -120,16 +120,16 @@ all_tests() {
     run_tests "$name-sockets" "$@" --filter "$sockets"
 }
 
-# Suites of the storage on PostgreSQL, which are skipped elsewhere, beside one started for them.
+# The tests of the storage on PostgreSQL, which are skipped elsewhere, beside one started for them.
 postgres_tests() {
-    local name=$1 suites=$2 parent status=0
-    shift 2
+    local name=$1 parent status=0
+    shift
     parent=$(mktemp -d)
     # PostgreSQL runs as another user than root.
     chmod 711 "$parent"
     local -x TIDEOVER_TEST_POSTGRES
     TIDEOVER_TEST_POSTGRES=$(scripts/postgres.sh start "$parent/data")
-    run_tests "$name" "$@" --filter "^TideoverPostgreSQLTests[.]$suites" || status=$?
+    run_tests "$name" "$@" --filter '^TideoverPostgreSQLTests[.]' || status=$?
     scripts/postgres.sh stop "$parent/data"
     rmdir "$parent"
     return "$status"
@@ -146,7 +146,7 @@ covered_tests() {
     local profile=.build/coverage/debug/codecov/default.profdata
     run_tests coverage "${flags[@]}" --skip "$sockets"
     cp "$profile" "$logs/most.profdata"
-    postgres_tests coverage-postgres '' "${flags[@]}"
+    postgres_tests coverage-postgres "${flags[@]}"
     cp "$profile" "$logs/postgres.profdata"
     run_tests coverage-sockets "${flags[@]}" --filter "$sockets"
     "$toolchain/llvm-profdata" merge "$profile" "$logs/most.profdata" "$logs/postgres.profdata" \
@@ -180,8 +180,8 @@ sanitized_tests() {
         skipped+='|^TideoverSignaturesTests[.](Mutation|Property|Refusal)Tests'
         ;;
     # Rooms without pointers; the core's few are on the way of every other test. All of the server's
-    # are in rooms below it. The tests of PostgreSQL need the whole server: the thread sanitizer has
-    # them.
+    # are in rooms below it. The tests of PostgreSQL need the whole server, and skip without a
+    # database.
     address)
         without=(AppStore Core Dashboard GooglePlay Kit KitRehearsal PostgreSQL RevenueCat Sandbox Server StoreKitFile Tidy "")
         # Only what the remaining tests need is compiled.
@@ -193,8 +193,6 @@ sanitized_tests() {
     swift build "${built[@]}" "${flags[@]}" | without_noise
     run_tests "$1" "${flags[@]}" --skip-build --skip "$skipped"
     run_tests "$1-sockets" "${flags[@]}" --skip-build --filter "$sockets"
-    [ "$1" = address ] || postgres_tests "$1-postgres" '(Failure|Schema|Servers)Tests' \
-        "${flags[@]}" --skip-build
 }
 
 documentation() {
