@@ -21,7 +21,7 @@ package struct Configuration: Hashable, Sendable {
     package let isDashboardEnabled: Bool
     /// One sentence for each setting that has no effect or is probably a mistake.
     package let notices: [String]
-    /// Equal on servers whose files and environments set the same; empty if created in code.
+    /// Equal on servers with the same settings in file and environment; empty if created in code.
     package internal(set) var fingerprint = ""
 
     /// Creates a configuration in code, without the validation of a file.

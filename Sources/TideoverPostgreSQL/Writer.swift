@@ -10,7 +10,7 @@ struct WriterJob: Sendable {
         case other(@Sendable (WriteSession) throws(StorageError) -> @Sendable () -> Void)
     }
 
-    /// The app whose data it changes; empty for data without an app.
+    /// The app with the data that it changes; empty for data without an app.
     let app: String
     let work: Work
     /// Reports to the caller that nothing was done.

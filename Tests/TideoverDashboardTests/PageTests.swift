@@ -300,7 +300,7 @@ import TideoverJSON
     func `each row of the stream is one event of lines of data`(text hostile: String) throws {
         let place = Place(app: hostile, environment: "sandbox")
         let name = hostile + "\r\nid: 2\n\ndata: x"
-        let bytes = EventsPage.stream(place, [try Self.event(name)])
+        let bytes = EventsPage.stream(place, [try Self.event(name)], next: nil)
         let lines = String(decoding: bytes, as: UTF8.self).split(
             separator: "\n",
             omittingEmptySubsequences: false

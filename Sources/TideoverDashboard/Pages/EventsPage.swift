@@ -73,8 +73,9 @@ package enum EventsPage {
     }
 
     /// Returns events as server-sent events, each with its row of the table. A browser requests the
-    /// next ones some seconds after the end of the response.
-    package static func stream(_ place: Place, _ events: [EventView]) -> [UInt8] {
+    /// next ones some seconds after the end of the response, by the id that it received last. That
+    /// is `next`, the place in the feed, which can have events of other environments in between.
+    package static func stream(_ place: Place, _ events: [EventView], next: String?) -> [UInt8] {
         var bytes = Array("retry: 2000\n\n".utf8)
         for event in events {
             var writer = HTMLWriter()
@@ -85,6 +86,7 @@ package enum EventsPage {
             }
             bytes.append(UInt8(ascii: "\n"))
         }
+        if let next { bytes += "id: \(next)\n\n".utf8 }
         return bytes
     }
 

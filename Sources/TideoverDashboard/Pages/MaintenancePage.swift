@@ -150,12 +150,7 @@ package enum MaintenancePage {
         _ place: Place,
         _ token: String
     ) -> HTML {
-        .tag(
-            .form,
-            [.of(.method, "post"), .action(place.maintenance(action))],
-            Page.token(token),
-            .tag(.button, [.of(.type, "submit")], .text(action.label))
-        )
+        Page.button(action.label, place.maintenance(action), token)
     }
 
     private static func views(_ views: [MaintenanceView]) -> [HTML] {

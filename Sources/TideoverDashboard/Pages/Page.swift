@@ -135,6 +135,16 @@ package struct Page: Sendable {
         )
     }
 
+    /// A form of one button, without fields.
+    static func button(_ label: String, _ action: Link, _ token: String) -> HTML {
+        .tag(
+            .form,
+            [.of(.method, "post"), .action(action)],
+            Self.token(token),
+            .tag(.button, [.of(.type, "submit")], .text(label))
+        )
+    }
+
     static func token(_ token: String) -> HTML {
         .tag(.input, [.of(.type, "hidden"), .of(.name, formToken), .of(.value, token)])
     }

@@ -146,12 +146,7 @@ package enum WebhooksPage {
         _ place: Place,
         _ token: String
     ) -> HTML {
-        .tag(
-            .form,
-            [.of(.method, "post"), .action(place.webhook(webhook.id, action))],
-            Page.token(token),
-            .tag(.button, [.of(.type, "submit")], .text(action.label))
-        )
+        Page.button(action.label, place.webhook(webhook.id, action), token)
     }
 
     private static func attempts(_ webhook: WebhookView) -> HTML {

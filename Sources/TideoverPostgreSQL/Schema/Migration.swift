@@ -35,7 +35,8 @@ package struct Migration: Sendable {
     /// may give each transaction another session.
     ///
     /// - Throws: `newerSchema` for a database that needs a newer version, and `busy` while servers
-    ///   run that could not work with the missing steps; it is not changed. `notAStorage` if a table of another program has a name of ours.
+    ///   run that could not work with the missing steps; it is not changed. `notAStorage` if a table
+    ///   of another program has a name of ours.
     @discardableResult
     package static func prepare(
         _ connection: Connection,

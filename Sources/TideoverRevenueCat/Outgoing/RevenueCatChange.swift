@@ -2,7 +2,7 @@ package import TideoverCore
 package import TideoverJSON
 
 /// Translates a stored change of an answer to RevenueCat's events that no transition of a purchase
-/// reports: a purchase that moved to the customer, and a period whose end the store moved.
+/// reports: a purchase that moved to the customer, and a period that the store extended.
 ///
 /// A product with several entitlements changes each of them. Then the message is repeated under one
 /// id.
@@ -56,7 +56,7 @@ package struct RevenueCatChange {
 
     // MARK: Transfers
 
-    /// How much later than the move its answer can be dated, by a store whose clock is ahead.
+    /// How much later than the move its answer can be dated, by a store with a fast clock.
     private static let tolerance = Milliseconds.minutes(5)
 
     /// Returns the transfer that gave a lineage to the customer at the change.

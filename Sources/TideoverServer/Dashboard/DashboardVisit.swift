@@ -153,7 +153,7 @@ struct DashboardVisit: Sendable {
     func events() async throws -> Response {
         let place = try place()
         let latest = QueryItem(name: "latest", value: "\(EventsPage.most)")
-        return respond(EventsPage.page(place, try await events(of: place, latest)))
+        return respond(EventsPage.page(place, try await feed(of: place, latest).events))
     }
 
     /// The events after the one that the browser read last.
@@ -164,14 +164,18 @@ struct DashboardVisit: Sendable {
         let item =
             last.map { QueryItem(name: "after", value: $0) }
             ?? QueryItem(name: "latest", value: "\(EventsPage.most)")
-        return DashboardResponse.stream(
-            EventsPage.stream(place, try await events(of: place, item))
-        )
+        let (events, next) = try await feed(of: place, item)
+        return DashboardResponse.stream(EventsPage.stream(place, events, next: next))
     }
 
-    private func events(of place: Place, _ item: QueryItem) async throws -> [EventView] {
-        try await ask("/v1/apps/\(path(place.app))/events", [item]).elements("events")
-            .map(EventView.init).filter { $0.environment == place.environment }
+    /// Returns a place's events of a page of the feed, and where the feed continues.
+    private func feed(
+        of place: Place,
+        _ item: QueryItem
+    ) async throws -> (events: [EventView], next: String?) {
+        let page = try await ask("/v1/apps/\(path(place.app))/events", [item])
+        let events = try page.elements("events").map(EventView.init)
+        return (events.filter { $0.environment == place.environment }, page["next"]?.string)
     }
 
     /// Sends a test message to a webhook, disables it or enables it.

@@ -39,7 +39,7 @@ package struct ChangeFollower: Sendable {
 /// How a service's catalogues and policies compare to the recorded ones.
 private enum RuleState {
     case current
-    /// A version was recorded for a later instant, by a server whose clock is ahead.
+    /// A version was recorded for a later instant, by a server with a fast clock.
     case upcoming
     case outdated
 }

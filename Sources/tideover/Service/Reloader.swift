@@ -6,8 +6,8 @@ import TideoverStorage
 /// Replaces the service of a running server, once at a time: after a reload of the configuration,
 /// and to adopt the catalogues and policies that another server recorded.
 actor Reloader {
-    /// Creates the service that replaces a former one, with a configuration whose catalogues and
-    /// policies the recorded ones replace; without one, by the configuration file.
+    /// Creates the service that replaces a former one: with the recorded catalogues and policies in
+    /// place of those of `adopting`, or from the configuration file without it.
     typealias Make =
         @Sendable (_ former: Service, _ adopting: Configuration?) throws -> ServedConfiguration
 
