@@ -137,6 +137,12 @@ package final class PostgreSQLStorage: Storage {
         }
     }
 
+    package func keep(_ order: AttributeOrder) async throws(StorageError) -> [String] {
+        try await openWriter().write(app: order.customer.app) { session throws(StorageError) in
+            try AttributeLedger(connection: session.connection).keep(order)
+        }
+    }
+
     package func restore(
         _ records: [StoredRecord],
         app: String,
@@ -386,6 +392,14 @@ package final class PostgreSQLStorage: Storage {
 
     package func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
         try readSessions.read { session throws(StorageError) in try session.bookmark(key) }
+    }
+
+    package func attributes(
+        of customer: CustomerKey
+    ) throws(StorageError) -> [CustomerAttribute] {
+        try readSessions.read { session throws(StorageError) in
+            try session.attributes(of: customer)
+        }
     }
 
     package func counts(app: String) throws(StorageError) -> [Tally: Int64] {

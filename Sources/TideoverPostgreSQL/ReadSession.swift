@@ -363,6 +363,10 @@ final class ReadSession {
         return try connection.ask(SQL.bookmark, in: scope, .text(key.name)).first { $0.bytes(0) }
     }
 
+    func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute] {
+        try connection.attributes(of: customer)
+    }
+
     func sharedChanges() throws(StorageError) -> SharedChanges? {
         try connection.ask(SQL.sharedChanges).first {
             SharedChanges(keys: $0.integer(0), policyVersions: $0.integer(1))

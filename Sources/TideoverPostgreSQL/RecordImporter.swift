@@ -23,6 +23,10 @@ struct RecordImporter {
             return try restore(fact)
         case .owner(let entry, let position): return try restore(entry, position)
         case .alias(let alias): return try restore(alias)
+        case .attribute(let record):
+            let ledger = AttributeLedger(connection: connection)
+            let customer = scope.key(record.customer)
+            return try Self.outcome(try ledger.put(record.attribute, of: customer, at: now))
         case .drift(let drift): return try restore(drift)
         case .event(let event): return try restore(event)
         case .told(let told): return try restore(told)

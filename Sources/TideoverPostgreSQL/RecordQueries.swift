@@ -43,6 +43,8 @@ struct RecordQueries {
             let position = key.integer(1, otherwise: -1)
             return try ask(SQL.ownerRecords, key.text(0), position).all(owner)
         case .alias: return try ask(SQL.aliasRecords, key.text(0)).all(alias)
+        case .attribute:
+            return try ask(SQL.attributeRecords, key.text(0), key.text(1)).all(attribute)
         case .drift:
             return try ask(SQL.driftRecords, key.text(0), key.text(1)).all(difference)
         case .event: return try ask(SQL.eventRecords, key.text(0)).all(event)
@@ -93,6 +95,11 @@ struct RecordQueries {
             by: row.text(4)
         )
         return (.alias(alias), [alias.alias.text])
+    }
+
+    private func attribute(_ row: Row) throws(StorageError) -> Found {
+        let record = AttributeRecord(customer: try id(row.text(3)), attribute: row.attribute)
+        return (.attribute(record), [record.customer.text, record.attribute.name])
     }
 
     private func difference(_ row: Row) throws(StorageError) -> Found {

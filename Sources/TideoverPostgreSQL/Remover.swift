@@ -29,24 +29,30 @@ struct Remover {
         case .told: answer = try connection.ask(SQL.pruneEvents, in: scope, earliest, limit)
         case .webhookAttempts:
             answer = try connection.ask(SQL.pruneAttempts, .text(order.app), before, limit)
-        case .customers: return try pruneCustomers(order, scope)
+        case .attributes:
+            return try prune(order, scope, SQL.pruneAttributes, listedBy: SQL.attributedAfter)
+        case .customers:
+            return try prune(order, scope, SQL.pruneCustomer, listedBy: SQL.customersAfter)
         }
         let count = try answer.count()
         return Pruned(count: count, next: count < order.limit ? nil : "")
     }
 
-    private func pruneCustomers(
+    /// Removes rows of one page of customers, each by the same statement.
+    private func prune(
         _ order: PruneOrder,
-        _ scope: AppScope
+        _ scope: AppScope,
+        _ removal: StaticString,
+        listedBy list: StaticString
     ) throws(StorageError) -> Pruned {
         let limit = SQLValue.limit(max(1, order.limit))
-        let listed = try connection.ask(SQL.customersAfter, in: scope, .text(order.place), limit)
+        let listed = try connection.ask(list, in: scope, .text(order.place), limit)
         let page = try listed.all { $0.text(0) }
         var answers: [Answer] = []
         for customer in page {
             answers.append(
                 try connection.ask(
-                    SQL.pruneCustomer,
+                    removal,
                     in: scope,
                     .text(customer),
                     .instant(order.before)
@@ -141,10 +147,12 @@ struct Remover {
         try connection.ask(SQL.eraseTold, in: scope, customer)
         let drift = try connection.ask(SQL.eraseDrift, in: scope, customer)
         let prompts = try connection.ask(SQL.erasePrompts, in: scope, customer)
+        let attributes = try connection.ask(SQL.eraseAttributes, in: scope, customer)
         try connection.ask(SQL.eraseAliases, in: scope, customer)
         try connection.ask(SQL.forgetCustomer, in: scope, customer)
         erased.drift += try drift.count()
         erased.prompts += try prompts.count()
+        erased.attributes += try attributes.count()
     }
 
     /// Replaces the customer of an event that must remain. Returns false if there is none.

@@ -137,6 +137,46 @@ enum SQL {
         ON CONFLICT DO NOTHING
         """
 
+    // MARK: Attributes
+
+    static let attributesOf: StaticString = """
+        SELECT name, value, updated_at FROM attribute
+        WHERE app = $1 AND environment = $2 AND customer = $3 ORDER BY name
+        """
+    /// The latest statement of a name counts.
+    static let putAttribute: StaticString = """
+        INSERT INTO attribute (app, environment, customer, name, value, updated_at, stored_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        ON CONFLICT (app, environment, customer, name) DO UPDATE SET
+            value = excluded.value, updated_at = excluded.updated_at,
+            stored_at = excluded.stored_at
+        WHERE excluded.updated_at > attribute.updated_at
+        """
+    static let attributeRecords: StaticString = """
+        SELECT name, value, updated_at, customer FROM attribute
+        WHERE app = $1 AND environment = $2 AND (customer, name) > ($3, $4)
+        ORDER BY customer, name LIMIT $5
+        """
+    static let eraseAttributes: StaticString = """
+        DELETE FROM attribute WHERE app = $1 AND environment = $2 AND customer = $3
+        """
+    static let attributedAfter: StaticString = """
+        SELECT DISTINCT customer FROM attribute
+        WHERE app = $1 AND environment = $2 AND customer > $3
+        ORDER BY customer LIMIT $4
+        """
+    static let pruneAttributes: StaticString = """
+        DELETE FROM attribute
+        WHERE app = $1 AND environment = $2 AND customer = $3
+        AND NOT EXISTS (SELECT 1 FROM attribute AS later
+            WHERE later.app = $1 AND later.environment = $2 AND later.customer = $3
+            AND later.stored_at >= $4)
+        AND NOT EXISTS (SELECT 1 FROM customer AS c
+            WHERE c.app = $1 AND c.environment = $2 AND c.customer = $3)
+        AND NOT EXISTS (SELECT 1 FROM alias AS a
+            WHERE a.app = $1 AND a.environment = $2 AND a.alias = $3)
+        """
+
     // MARK: Prompts
 
     /// The first report of an id decides when the prompt was shown, the first response its outcome.

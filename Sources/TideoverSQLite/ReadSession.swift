@@ -26,6 +26,7 @@ final class ReadSession {
     private let policyVersions: Statement
     private let recordQueries: RecordQueries
     let webhookQueries: WebhookQueries
+    let attributeQueries: AttributeQueries
 
     init(path: String, access: Connection.Access, busyTimeout: Int32) throws(StorageError) {
         connection = try Connection(path: path, access: access, busyTimeout: busyTimeout)
@@ -58,6 +59,7 @@ final class ReadSession {
         policyVersions = try Statement(SQL.policyVersions, on: connection)
         recordQueries = try RecordQueries(connection)
         webhookQueries = try WebhookQueries(connection)
+        attributeQueries = try AttributeQueries(connection)
     }
 
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {

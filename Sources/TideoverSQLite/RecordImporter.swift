@@ -22,6 +22,7 @@ final class RecordImporter {
     private let insertUnclaimed: Statement
     private let deleteUnclaimed: Statement
     private let insertAlias: Statement
+    private let attributes: AttributeLedger
     private let forgetCustomer: Statement
     private let changeDrift: Statement
     private let insertDrift: Statement
@@ -45,6 +46,7 @@ final class RecordImporter {
         unsettle = try Statement(SQL.unsettle, on: connection)
         insertUnclaimed = try Statement(SQL.insertUnclaimed, on: connection)
         deleteUnclaimed = try Statement(SQL.deleteUnclaimed, on: connection)
+        attributes = try AttributeLedger(connection)
         insertAlias = try Statement(SQL.insertAlias, on: connection)
         forgetCustomer = try Statement(SQL.forgetCustomer, on: connection)
         changeDrift = try Statement(SQL.changeDrift, on: connection)
@@ -73,6 +75,10 @@ final class RecordImporter {
             return try restore(fact, place)
         case .owner(let entry, let position): return try restore(entry, position, place)
         case .alias(let alias): return try restore(alias, place)
+        case .attribute(let record):
+            let customer = key(record.customer, place)
+            return try attributes.put(record.attribute, of: customer, at: place.now)
+                ? .added : .known
         case .drift(let drift): return try restore(drift, place)
         case .event(let event): return try restore(event, place)
         case .told(let told): return try restore(told, place)

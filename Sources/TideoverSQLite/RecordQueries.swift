@@ -20,6 +20,7 @@ final class RecordQueries {
     private let facts: Statement
     private let owners: Statement
     private let aliases: Statement
+    private let attributes: Statement
     private let drift: Statement
     private let events: Statement
     private let told: Statement
@@ -33,6 +34,7 @@ final class RecordQueries {
         facts = try Statement(SQL.factRecords, on: connection)
         owners = try Statement(SQL.ownerRecords, on: connection)
         aliases = try Statement(SQL.aliasRecords, on: connection)
+        attributes = try Statement(SQL.attributeRecords, on: connection)
         drift = try Statement(SQL.driftRecords, on: connection)
         events = try Statement(SQL.eventRecords, on: connection)
         told = try Statement(SQL.toldRecords, on: connection)
@@ -95,6 +97,15 @@ final class RecordQueries {
             )
         case .alias:
             return try aliases.all(app, environment, key.text(0), limit, read: alias)
+        case .attribute:
+            return try attributes.all(
+                app,
+                environment,
+                key.text(0),
+                key.text(1),
+                limit,
+                read: attribute
+            )
         case .drift:
             return try drift.all(
                 app,
@@ -159,6 +170,11 @@ final class RecordQueries {
             by: row.text(4)
         )
         return (.alias(alias), [alias.alias.text])
+    }
+
+    private func attribute(_ row: Row) throws(StorageError) -> Found {
+        let record = AttributeRecord(customer: try id(row.text(3)), attribute: row.attribute)
+        return (.attribute(record), [record.customer.text, record.attribute.name])
     }
 
     private func difference(_ row: Row) throws(StorageError) -> Found {

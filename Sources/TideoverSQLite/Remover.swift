@@ -23,6 +23,9 @@ final class Remover {
     private let eraseTold: Statement
     private let eraseDrift: Statement
     private let erasePrompts: Statement
+    private let attributedAfter: Statement
+    private let pruneAttributes: Statement
+    private let eraseAttributes: Statement
     private let eraseAliases: Statement
     private let eraseEvent: Statement
     private let disguiseEvent: Statement
@@ -51,6 +54,9 @@ final class Remover {
         eraseTold = try Statement(SQL.eraseTold, on: connection)
         eraseDrift = try Statement(SQL.eraseDrift, on: connection)
         erasePrompts = try Statement(SQL.erasePrompts, on: connection)
+        attributedAfter = try Statement(SQL.attributedAfter, on: connection)
+        pruneAttributes = try Statement(SQL.pruneAttributes, on: connection)
+        eraseAttributes = try Statement(SQL.eraseAttributes, on: connection)
         eraseAliases = try Statement(SQL.eraseAliases, on: connection)
         eraseEvent = try Statement(SQL.eraseEvent, on: connection)
         disguiseEvent = try Statement(SQL.disguiseEvent, on: connection)
@@ -75,13 +81,19 @@ final class Remover {
         case .audit: count = try pruneAudit.run(app, environment, earliest, limit)
         case .told: count = try pruneEvents.run(app, environment, earliest, limit)
         case .webhookAttempts: count = try pruneAttempts.run(app, before, limit)
-        case .customers: return try pruneCustomers(order)
+        case .attributes: return try prune(order, pruneAttributes, listedBy: attributedAfter)
+        case .customers: return try prune(order, pruneCustomer, listedBy: customersAfter)
         }
         return Pruned(count: count, next: count < order.limit ? nil : "")
     }
 
-    private func pruneCustomers(_ order: PruneOrder) throws(StorageError) -> Pruned {
-        let page = try customersAfter.all(
+    /// Removes rows of one page of customers, each by the same statement.
+    private func prune(
+        _ order: PruneOrder,
+        _ removal: Statement,
+        listedBy list: Statement
+    ) throws(StorageError) -> Pruned {
+        let page = try list.all(
             .text(order.app),
             .text(order.environment.rawValue),
             .text(order.place),
@@ -89,7 +101,7 @@ final class Remover {
         ) { $0.text(0) }
         var count = 0
         for customer in page {
-            count += try pruneCustomer.run(
+            count += try removal.run(
                 .text(order.app),
                 .text(order.environment.rawValue),
                 .text(customer),
@@ -170,6 +182,7 @@ final class Remover {
         try eraseTold.run(app, environment, customer)
         erased.drift += try eraseDrift.run(app, environment, customer)
         erased.prompts += try erasePrompts.run(app, environment, customer)
+        erased.attributes += try eraseAttributes.run(app, environment, customer)
         try eraseAliases.run(app, environment, customer)
         try forgetCustomer.run(app, environment, customer)
     }

@@ -157,6 +157,12 @@ package final class SQLiteStorage: Storage {
         }
     }
 
+    package func keep(_ order: AttributeOrder) async throws(StorageError) -> [String] {
+        try await openWriter().write { writeSession throws(StorageError) in
+            try writeSession.attributes.keep(order)
+        }
+    }
+
     package func restore(
         _ records: [StoredRecord],
         app: String,
@@ -411,6 +417,14 @@ package final class SQLiteStorage: Storage {
 
     package func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
         try readSessions.read { readSession throws(StorageError) in try readSession.bookmark(key) }
+    }
+
+    package func attributes(
+        of customer: CustomerKey
+    ) throws(StorageError) -> [CustomerAttribute] {
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.attributeQueries.attributes(of: customer)
+        }
     }
 
     package func counts(app: String) throws(StorageError) -> [Tally: Int64] {

@@ -39,6 +39,7 @@ final class WriteSession {
     private let unidle: Statement
     private let recordImporter: RecordImporter
     let webhooks: WebhookLedger
+    let attributes: AttributeLedger
     /// Created when something is first removed.
     private var remover: Remover?
 
@@ -91,6 +92,7 @@ final class WriteSession {
         unidle = try Statement(SQL.unidle, on: connection)
         recordImporter = try RecordImporter(connection, customers)
         webhooks = try WebhookLedger(connection)
+        attributes = try AttributeLedger(connection)
         beginTransaction = try Statement(SQL.begin, on: connection)
         commitTransaction = try Statement(SQL.commit, on: connection)
         makeSavepoint = try Statement(SQL.makeSavepoint, on: connection)

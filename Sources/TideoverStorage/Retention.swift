@@ -11,6 +11,8 @@ package struct PruneOrder: Sendable {
         case drift
         /// Prompts that were shown.
         case prompts
+        /// Attributes of ids without an answer, which no purchase or alias made known.
+        case attributes
         /// Audit entries.
         case audit
         /// Events. The names of delivered events remain, so that none is delivered again.
@@ -101,6 +103,8 @@ package struct Erased: Hashable, Sendable {
     package var drift = 0
     /// Prompts that were shown.
     package var prompts = 0
+    /// Attributes, also deleted ones.
+    package var attributes = 0
     /// Audit entries.
     package var audit = 0
 
@@ -114,6 +118,7 @@ package struct Erased: Hashable, Sendable {
         sum.events += more.events
         sum.drift += more.drift
         sum.prompts += more.prompts
+        sum.attributes += more.attributes
         sum.audit += more.audit
     }
 }

@@ -221,6 +221,16 @@ package protocol Storage: WebhookStorage {
     /// Stores a bookmark, replacing the previous one; a storage does not parse it.
     func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError)
 
+    /// Returns the attributes stated for this id of a customer, also deleted ones, in the order of
+    /// their names.
+    func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute]
+
+    /// Stores attributes of a customer. One that is not later than the stored one of its name has no
+    /// effect.
+    ///
+    /// - Returns: the names that were not stored, since the customer has as many as allowed.
+    func keep(_ order: AttributeOrder) async throws(StorageError) -> [String]
+
     /// The recorded versions of an app's catalogue and policy in an environment, in the order they
     /// took effect.
     func policyVersions(

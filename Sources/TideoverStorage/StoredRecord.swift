@@ -10,6 +10,7 @@ package enum StoredRecord: Hashable, Sendable {
     /// An owner of a lineage, and its position in the list of owners, from 0.
     case owner(OwnershipEntry, position: Int)
     case alias(CustomerAlias)
+    case attribute(AttributeRecord)
     case drift(Drift)
     /// An event without its name: names are separate records and outlast events.
     case event(OutboxEvent)
@@ -22,7 +23,7 @@ package enum StoredRecord: Hashable, Sendable {
     /// The kinds, in the order in which they are read: the input of a derivation comes before the
     /// answer.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
-        case evidence, fact, owner, alias, drift, event, told, audit, policy, customer
+        case evidence, fact, owner, alias, attribute, drift, event, told, audit, policy, customer
 
         /// The next kind.
         package var next: Kind? {
@@ -37,6 +38,7 @@ package enum StoredRecord: Hashable, Sendable {
         case .fact: .fact
         case .owner: .owner
         case .alias: .alias
+        case .attribute: .attribute
         case .drift: .drift
         case .event: .event
         case .told: .told

@@ -565,17 +565,6 @@ import TideoverSignatures
         await server.close()
     }
 
-    @Test func `attributes are confirmed`() async throws {
-        let server = try server()
-        let app = SDKApp(server: server, key: "appl_test")
-        let path = "/v1/subscribers/u_42/attributes"
-        let good: JSONValue = ["attributes": ["a": ["value": "1", "updated_at_ms": 5]]]
-        #expect(try await app.ask("POST", path, good).status == 200)
-        let bad: JSONValue = ["attributes": ["a": ["value": "1"]]]
-        #expect(try await app.ask("POST", path, bad).body["code"] == 7263)
-        await server.close()
-    }
-
     @Test func `a server without a key of an SDK has none of these routes`() async throws {
         let server = try TestServer()
         let answer = try await SDKApp(server: server, key: "appl_test").get()

@@ -338,6 +338,22 @@ import TideoverSignatures
         await server.close()
     }
 
+    @Test func `an event has what the app's SDK states about the customer`() async throws {
+        let receiver = Receiver()
+        let server = try await server(receiver)
+        let app = SDKApp(server: server, key: "appl_test")
+        let mail: JSONValue = [
+            "attributes": ["$email": ["value": "anna@example.com", "updated_at_ms": 5]]
+        ]
+        let path = "/v1/subscribers/\(TestServer.anna)/attributes"
+        #expect(try await app.ask("POST", path, mail).status == 200)
+        try await hear(.purchase(), server)
+        let body = try #require(receiver.requests.first?.body)
+        let content = try #require(try JSONDocument(body).root["event"])
+        #expect(content["subscriber_attributes"].map { JSONValue($0) } == mail["attributes"])
+        await server.close()
+    }
+
     @Test func `only an amount in dollars, or none, has a price`() async throws {
         let receiver = Receiver()
         let server = try await server(receiver)

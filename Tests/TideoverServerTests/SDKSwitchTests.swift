@@ -5,6 +5,7 @@ import TideoverHTTP
 import TideoverHTTPServer
 import TideoverJSON
 import TideoverSQLite
+import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
 import TideoverStorage
@@ -144,6 +145,29 @@ import TideoverStorage
         #expect(
             try await app.get().body["subscriber"]?["original_application_version"] == .null
         )
+        await server.close()
+    }
+
+    @Test func `a receipt of StoreKit 1 states the origin too, and the earliest counts`()
+        async throws
+    {
+        let server = try TestServer(
+            receiptAuthorities: Device.receiptAuthorities(),
+            revenueCatSDK: Self.sdk
+        )
+        let store = try ReceiptStore.nine(environment: .sandbox)
+        let receipt = Base64.encodeString(try store.container(), .standard)
+        server.set("2026-05-01")
+        let app = SDKApp(server: server, key: "appl_test")
+        let bought = try await app.post(["fetch_token": .string(receipt)])
+        #expect(bought.status == 200)
+        #expect(bought.body["subscriber"]?["original_purchase_date"] == "2025-09-01T00:00:00Z")
+        #expect(bought.body["subscriber"]?["original_application_version"]?.string != nil)
+        let older = try Self.appTransaction(server, version: "212", at: "2023-11-02")
+        let restored = try await app.post(["app_transaction": older, "is_restore": true])
+        #expect(restored.body["subscriber"]?["original_application_version"] == "212")
+        let again = try await app.post(["fetch_token": .string(receipt)])
+        #expect(again.body["subscriber"]?["original_application_version"] == "212")
         await server.close()
     }
 

@@ -31,6 +31,18 @@ extension StorageLaw {
             why: "one person",
             by: "k"
         )
+        let attribute = CustomerAttribute(
+            name: "$email",
+            value: "anna@example.com",
+            updatedAt: Sample.day(3)
+        )
+        let order = AttributeOrder(
+            [attribute],
+            of: Sample.key("anna"),
+            now: Sample.day(3),
+            limit: 9
+        )
+        _ = try await storage.keep(order)
         let claim = OwnershipClaim(
             lineage: Sample.lineage("0"),
             customer: Sample.customer("mallory"),

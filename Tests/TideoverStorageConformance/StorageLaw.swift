@@ -35,7 +35,7 @@ package struct StorageLaw: Sendable, CustomTestStringConvertible {
 
     package static let all =
         commitLaws + customerLaws + eventLaws + evidenceLaws + concurrencyLaws + keyLaws
-        + webhookLaws
+        + webhookLaws + attributeLaws
         + walkLaws
         + dueLaws + driftLaws + ownershipLaws + recordLaws + settlingLaws + retentionLaws
         + policyLaws

@@ -207,6 +207,10 @@ struct ForgetfulStorage: Storage {
 
     func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError) {}
 
+    func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute] { [] }
+
+    func keep(_ order: AttributeOrder) async throws(StorageError) -> [String] { [] }
+
     func outbox(
         app: String,
         after: EventID?,

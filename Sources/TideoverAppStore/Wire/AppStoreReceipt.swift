@@ -13,6 +13,9 @@ package struct AppStoreReceipt: Hashable, Sendable {
     package let digest: [UInt8]?
     /// When the receipt was created and signed.
     package let creationDate: Instant?
+    /// When the customer got the app. Apple does not document the attribute, so a value of another
+    /// form is nil.
+    package let appPurchaseDate: Instant?
     /// The version of the app at its purchase.
     package let originalApplicationVersion: String?
     /// The end of a licence from an organisation; in-app purchases do not depend on it.
@@ -87,6 +90,7 @@ extension AppStoreReceipt {
         opaqueValue = attributes.bytes(.opaqueValue)
         digest = attributes.bytes(.digest)
         creationDate = try attributes.date(.creationDate)
+        appPurchaseDate = (try? attributes.date(.appPurchaseDate)) ?? nil
         originalApplicationVersion = try attributes.string(.originalApplicationVersion)
         expirationDate = try attributes.date(.expirationDate)
         var found: [AppStoreReceiptPurchase] = []

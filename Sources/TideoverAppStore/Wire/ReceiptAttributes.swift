@@ -21,6 +21,7 @@ struct ReceiptAttributes {
         case digest = 5
         case creationDate = 12
         case inApp = 17
+        case appPurchaseDate = 18
         case originalApplicationVersion = 19
         case expirationDate = 21
         case quantity = 1701

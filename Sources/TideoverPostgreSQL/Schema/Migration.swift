@@ -20,7 +20,7 @@ package struct Migration: Sendable {
         self.statements = statements
     }
 
-    package static let all = [first, second]
+    package static let all = [first, second, third]
 
     /// The number of the last step.
     package static let latest = all.last?.number ?? 0

@@ -33,6 +33,7 @@ package struct RevenueCatMessage: Hashable, Sendable {
     package struct Customer: Hashable, Sendable {
         package let id: String
         package let aliases: [String]
+        package var attributes = SDKAttributes([:])
 
         package init(id: String, aliases: [String] = []) {
             self.id = id
@@ -85,6 +86,19 @@ package struct RevenueCatMessage: Hashable, Sendable {
         package var offerCode: String?
     }
 
+    /// Adds what the app's SDK states about the customer; without effect for a transfer.
+    package func with(_ attributes: SDKAttributes) -> RevenueCatMessage {
+        guard case .customer(var customer, let purchase) = content else { return self }
+        customer.attributes = attributes
+        return RevenueCatMessage(
+            type,
+            id: id,
+            timestamp: timestamp,
+            app: app,
+            content: .customer(customer, purchase)
+        )
+    }
+
     /// The body of the request.
     package var body: [UInt8] {
         var writer = JSONWriter()
@@ -105,7 +119,7 @@ package struct RevenueCatMessage: Hashable, Sendable {
             writer.field("app_user_id", customer.id)
             writer.field("original_app_user_id", customer.id)
             writer.field("aliases", .array(customer.ids.map(JSONValue.string)))
-            writer.field("subscriber_attributes", object: { _ in })
+            writer.field("subscriber_attributes", object: customer.attributes.writeMembers)
             purchase?.writeMembers(of: type, to: &writer)
         case .transfer(let transfer): transfer.writeMembers(to: &writer)
         }

@@ -9,8 +9,10 @@ package struct SDKCustomerInfo: Hashable, Sendable {
     package var originalAppUserId: String
     /// The first purchase or report; nil for a customer that the server does not know.
     package var firstSeen: Instant?
-    /// When the customer got the app; nil if no device presented an app transaction.
+    /// When the customer got the app; nil if no device presented an app transaction or a receipt.
     package var origin: Origin?
+    /// Only for back ends; nil for devices.
+    package var attributes: SDKAttributes?
     /// The page of the store that manages the customer's own subscriptions, if any.
     package var managementURL: String?
     /// By product ID without base plan; one period each.
@@ -23,11 +25,19 @@ package struct SDKCustomerInfo: Hashable, Sendable {
     /// When and in which version a customer first got the app.
     package struct Origin: Hashable, Sendable {
         package let version: String
-        package let purchasedAt: Instant
+        /// Nil if only a receipt without a date states the version.
+        package let purchasedAt: Instant?
 
-        package init(version: String, purchasedAt: Instant) {
+        package init(version: String, purchasedAt: Instant? = nil) {
             self.version = version
             self.purchasedAt = purchasedAt
+        }
+
+        /// Whether it replaces another one: it is dated and earlier, or the only one with a date.
+        package func precedes(_ other: Origin?) -> Bool {
+            guard let other else { return true }
+            guard let purchasedAt else { return false }
+            return other.purchasedAt.map { purchasedAt < $0 } ?? true
         }
     }
 

@@ -24,7 +24,10 @@ extension SDKCustomerInfo {
         if let requestDate { writer.field("last_seen", requestDate.sdkText) }
         writer.field("management_url", managementURL)
         writer.field("original_application_version", origin?.version)
-        writer.field("original_purchase_date", origin?.purchasedAt.sdkText)
+        writer.field("original_purchase_date", origin?.purchasedAt?.sdkText)
+        if let attributes {
+            writer.field("subscriber_attributes", object: attributes.writeMembers)
+        }
         writer.field("other_purchases", object: { _ in })
         writer.field(
             "subscriptions",

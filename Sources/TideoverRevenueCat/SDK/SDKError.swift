@@ -83,6 +83,14 @@ package enum SDKError: Error, Hashable, Sendable {
         writer.field("code", code)
         writer.field("message", message)
         guard case .invalidAttributes(let faults) = self else { return }
+        Self.writeAttributeErrors(faults, to: &writer)
+    }
+
+    /// Writes why attributes were not stored, by name.
+    package static func writeAttributeErrors(
+        _ faults: [String: String],
+        to writer: inout JSONWriter
+    ) {
         writer.field(
             "attribute_errors",
             array: { writer in

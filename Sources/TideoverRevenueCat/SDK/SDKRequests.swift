@@ -16,6 +16,7 @@ package struct SDKReceipt: Hashable, Sendable {
     package let isRestore: Bool
     /// The document about the app itself, which carries no purchase.
     package let appTransaction: String?
+    package let attributes: SDKAttributes?
 
     /// What the device presents, by its form.
     package enum Evidence: Hashable, Sendable {
@@ -34,6 +35,7 @@ package struct SDKReceipt: Hashable, Sendable {
         let root = try JSONNode.sdkObject(body)
         user = try root.userID("app_user_id")
         appTransaction = root["app_transaction"]?.string
+        attributes = SDKAttributes(inside: root)
         let listed = root["product_ids"]?.elements.compactMap(\.string) ?? []
         products = listed.isEmpty ? [root["product_id"]?.string].compactMap(\.self) : listed
         let platform = root["platform_product_ids"]?.elements.first { _ in true }
@@ -77,43 +79,6 @@ package struct SDKAlias: Hashable, Sendable {
 
     package init(_ body: [UInt8]) throws(SDKError) {
         new = try JSONNode.sdkObject(body).userID("new_app_user_id")
-    }
-}
-
-/// The body of `POST /v1/subscribers/{id}/attributes`.
-package struct SDKAttributes: Hashable, Sendable {
-    package let values: [String: Value]
-
-    package struct Value: Hashable, Sendable {
-        /// Nil deletes the attribute.
-        package let text: String?
-        package let updatedAt: Instant
-    }
-
-    package init(_ body: [UInt8]) throws(SDKError) {
-        let root = try JSONNode.sdkObject(body)
-        guard let attributes = root["attributes"], attributes.kind == .object else {
-            throw .badRequest("`attributes` must be an object.")
-        }
-        var values: [String: Value] = [:]
-        var faults: [String: String] = [:]
-        for (name, node) in attributes.members {
-            guard let milliseconds = node["updated_at_ms"]?.int64 else {
-                faults[name] = "`updated_at_ms` must be an integer."
-                continue
-            }
-            let text = node["value"]?.string.flatMap { $0.isEmpty ? nil : $0 }
-            if name == "$email", let text, !text.contains("@") {
-                faults[name] = "Not an email address."
-                continue
-            }
-            values[name] = Value(
-                text: text,
-                updatedAt: Instant(millisecondsSince1970: milliseconds)
-            )
-        }
-        guard faults.isEmpty else { throw .invalidAttributes(faults) }
-        self.values = values
     }
 }
 

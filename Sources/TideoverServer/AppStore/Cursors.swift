@@ -167,10 +167,9 @@ struct Cursors: Sendable {
     /// Returns when and in which version a customer got the app; nil if that is not stored.
     func appOrigin(_ name: String) throws(StorageError) -> SDKCustomerInfo.Origin? {
         let root = try form(name)?.root
-        guard let version = root?["value"]?.string, let date = root?["at"]?.instant else {
-            return nil
+        return root?["value"]?.string.map {
+            SDKCustomerInfo.Origin(version: $0, purchasedAt: root?["at"]?.instant)
         }
-        return SDKCustomerInfo.Origin(version: version, purchasedAt: date)
     }
 
     func keep(_ origin: SDKCustomerInfo.Origin, _ name: String) async throws(StorageError) {

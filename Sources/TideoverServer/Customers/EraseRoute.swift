@@ -43,6 +43,7 @@ struct EraseRoute: Sendable {
                 writer.field("events", erased.events)
                 writer.field("drift", erased.drift)
                 writer.field("prompts", erased.prompts)
+                writer.field("attributes", erased.attributes)
                 writer.field("audit", erased.audit)
             }
             writer.key("kept")

@@ -47,7 +47,8 @@ struct AcceptedItem: Sendable {
     /// Whether it had arrived before.
     let isKnown: Bool
     let transactionId: String?
-    let isReceipt: Bool
+    /// The receipt of StoreKit 1 that it is.
+    let receipt: AppStoreReceipt?
     let grounds: Grounds
 
     /// The reason to accept it.
@@ -60,6 +61,8 @@ struct AcceptedItem: Sendable {
         case awaited(isFirst: Bool)
     }
 
+    var isReceipt: Bool { receipt != nil }
+
     var isAwaited: Bool {
         if case .awaited = grounds { true } else { false }
     }
@@ -71,7 +74,7 @@ struct AcceptedItem: Sendable {
         self.lineages = lineages
         self.isKnown = isKnown
         transactionId = reading.transaction?.transactionId
-        isReceipt = reading.kind == .receipt
+        receipt = reading.receipt
         grounds = .stated
     }
 
@@ -82,7 +85,7 @@ struct AcceptedItem: Sendable {
         lineages = [lineage]
         self.isKnown = isKnown
         transactionId = nil
-        isReceipt = false
+        receipt = nil
         grounds = .stated
     }
 
@@ -94,7 +97,7 @@ struct AcceptedItem: Sendable {
         lineages = [lineage]
         isKnown = true
         transactionId = nil
-        isReceipt = false
+        receipt = nil
         grounds = reportedAt == nil ? .awaited(isFirst: isFirst) : .presumed
     }
 }

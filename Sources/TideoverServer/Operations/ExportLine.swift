@@ -107,6 +107,11 @@ extension StoredRecord {
             writer.field("from", alias.from.rfc3339)
             writer.field("why", alias.why)
             writer.field("by", alias.by)
+        case .attribute(let record):
+            writer.field("customer", record.customer.text)
+            writer.field("name", record.attribute.name)
+            writer.field("value", record.attribute.value)
+            writer.field("updatedAt", record.attribute.updatedAt.rfc3339)
         case .drift(let drift):
             writer.key("drift")
             drift.write(to: &writer)
@@ -231,6 +236,17 @@ extension StoredRecord {
                     from: try fields.instant("from"),
                     why: try fields.text("why"),
                     by: try fields.text("by")
+                )
+            )
+        case .attribute:
+            self = .attribute(
+                AttributeRecord(
+                    customer: try fields.customer("customer"),
+                    attribute: CustomerAttribute(
+                        name: try fields.text("name"),
+                        value: try fields.optional("value", fields.text),
+                        updatedAt: try fields.instant("updatedAt")
+                    )
                 )
             )
         case .drift:

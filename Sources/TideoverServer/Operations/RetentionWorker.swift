@@ -95,7 +95,7 @@ extension Configuration.Retention {
         case .prompts: prompts
         case .audit: audit
         case .told: told
-        case .customers: customers
+        case .attributes, .customers: customers
         case .webhookAttempts: KeepingTime(.days(30))
         }
     }

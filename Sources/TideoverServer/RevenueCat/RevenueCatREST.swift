@@ -21,13 +21,21 @@ extension Service {
             try await service.restVisit(call, app: call["app"])
                 .activeEntitlements(call["customer"])
         },
+        Route(
+            "GET",
+            "/v2/projects/{app}/customers/{customer}/attributes",
+            needs: .secret
+        ) { service, call in
+            try await service.restVisit(call, app: call["app"])
+                .listAttributes(call["customer"])
+        },
     ]
 
     /// Returns the request of a back end, or nil for any other request. The key of a back end is for
     /// one app; with another key, the parameter `app` names one.
-    func restVisit(_ call: Call) -> SDKVisit? {
+    func restVisit(_ call: Call, writing: Bool = false) -> SDKVisit? {
         guard case .key(let grant, _) = call.presented,
-            Need.secret.kinds(writing: false).contains(grant.kind)
+            Need.secret.kinds(writing: writing).contains(grant.kind)
         else { return nil }
         let only = grant.apps.count == 1 ? grant.apps.first : nil
         guard let id = call.request.queryValue("app") ?? only, grant.opens(app: id) else {
@@ -49,7 +57,8 @@ extension Service {
             call: call,
             app: app,
             sdk: sdk,
-            store: app.stores.sorted { $0.rawValue < $1.rawValue }.first ?? .appStore
+            store: app.stores.sorted { $0.rawValue < $1.rawValue }.first ?? .appStore,
+            isBackEnd: true
         )
     }
 }
@@ -85,28 +94,49 @@ extension SDKVisit {
         }
     }
 
-    private func list(_ answer: Answer, of id: String, to writer: inout JSONWriter) {
-        writer.field("object", "list")
-        writer.field(
-            "items",
-            array: { writer in
-                for (name, entitlement) in answer.info.entitlements.sorted(by: { $0.key < $1.key })
-                where entitlement.expires.isActive {
+    fileprivate func listAttributes(_ id: String) async throws -> Response {
+        let answer = try await answer(about: user(id))
+        let attributes = answer.info.attributes?.values ?? [:]
+        return rest { writer in
+            list(of: id, at: "attributes", to: &writer) { writer in
+                for (name, attribute) in attributes.sorted(by: { $0.key < $1.key }) {
                     writer.object { writer in
-                        writer.field("object", "customer.active_entitlement")
-                        writer.field("entitlement_id", name)
-                        writer.field(
-                            "expires_at",
-                            entitlement.expires.end?.millisecondsSince1970
-                        )
+                        writer.field("object", "customer.attribute")
+                        writer.field("name", name)
+                        writer.field("value", attribute.text)
+                        writer.field("updated_at", attribute.updatedAt.millisecondsSince1970)
                     }
                 }
             }
-        )
+        }
+    }
+
+    private func list(_ answer: Answer, of id: String, to writer: inout JSONWriter) {
+        list(of: id, at: "active_entitlements", to: &writer) { writer in
+            for (name, entitlement) in answer.info.entitlements.sorted(by: { $0.key < $1.key })
+            where entitlement.expires.isActive {
+                writer.object { writer in
+                    writer.field("object", "customer.active_entitlement")
+                    writer.field("entitlement_id", name)
+                    writer.field("expires_at", entitlement.expires.end?.millisecondsSince1970)
+                }
+            }
+        }
+    }
+
+    /// Writes the members of a list that is one page.
+    private func list(
+        of id: String,
+        at path: String,
+        to writer: inout JSONWriter,
+        items: (inout JSONWriter) -> Void
+    ) {
+        writer.field("object", "list")
+        writer.field("items", array: items)
         writer.field("next_page", String?.none)
         let customer = PercentEncoding.encode(id)
         let project = PercentEncoding.encode(app.id)
-        writer.field("url", "/v2/projects/\(project)/customers/\(customer)/active_entitlements")
+        writer.field("url", "/v2/projects/\(project)/customers/\(customer)/\(path)")
     }
 
     private func rest(_ body: (inout JSONWriter) -> Void) -> Response {

@@ -22,8 +22,7 @@ struct SDKAppOrigins: Sendable {
         var earliest: SDKCustomerInfo.Origin?
         for id in ids {
             guard let origin = try cursors.appOrigin(Self.name(of: id)) else { continue }
-            if let earliest, earliest.purchasedAt <= origin.purchasedAt { continue }
-            earliest = origin
+            if origin.precedes(earliest) { earliest = origin }
         }
         return earliest
     }
@@ -69,6 +68,14 @@ extension SDKVisit {
         try await keep(stated, of: receipt.user.customer, in: reading.environment)
     }
 
+    /// Stores the origin that a receipt of StoreKit 1 states, if it precedes the known one.
+    func noteOrigin(_ accepted: AcceptedItem, of customer: CustomerID) async throws {
+        guard let version = accepted.receipt?.originalApplicationVersion,
+            let stated = SDKCustomerInfo.Origin(version, accepted.receipt?.appPurchaseDate)
+        else { return }
+        try await keep(stated, of: customer, in: accepted.environment)
+    }
+
     private static func read(
         _ document: String,
         _ trust: AppStoreTrust,
@@ -88,7 +95,7 @@ extension SDKVisit {
     ) async throws {
         let origins = origins(in: environment)
         let known = try await onPool { try origins.origin(of: [customer]) }
-        if let known, known.purchasedAt <= stated.purchasedAt { return }
+        guard stated.precedes(known) else { return }
         let changer = service.rateLimiter.sender(of: request, to: app.id, for: .change)
         guard service.rateLimiter.objection(to: changer) == nil else { return }
         service.rateLimiter.charge(changer)
@@ -101,12 +108,20 @@ extension SDKVisit {
 }
 
 extension SDKCustomerInfo.Origin {
+    private static let longestVersion = 64
+
+    /// Nil for a version that is too long to store.
+    fileprivate init?(_ version: String, _ purchasedAt: Instant?) {
+        guard version.utf8.count <= Self.longestVersion else { return nil }
+        self.init(version: version, purchasedAt: purchasedAt)
+    }
+
     /// Nil for a document that is no app transaction, or states no origin.
     fileprivate init?(_ reading: AppStoreReading) {
         guard let transaction = reading.appTransaction,
-            let version = transaction.originalApplicationVersion, version.utf8.count <= 64,
+            let version = transaction.originalApplicationVersion,
             let date = transaction.originalPurchaseDate
         else { return nil }
-        self.init(version: version, purchasedAt: date)
+        self.init(version, date)
     }
 }

@@ -18,12 +18,30 @@ extension SDKVisit {
             try await take(evidence, of: receipt)
         }
         try await noteOrigin(receipt)
+        let faults = try await keepAttributes(of: receipt)
         let answer = try await answer(about: receipt.user)
         return SDKResponse(at: answer.now).json { writer in
             answer.write(to: &writer)
+            if !faults.isEmpty {
+                writer.field(
+                    "attributes_error_response",
+                    object: { SDKError.writeAttributeErrors(faults, to: &$0) }
+                )
+            }
             guard receipt.evidence != .nothing else { return }
             SDKCatalogue(app.catalogue, in: store)
                 .writeConsumption(of: receipt.products, to: &writer)
+        }
+    }
+
+    /// Stores the attributes that come with a receipt and returns why others were not. The purchase
+    /// counts more: it is answered even if the sender may store no more attributes now.
+    private func keepAttributes(of receipt: SDKReceipt) async throws -> [String: String] {
+        guard let stated = receipt.attributes else { return [:] }
+        do {
+            return try await keep(stated, of: receipt.user)
+        } catch is Problem {
+            return stated.values.mapValues { _ in "Not stored. Try again later." }
         }
     }
 
@@ -68,6 +86,7 @@ extension SDKVisit {
                     throw SDKError.tryLater("The purchase awaits its payment.")
                 }
             }
+            try await noteOrigin(accepted, of: customer)
         }
     }
 

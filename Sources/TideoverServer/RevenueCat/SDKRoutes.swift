@@ -16,7 +16,7 @@ extension Service {
             sdk("POST", "/v1/subscribers/identify") { try await $0.identify() },
             sdk("GET", "/v1/subscribers/{id}/offerings") { $0.offerings() },
             sdk("GET", "/v1/product_entitlement_mapping") { $0.mapping() },
-            sdk("POST", "/v1/subscribers/{id}/attributes") { try $0.attributes() },
+            attributes,
             sdk("POST", "/v1/subscribers/{id}/alias") { try await $0.alias() },
             sdk("POST", "/v1/subscribers/{id}/intro_eligibility") {
                 try await $0.introductoryEligibility()
@@ -32,6 +32,16 @@ extension Service {
         call in
         let visit = try service.restVisit(call) ?? service.sdkVisit(call)
         return try await visit.customerInfo()
+    }
+
+    /// Attributes, from an SDK or from a back end.
+    private static let attributes = Route(
+        "POST",
+        "/v1/subscribers/{id}/attributes",
+        needs: .nothing
+    ) { service, call in
+        let visit = try service.restVisit(call, writing: true) ?? service.sdkVisit(call)
+        return try await visit.attributes()
     }
 
     /// Accepted and not used, or without content.

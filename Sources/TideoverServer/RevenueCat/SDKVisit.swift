@@ -13,6 +13,8 @@ struct SDKVisit: Sendable {
     let app: App
     let sdk: RevenueCatSDK
     let store: Store
+    /// Whether the caller has a secret or a viewer key instead of an SDK key, and reads attributes.
+    var isBackEnd = false
 
     var now: Instant { service.clock() }
     var request: Request { call.request }
@@ -70,6 +72,7 @@ struct SDKVisit: Sendable {
         let record: CustomerRecord
         let history: CustomerHistory
         let origin: SDKCustomerInfo.Origin?
+        let attributes: SDKAttributes?
         let now: Instant
 
         init(_ key: CustomerKey, _ visit: SDKVisit) throws {
@@ -80,6 +83,8 @@ struct SDKVisit: Sendable {
             history = record.history
             let origins = visit.origins(in: key.environment)
             origin = try origins.origin(of: record.identity.all)
+            attributes =
+                visit.isBackEnd ? try visit.app.attributes(of: record.identity, in: storage) : nil
             self.now = projector.instant(of: record, now: now)
         }
 
@@ -88,6 +93,7 @@ struct SDKVisit: Sendable {
         var answer: Answer {
             var info = SDKProjection(record, history, at: now).customerInfo
             info.origin = origin
+            info.attributes = attributes
             return Answer(info: info, now: now)
         }
     }
@@ -104,14 +110,6 @@ struct SDKVisit: Sendable {
 
     func mapping() -> Response {
         response.json(SDKCatalogue(app.catalogue, in: store).writeMapping)
-    }
-
-    /// Checks the attributes of a customer. They are not stored; the SDK needs the confirmation, or
-    /// it sends them again.
-    func attributes() throws(SDKError) -> Response {
-        _ = try SDKUserID(call["id"])
-        _ = try SDKAttributes(request.body)
-        return response.json { _ in }
     }
 
     // MARK: Identity

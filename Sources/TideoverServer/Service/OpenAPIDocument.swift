@@ -2991,7 +2991,8 @@ enum OpenAPIDocument {
                   "erased": {
                     "type": "object",
                     "required": [
-                      "purchases", "facts", "evidence", "events", "drift", "prompts", "audit"
+                      "purchases", "facts", "evidence", "events", "drift", "prompts",
+                      "attributes", "audit"
                     ],
                     "properties": {
                       "purchases": { "type": "integer", "minimum": 0 },
@@ -3000,6 +3001,7 @@ enum OpenAPIDocument {
                       "events": { "type": "integer", "minimum": 0 },
                       "drift": { "type": "integer", "minimum": 0 },
                       "prompts": { "type": "integer", "minimum": 0 },
+                      "attributes": { "type": "integer", "minimum": 0 },
                       "audit": { "type": "integer", "minimum": 0 }
                     }
                   },

@@ -333,6 +333,18 @@ struct WatchedStorage: Storage {
         }
     }
 
+    func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute] {
+        try read { storage throws(StorageError) in try storage.attributes(of: customer) }
+    }
+
+    func keep(_ order: AttributeOrder) async throws(StorageError) -> [String] {
+        do {
+            return try await storage.keep(order)
+        } catch {
+            throw counted(error)
+        }
+    }
+
     func counts(app: String) throws(StorageError) -> [Tally: Int64] {
         try read { storage throws(StorageError) in try storage.counts(app: app) }
     }

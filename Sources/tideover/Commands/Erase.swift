@@ -69,6 +69,7 @@ enum Erase {
             "erased: \(count("purchases")) purchases with \(count("facts")) facts and "
                 + "\(count("evidence")) pieces of evidence, \(count("events")) events, "
                 + "\(count("drift")) differences of devices, \(count("prompts")) prompts, "
+                + "\(count("attributes")) attributes, "
                 + "\(count("audit")) lines of the audit"
         )
         if let kept = answer["kept"]?["purchases"]?.int64, kept > 0 {

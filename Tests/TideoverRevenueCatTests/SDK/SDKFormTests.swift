@@ -233,15 +233,16 @@ import TideoverRevenueCat
         let attributes = try SDKAttributes(Array(good.utf8))
         #expect(attributes.values["$email"]?.text == "a@b.c")
         #expect(attributes.values["x"]?.text == nil)
-        let mistyped = #"{"attributes": {"$email": {"value": "nobody", "updated_at_ms": 5}}}"#
-        #expect(throws: SDKError.invalidAttributes(["$email": "Not an email address."])) {
-            try SDKAttributes(Array(mistyped.utf8))
-        }
-        let bad = #"{"attributes": {"x": {"value": "1"}}}"#
-        let error = #expect(throws: SDKError.self) { try SDKAttributes(Array(bad.utf8)) }
-        let response = SDKResponse(at: .day("2026-05-06")).error(try #require(error))
+        let bad =
+            #"{"attributes": {"$email": {"value": "nobody", "updated_at_ms": 5}, "#
+            + #""x": {"value": "1"}}}"#
+        let faults = try SDKAttributes(Array(bad.utf8)).faults
+        #expect(faults["$email"] == "Not an email address.")
+        let error = SDKError.invalidAttributes(faults)
+        let response = SDKResponse(at: .day("2026-05-06")).error(error)
         let body = try JSONDocument(response.body).root
-        #expect(body["attribute_errors"]?[0]?["key_name"]?.string == "x")
+        #expect(body["attribute_errors"]?[1]?["key_name"]?.string == "x")
+        #expect(throws: SDKError.self) { try SDKAttributes(Array(#"{"attributes": 1}"#.utf8)) }
     }
 
     @Test func `identification names both ids`() throws {

@@ -1,0 +1,53 @@
+import TideoverCore
+import TideoverStorage
+
+/// Stores attributes of customers in a transaction that has locked the app.
+struct AttributeLedger {
+    let connection: Connection
+
+    func keep(_ order: AttributeOrder) throws(StorageError) -> [String] {
+        var known = Set(try connection.attributes(of: order.customer).map(\.name))
+        var left: [String] = []
+        for attribute in order.attributes {
+            guard known.contains(attribute.name) || known.count < order.limit else {
+                left.append(attribute.name)
+                continue
+            }
+            known.insert(attribute.name)
+            try put(attribute, of: order.customer, at: order.now)
+        }
+        return left
+    }
+
+    /// The answer counts no row if the attribute is not later than the stored one.
+    @discardableResult
+    func put(
+        _ attribute: CustomerAttribute,
+        of customer: CustomerKey,
+        at now: Instant
+    ) throws(StorageError) -> Answer {
+        try connection.ask(
+            SQL.putAttribute,
+            in: customer.scope,
+            .text(customer.customer.text),
+            .text(attribute.name),
+            .optional(attribute.value),
+            .instant(attribute.updatedAt),
+            .instant(now)
+        )
+    }
+}
+
+extension Connection {
+    func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute] {
+        try ask(SQL.attributesOf, in: customer.scope, .text(customer.customer.text))
+            .all { $0.attribute }
+    }
+}
+
+extension Row {
+    /// The attribute in the first three columns.
+    var attribute: CustomerAttribute {
+        CustomerAttribute(name: text(0), value: optionalText(1), updatedAt: instant(2))
+    }
+}
