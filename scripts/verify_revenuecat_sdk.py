@@ -712,6 +712,14 @@ class Walk:
             answer = device.send("POST", device.path("/attributes"), {
                 "attributes": {"$email": {"value": "a@example.org", "updated_at_ms": 1_767_225_600_000}}})
             expect("attributes are accepted", answer.status == 200, answer=readable(answer))
+            expect("devices read no attributes",
+                   b"a@example.org" not in device.send("GET", device.path()).body)
+            answer = exchange(self.server.port, "GET", device.path(), {
+                "Authorization": f"Bearer {self.server.key}", CLOCK: self.now})
+            subscriber = json.loads(answer.body).get("subscriber", {})
+            stated = subscriber.get("subscriber_attributes", {}).get("$email", {})
+            expect("the back end reads attributes", stated.get("value") == "a@example.org",
+                   answer=readable(answer))
             answer = device.send("GET", device.path("/virtual_currencies"))
             expect("there is no virtual currency", json.loads(answer.body) == {"virtual_currencies": {}},
                    answer=readable(answer))
