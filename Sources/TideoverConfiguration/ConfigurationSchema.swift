@@ -378,7 +378,7 @@ extension ConfigurationSection {
         let authorization = revenueCat.value("webhookAuthorizationFile", .fileName)
         let secret = revenueCat.value("signatureSecretFile", .fileName)
         let key = revenueCat.value("apiKeyFile", .fileName)
-        let sdk = revenueCat.section("sdk").readSDK()
+        let sdk = revenueCat.section("sdk").readSDK(in: folder)
         guard revenueCat.close() else { return nil }
         return Configuration.RevenueCat(
             webhookAuthorizationFile: authorization.map(folder.path(of:)),
@@ -414,11 +414,12 @@ extension ConfigurationSection {
         }
     }
 
-    private func readSDK() -> RevenueCatSDK? {
+    private func readSDK(in folder: ConfigurationFolder) -> RevenueCatSDK? {
         let appStoreKeys = list("appStoreKeys", of: .text, default: [])
         let googlePlayKeys = list("googlePlayKeys", of: .text, default: [])
         let current = value("currentOffering", .text)
         let promotional = list("promotionalOffers", of: .text, default: [])
+        let signingKeyFile = value("signingKeyFile", .fileName)
         let named = section("offerings")
         // These names are the operator's, so no variable can be named after them.
         named.variable = nil
@@ -448,7 +449,8 @@ extension ConfigurationSection {
             currentOffering: current,
             offerings: offerings,
             placements: placements,
-            promotionalOffers: promotional
+            promotionalOffers: promotional,
+            signingKeyFile: signingKeyFile.map(folder.path(of:))
         )
     }
 }

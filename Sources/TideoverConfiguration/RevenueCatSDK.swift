@@ -14,6 +14,8 @@ package struct RevenueCatSDK: Hashable, Sendable {
     package let placements: [Placement]
     /// The promotional offers of the App Store that are signed for any customer of the app.
     package let promotionalOffers: [String]
+    /// The file with the key that signs responses; nil for none.
+    package let signingKeyFile: String?
 
     /// Packages that an app shows together.
     package struct Offering: Hashable, Sendable {
@@ -64,7 +66,8 @@ package struct RevenueCatSDK: Hashable, Sendable {
         currentOffering: String? = nil,
         offerings: [Offering] = [],
         placements: [Placement] = [],
-        promotionalOffers: [String] = []
+        promotionalOffers: [String] = [],
+        signingKeyFile: String? = nil
     ) {
         self.appStoreKeys = appStoreKeys
         self.googlePlayKeys = googlePlayKeys
@@ -72,6 +75,7 @@ package struct RevenueCatSDK: Hashable, Sendable {
         self.offerings = offerings
         self.placements = placements
         self.promotionalOffers = promotionalOffers
+        self.signingKeyFile = signingKeyFile
     }
 
     /// The keys of both stores.

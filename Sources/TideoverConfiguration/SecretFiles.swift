@@ -26,6 +26,7 @@ extension Configuration {
             add("\(place)revenueCat.webhookAuthorizationFile", relay?.webhookAuthorizationFile)
             add("\(place)revenueCat.signatureSecretFile", relay?.signatureSecretFile)
             add("\(place)revenueCat.apiKeyFile", relay?.apiKeyFile)
+            add("\(place)revenueCat.sdk.signingKeyFile", relay?.sdk?.signingKeyFile)
         }
         for (index, webhook) in webhooks.enumerated() {
             add("webhooks[\(index)].secretFile", webhook.secretFile)

@@ -27,7 +27,7 @@ import TideoverServer
 
     private static let sdk = #"""
         sdk: { appStoreKeys: ["appl_a"], googlePlayKeys: ["goog_a"], currentOffering: "default",
-        promotionalOffers: ["winback50"], placements: { onboarding: "default" },
+        promotionalOffers: ["winback50"], signingKeyFile: "sdk-key.pem", placements: { onboarding: "default" },
         offerings: { default: { description: "All", metadata: { a: 1 },
         packages: { "$rc_monthly": ["cards.pro.monthly"] } } } }
         """#
@@ -203,7 +203,7 @@ import TideoverServer
         #expect(
             secret == [
                 "admin.key", "AuthKey.p8", "play.json", "rc.txt", "rc-secret.txt", "rc-key.txt",
-                "pass-key.pem", "whsec.txt", "old-whsec.txt", "whsk.txt", "hook-auth.txt",
+                "sdk-key.pem", "pass-key.pem", "whsec.txt", "old-whsec.txt", "whsk.txt", "hook-auth.txt",
             ]
         )
     }

@@ -18,7 +18,7 @@ struct SDKFixtureTests {
         "10-customer-refunded-WRONG.json": "a fault",
         "36-customer-center-minimal.json": "404: no customer center is offered",
         "40-not-modified.json": "404, since it is about the customer center",
-        "41-signature-vector.json": "answers are not signed",
+        "41-signature-vector.json": "the signature of a body, in a test of its own",
     ]
 
     @Test(arguments: SDKFixture.names.filter { others[$0] == nil })
@@ -74,12 +74,16 @@ struct SDKFixture {
         return names.filter { $0.hasSuffix(".json") }.sorted()
     }()
 
+    static func document(_ name: String) throws -> JSONNode {
+        let bytes = Array(try Data(contentsOf: folder.appending(path: name)))
+        return try JSONDocument(bytes, limits: .local).root
+    }
+
     /// Reads an exchange.
     ///
     /// - Throws: an error if the file is no recorded exchange.
     init(_ name: String) throws {
-        let bytes = Array(try Data(contentsOf: Self.folder.appending(path: name)))
-        let root = JSONValue(try JSONDocument(bytes, limits: .local).root)
+        let root = JSONValue(try Self.document(name))
         let request = try #require(root["request"])
         method = try #require(request["method"]?.string)
         path = try #require(request["path"]?.string)

@@ -50,6 +50,7 @@ final class TestServer: Sendable {
         googlePlay: PlayTrust? = nil,
         revenueCat: RevenueCatTrust? = nil,
         revenueCatSDK: RevenueCatSDK? = nil,
+        sdkSigner: SDKSigner? = nil,
         environments: [Environment] = [.sandbox, .simulated],
         languages: AnswerLanguages = AnswerLanguages(),
         now: Instant? = nil,
@@ -85,6 +86,7 @@ final class TestServer: Sendable {
             googlePlay: googlePlay,
             revenueCat: revenueCat,
             revenueCatSDK: revenueCatSDK,
+            sdkSigner: sdkSigner,
             languages: languages,
             passes: passes
         )

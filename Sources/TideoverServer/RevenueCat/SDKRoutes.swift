@@ -30,8 +30,8 @@ extension Service {
     private static let subscriber = Route("GET", "/v1/subscribers/{id}", needs: .nothing) {
         service,
         call in
-        let visit = try service.restVisit(call) ?? service.sdkVisit(call)
-        return try await visit.customerInfo()
+        if let backEnd = service.restVisit(call) { return try await backEnd.customerInfo() }
+        return try await service.sdkVisit(call).signed { try await $0.customerInfo() }
     }
 
     /// Attributes, from an SDK or from a back end.
@@ -96,7 +96,7 @@ extension Service {
         _ respond: @escaping @Sendable (SDKVisit) async throws -> Response
     ) -> Route {
         Route(method, template, needs: .nothing) { service, call in
-            try await respond(try service.sdkVisit(call))
+            try await service.sdkVisit(call).signed(respond)
         }
     }
 

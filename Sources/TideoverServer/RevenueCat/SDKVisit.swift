@@ -20,6 +20,13 @@ struct SDKVisit: Sendable {
     var request: Request { call.request }
     private var response: SDKResponse { SDKResponse(at: now) }
 
+    /// Returns a response, signed if the app has a key for it.
+    func signed(_ respond: (SDKVisit) async throws -> Response) async throws -> Response {
+        let response = try await respond(self)
+        return app.sdkSigner?.signed(response, to: request, at: now, random: service.random)
+            ?? response
+    }
+
     // MARK: Customer info
 
     func customerInfo() async throws -> Response {

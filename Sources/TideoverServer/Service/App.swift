@@ -27,6 +27,8 @@ package struct App: Sendable {
     package let revenueCat: RevenueCatTrust?
     /// The keys and offerings of RevenueCat's SDKs; nil if none is served.
     package let revenueCatSDK: RevenueCatSDK?
+    /// Signs the responses to these SDKs; nil if they are not signed.
+    package let sdkSigner: SDKSigner?
     /// When the App Store is queried for missing notifications.
     package let backfill: BackfillSchedule
     /// The automatic answers to the App Store's requests for consumption information.
@@ -48,6 +50,7 @@ package struct App: Sendable {
         playChoices: PlayChoices = PlayChoices(),
         revenueCat: RevenueCatTrust? = nil,
         revenueCatSDK: RevenueCatSDK? = nil,
+        sdkSigner: SDKSigner? = nil,
         backfill: BackfillSchedule = BackfillSchedule(),
         consumption: ConsumptionChoices = ConsumptionChoices(),
         silence: Milliseconds = .hours(6),
@@ -63,6 +66,7 @@ package struct App: Sendable {
         self.playChoices = playChoices
         self.revenueCat = revenueCat
         self.revenueCatSDK = revenueCatSDK
+        self.sdkSigner = sdkSigner
         self.backfill = backfill
         self.consumption = consumption
         self.silence = silence
@@ -98,6 +102,7 @@ package struct App: Sendable {
             playChoices: playChoices,
             revenueCat: revenueCat,
             revenueCatSDK: revenueCatSDK,
+            sdkSigner: sdkSigner,
             backfill: backfill,
             consumption: consumption,
             silence: silence,

@@ -12,6 +12,7 @@ extension App {
         _ configured: Configuration.App,
         googlePlay: PlayTrust? = nil,
         revenueCat: RevenueCatTrust? = nil,
+        sdkSigner: SDKSigner? = nil,
         passes: PassIssuer? = nil,
         revocations: RevocationList? = nil
     ) throws(TrustAnchorError) {
@@ -41,6 +42,7 @@ extension App {
             playChoices: configured.googlePlay?.choices ?? PlayChoices(),
             revenueCat: revenueCat ?? RevenueCatTrust(configured),
             revenueCatSDK: configured.revenueCat?.sdk,
+            sdkSigner: sdkSigner,
             backfill: configured.appStore?.backfill ?? BackfillSchedule(),
             consumption: configured.appStore?.consumption ?? ConsumptionChoices(),
             silence: configured.silence,

@@ -40,6 +40,7 @@ struct ServiceMaker: Sendable {
                 $0,
                 googlePlay: connections.googlePlay[$0.id],
                 revenueCat: connections.revenueCat[$0.id],
+                sdkSigner: connections.sdkSigners[$0.id],
                 passes: passes,
                 revocations: revocation == nil ? nil : revocations
             )

@@ -16,6 +16,8 @@ struct StoreConnections {
     let googlePlay: [String: PlayTrust]
     /// RevenueCat by app, without apps that it does not serve.
     let revenueCat: [String: RevenueCatTrust]
+    /// The keys that sign responses to RevenueCat's SDKs, by app, without apps that have none.
+    let sdkSigners: [String: SDKSigner]
     /// Why a store is not accessible, one sentence for each app and environment.
     let notices: [String]
 
@@ -84,6 +86,9 @@ struct StoreConnections {
                     + "revenueCat.webhookAuthorizationFile is not set"
             )
         }
+        var sdkSigners: [String: SDKSigner] = [:]
+        for app in configuration.apps { sdkSigners[app.id] = try Self.sdkSigner(of: app) }
+        self.sdkSigners = sdkSigners
         self.googlePlay = googlePlay
         self.revenueCat = revenueCat
         self.access = access
@@ -115,6 +120,19 @@ struct StoreConnections {
                 )
             }
         )
+    }
+
+    private static func sdkSigner(of app: Configuration.App) throws -> SDKSigner? {
+        guard let file = app.revenueCat?.sdk?.signingKeyFile else { return nil }
+        do {
+            let text = String(decoding: try FileInput.read(file, atMost: 1 << 12), as: UTF8.self)
+            return SDKSigner(root: try Ed25519PrivateKey(pem: text))
+        } catch {
+            throw CommandFailure(
+                .configuration,
+                "the app \(app.id): revenueCat.sdk.signingKeyFile \(file): \(error)"
+            )
+        }
     }
 
     /// Returns the single line of text in a file. An empty secret is rejected, because it would
