@@ -5,7 +5,8 @@ import TideoverCommandLine
 /// other software.
 ///
 /// It is not part of any product. The scripts `kill-test.sh`, `kill-backfill.sh`,
-/// `fault-trials.sh`, `soak.sh`, `verify-apple.sh` and `verify-google.sh` run it.
+/// `failover-test.sh`, `partition-test.sh`, `pgbouncer-test.sh`, `fault-trials.sh`, `soak.sh`,
+/// `verify-apple.sh` and `verify-google.sh` run it.
 @main
 enum Trials {
     static func main() async {
@@ -29,7 +30,8 @@ enum Trials {
         ],
         commands: [
             KillCommand.command, BackfillCommand.command, FaultsCommand.command,
-            SoakCommand.command, HastyServer.command, RecordCommand.command, GoogleCommand.command,
+            OutagesCommand.command, SoakCommand.command, HastyServer.command,
+            RecordCommand.command, GoogleCommand.command,
         ]
     )
 }

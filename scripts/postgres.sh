@@ -5,8 +5,8 @@
 #   scripts/postgres.sh crash FOLDER    ends it as a power cut would, and starts it again
 #   scripts/postgres.sh stop FOLDER     stops it and removes the folder
 #
-# It listens only on a socket in FOLDER, and confirms writes on the disk as PostgreSQL does by
-# default. FOLDER must not exist.
+# It listens only on a socket in FOLDER, and on loopback if TIDEOVER_POSTGRES_PORT names a port. It
+# confirms writes on the disk as PostgreSQL does by default. FOLDER must not exist.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=scripts/require.sh
@@ -28,9 +28,17 @@ control() {
     as_owner "$programs/pg_ctl" -D "$folder/data" -w -t 60 "$@" >/dev/null
 }
 
+listening() {
+    if [ -n "${TIDEOVER_POSTGRES_PORT:-}" ]; then
+        echo "-c listen_addresses=127.0.0.1 -c port=$TIDEOVER_POSTGRES_PORT"
+    else
+        echo "-c listen_addresses="
+    fi
+}
+
 start() {
     control -l "$folder/log" start -o \
-        "-c listen_addresses= -c unix_socket_directories=$folder -c max_connections=900" || {
+        "$(listening) -c unix_socket_directories=$folder -c max_connections=900" || {
         cat "$folder/log" >&2
         exit 1
     }
@@ -51,7 +59,7 @@ start)
     as_owner "$programs/initdb" -D "$folder/data" --username=tideover --auth=trust \
         --encoding=UTF8 --locale=C.UTF-8 --no-sync >/dev/null
     start
-    echo "postgres://tideover@/postgres?host=$folder"
+    echo "postgres://tideover@/postgres?host=$folder${TIDEOVER_POSTGRES_PORT:+&port=$TIDEOVER_POSTGRES_PORT}"
     ;;
 crash)
     control -m immediate stop

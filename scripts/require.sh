@@ -93,6 +93,13 @@ missing_for_postgres() {
     present /usr/lib/postgresql/*/bin/postgres || echo postgresql
 }
 
+# Prints the missing packages for scripts/pgbouncer-test.sh.
+missing_for_pgbouncer() {
+    missing_for_postgres
+    command -v psql >/dev/null || echo postgresql-client
+    command -v pgbouncer >/dev/null || present /usr/sbin/pgbouncer || echo pgbouncer
+}
+
 # Prints the missing packages for scripts/webhook-receivers.sh: the languages of docs/webhooks.md.
 missing_for_webhook_receivers() {
     command -v node >/dev/null || echo nodejs

@@ -2,7 +2,8 @@ import TideoverCommandLine
 import TideoverPostgreSQL
 import TideoverStorage
 
-/// Reads a PostgreSQL database with its own statements, after the last server has let go of it.
+/// Reads a PostgreSQL database with its own statements, after the last server has let go of it or
+/// beside servers without work.
 struct PostgresAudit: StoredWork {
     /// A server process of the database still works for a server that was killed.
     struct StillInUse: ReportableFailure {
@@ -12,10 +13,10 @@ struct PostgresAudit: StoredWork {
 
     private let connection: Connection
 
-    init(_ address: String) throws {
+    init(_ address: String, besideServers: Bool = false) throws {
         let parameter = (address.contains("?") ? "&" : "?") + "application_name=audit"
         connection = try Connection(PostgreSQLAddress(address + parameter), patience: 10_000)
-        try waitForOthers()
+        if !besideServers { try waitForOthers() }
     }
 
     /// The database works off what a killed server sent, and may commit it.

@@ -82,9 +82,13 @@ struct Site: Sendable {
             """
     }
 
-    /// Opens the stored data, while no server has it open.
-    func audit() throws -> any StoredWork {
-        if let postgres { try PostgresAudit(postgres) } else { try Audit(database) }
+    /// Opens the stored data, while no server has it open. In a PostgreSQL also beside servers.
+    func audit(besideServers: Bool = false) throws -> any StoredWork {
+        if let postgres {
+            try PostgresAudit(postgres, besideServers: besideServers)
+        } else {
+            try Audit(database)
+        }
     }
 
     /// Starts a server on these files, with a log of that name.

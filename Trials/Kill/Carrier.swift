@@ -9,22 +9,36 @@ struct Carrier {
     let books: Books
     /// Whether the server acknowledges notifications before it stores them, on purpose.
     let isWrong: Bool
+    /// With it, a response 503 is expected while the database cannot be reached.
+    let outages: OutageRecord?
     private var current: Store.Life?
     private var next = 0
     private var isRepeating = false
+    private var port = 0
 
-    init(_ site: Site, _ store: Store, _ books: Books, isWrong: Bool) {
+    init(
+        _ site: Site,
+        _ store: Store,
+        _ books: Books,
+        isWrong: Bool,
+        outages: OutageRecord? = nil
+    ) {
         self.site = site
         self.store = store
         self.books = books
         self.isWrong = isWrong
+        self.outages = outages
     }
 
-    /// Sends until the connection breaks. With `isFinishing`, sends until every started life is
-    /// acknowledged.
-    mutating func carry(to port: Int, isFinishing: Bool) {
-        guard let wire = try? Wire(port) else { return }
-        while current != nil || !isFinishing {
+    /// Whether no life is unfinished.
+    var isIdle: Bool { current == nil }
+
+    /// Sends until the connection breaks or a notification is not acknowledged. Once `isFinishing`
+    /// returns true, sends until every started life is acknowledged.
+    mutating func carry(to port: Int, isFinishing: () -> Bool) {
+        self.port = port
+        guard let wire = try? Wire(port, patience: outages?.patience ?? 10) else { return }
+        while !isIdle || !isFinishing() {
             let life = current ?? store.life(books.begin())
             current = life
             guard let body = send(life, over: wire) else { return }
@@ -40,23 +54,29 @@ struct Carrier {
         books.sends(next, of: life)
         let wasSent = isRepeating
         isRepeating = true
-        guard let answer = try? wire.post(body, to: Site.notifications) else { return nil }
+        guard let answer = post(body, over: wire) else { return nil }
         guard answer.status == 200, wasSent || answer.says("committed") else {
             books.unexpected("a notification was answered \(answer.status) \(answer.problem ?? "")")
             return nil
         }
         isRepeating = false
         books.acknowledged(next, of: life)
+        outages?.acknowledged(at: port)
         return body
     }
 
     /// A store may repeat an acknowledged notification. The repetition must change nothing.
     private func sendAgain(_ body: [UInt8], over wire: Wire) -> Bool {
-        guard let answer = try? wire.post(body, to: Site.notifications) else {
-            return false
-        }
+        guard let answer = post(body, over: wire) else { return false }
         if answer.status == 200, answer.says("duplicate") { return true }
         books.unexpected("a repeated notification was answered \(answer.status)")
         return false
+    }
+    /// Returns the response; nil if there is none, or an expected 503.
+    private func post(_ body: [UInt8], over wire: Wire) -> Response? {
+        guard let outages else { return try? wire.post(body, to: Site.notifications) }
+        return outages.response(over: wire) { () throws(Wire.Broken) in
+            try wire.post(body, to: Site.notifications)
+        }
     }
 }

@@ -22,10 +22,13 @@ struct Inspector {
 
     // MARK: The stored data
 
-    /// Inspects the accounts with new notifications, and all totals. No server may be
-    /// running.
-    mutating func inspect(_ accounts: [Int: Books.Account]) throws {
-        let audit = try site.audit()
+    /// Inspects the accounts with new notifications, and all totals. No server may be running,
+    /// unless all notifications were acknowledged.
+    mutating func inspect(
+        _ accounts: [Int: Books.Account],
+        besideServers: Bool = false
+    ) throws {
+        let audit = try site.audit(besideServers: besideServers)
         let events = try audit.events()
         for (number, account) in accounts {
             try inspect(number, account, audit, events[account.customer] ?? 0)

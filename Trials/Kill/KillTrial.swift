@@ -133,7 +133,7 @@ struct KillTrial {
         let (carriers, round) = (carriers, round)
         return Threads.start(carriers.count) { number in
             let port = ports[(number + round) % ports.count]
-            carriers[number].withLock { $0.carry(to: port, isFinishing: isFinishing) }
+            carriers[number].withLock { $0.carry(to: port) { isFinishing } }
         }
     }
 

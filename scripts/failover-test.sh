@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Kills the primary of a PostgreSQL pair under load repeatedly, and promotes its replica.
+#
+#   scripts/failover-test.sh [COUNT] [--remote-apply] [--seed N]   exit code 1 if anything was lost
+#   scripts/failover-test.sh [COUNT] --wrong [--seed N]            a replica that was cut off before;
+#                                                                  exit code 1 if nothing was lost
+#
+# Ten times by default. Both PostgreSQL servers and both Tideover servers are on loopback.
+#
+# See docs/trials.md.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+count=10
+case ${1:-} in
+-* | '') ;;
+*[!0-9]*)
+    sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    exit 2
+    ;;
+*)
+    count=$1
+    shift
+    ;;
+esac
+pair=() fault=fail-over passed=()
+for word in "$@"; do
+    case $word in
+    --remote-apply) pair+=("$word") ;;
+    --wrong)
+        fault=lose
+        passed+=(--lossy)
+        ;;
+    *) passed+=("$word") ;;
+    esac
+done
+# shellcheck source=scripts/require.sh
+. scripts/require.sh
+require_packages "$(missing_for_postgres)"
+# shellcheck source=scripts/trials.sh
+. scripts/trials.sh
+
+folder=$(mktemp -d)
+end() {
+    [ ! -e "$folder/pair" ] || python3 -B scripts/failover_pair.py stop "$folder/pair" || true
+    rm -rf "$folder"
+}
+trap end EXIT
+# PostgreSQL runs as another user than root.
+chmod 711 "$folder"
+address=$(python3 -B scripts/failover_pair.py start "$folder/pair" "${pair[@]}")
+# A round takes a few seconds, most of them for the new replica.
+timeout --kill-after=10s $((120 + 40 * count))s "$trials" outages "$count" \
+    --postgres "$address $address" --audit "$address" --server "$server" "${passed[@]}" \
+    --fault "python3 -B $PWD/scripts/failover_pair.py $fault $folder/pair"
