@@ -8,6 +8,8 @@ package struct PostgreSQLOptions: Sendable {
     package var readTimeout: Int64 = 2_000
     /// The milliseconds after which the database ends a statement of a write.
     package var writeTimeout: Int64 = 10_000
+    /// The milliseconds after which the database ends a transaction of a server that sends nothing.
+    package var idleTimeout: Int64 = 5_000
     /// The number of writes that may wait; more fail with `busy`.
     package var maximumQueueLength = 4_096
     /// The number of writes that may share one transaction.

@@ -7,10 +7,12 @@ final class ReadSession {
     private let connection: Connection
     private let customers: CustomerQueries
     private let timeout: Int64
+    private let idleTimeout: Int64
     let webhookQueries: WebhookQueries
 
     init(_ address: PostgreSQLAddress, options: PostgreSQLOptions) throws(StorageError) {
         timeout = options.readTimeout
+        idleTimeout = options.idleTimeout
         connection = try Connection(address, patience: timeout + PostgreSQLStorage.grace)
         customers = CustomerQueries(connection: connection)
         webhookQueries = WebhookQueries(connection: connection)
@@ -24,7 +26,7 @@ final class ReadSession {
     ) throws(StorageError) -> Result {
         do {
             try connection.ask(SQL.beginReading)
-            try connection.ask(SQL.limitTime, .text("\(timeout)"))
+            try connection.ask(SQL.limitTime, .text("\(timeout)"), .text("\(idleTimeout)"))
             let result = try body(self)
             try connection.ask(SQL.commit)
             // The next use of the connection reads the answer: nothing depends on it.

@@ -11,9 +11,12 @@ enum SQL {
     static let begin: StaticString = "BEGIN"
     /// All statements of the transaction see the same commits.
     static let beginReading: StaticString = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-    /// Only for the transaction, since a pooler gives the next one another session.
+    /// Only for the transaction, since a pooler gives the next one another session. The second
+    /// parameter limits how long a server may send nothing: it could be cut off, with locks that
+    /// others wait for.
     static let limitTime: StaticString = """
-        SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $1, true)
+        SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $1, true),
+            set_config('idle_in_transaction_session_timeout', $2, true)
         """
     static let commit: StaticString = "COMMIT"
     static let rollBack: StaticString = "ROLLBACK"

@@ -28,6 +28,7 @@ final class WriteSession {
     let random: @Sendable () -> UInt64
     let webhooks: WebhookLedger
     private let timeout: Int64
+    private let idleTimeout: Int64
     private var apps: [String] = []
     private var locks: Answer?
     /// The apps whose rows in `app_lock` exist.
@@ -44,6 +45,7 @@ final class WriteSession {
         webhooks = WebhookLedger(connection: connection)
         random = options.random
         timeout = options.writeTimeout
+        idleTimeout = options.idleTimeout
     }
 
     // MARK: Transactions
@@ -65,7 +67,7 @@ final class WriteSession {
     private func lock(_ names: Set<String>) throws(StorageError) {
         apps = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         try connection.ask(SQL.begin)
-        try connection.ask(SQL.limitTime, .text("\(timeout)"))
+        try connection.ask(SQL.limitTime, .text("\(timeout)"), .text("\(idleTimeout)"))
         locks = try connection.ask(SQL.lockApps, .texts(apps))
         events = LatestIDs()
         auditIDs = LatestIDs()

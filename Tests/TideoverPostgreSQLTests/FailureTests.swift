@@ -1,6 +1,8 @@
 import CTideoverPostgreSQL
+import Glibc
 import Testing
 import TideoverCore
+import TideoverLocks
 import TideoverPostgreSQL
 import TideoverStorage
 
@@ -110,6 +112,37 @@ import TideoverStorage
             lock.release()
             _ = try await storage.commit(Work.commit(1), derive: Work.derive)
             #expect(try storage.row(of: Work.key(0))?.version == 2)
+        }
+    }
+
+    @Test func `has a server that stopped in a transaction ends it, and others go on`()
+        async throws
+    {
+        let database = try TestDatabase()
+        var options = PostgreSQLOptions()
+        options.idleTimeout = 200
+        try await withStorage(database, options) { stopped in
+            let derivations = Locked(0)
+            let isAwake = Locked(false)
+            async let late = stopped.commit(Work.commit(0)) { lineages in
+                let isFirst = derivations.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                // The lost transaction is repeated.
+                if isFirst {
+                    usleep(3_000_000)
+                    isAwake.withLock { $0 = true }
+                }
+                return Work.derive(lineages)
+            }
+            while derivations.withLock({ $0 }) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            try await withStorage(database) { other in
+                _ = try await other.commit(Work.commit(1, of: 1), derive: Work.derive)
+                #expect(!isAwake.withLock { $0 })
+            }
+            #expect(try await late.rows.map(\.version) == [1])
+            #expect(derivations.withLock { $0 } == 2)
         }
     }
 
