@@ -271,8 +271,9 @@ targets += [
         "TideoverPostgreSQLTests",
         [
             "TideoverPostgreSQL", "TideoverCore", "TideoverHTTP", "TideoverHTTPClient",
-            "TideoverJSON", "TideoverRehearsal", "TideoverSandbox",
-            "TideoverStorage", "TideoverStorageConformance", "TideoverTestProcesses",
+            "TideoverJSON", "TideoverLocks", "TideoverRehearsal", "TideoverSandbox",
+            "TideoverServer", "TideoverSQLite", "TideoverStorage", "TideoverStorageConformance",
+            "TideoverTestProcesses",
             "CTideoverPostgreSQL",
         ]
     ),

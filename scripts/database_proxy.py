@@ -26,11 +26,11 @@ LOOPBACK = "127.0.0.1"
 ROUNDS = [
     ("cut", None, 4, True),
     ("stall", None, 9, True),
-    ("stall", 0, 16, True),
+    ("stall", 0, 25, True),
     ("mute", None, 9, True),
     ("delay", None, 4, False),
     ("reset", None, 1, False),
-    ("mute", 1, 16, True),
+    ("mute", 1, 25, True),
     ("cut", 1, 4, True),
     ("stall", None, 20, True),
 ]

@@ -56,7 +56,7 @@ done
 address() {
     echo "postgres://tideover@127.0.0.1:$1/postgres"
 }
-# A round takes its fault, at most 20 seconds, and what the servers need afterwards.
+# A round takes its fault, at most 25 seconds, and what the servers need afterwards.
 timeout --kill-after=10s $((120 + 60 * count))s "$trials" outages "$count" \
     --postgres "$(address "${ports[2]}") $(address "${ports[3]}")" \
     --audit "$(address "${ports[0]}")" --server "$server" "$@" \

@@ -38,7 +38,7 @@ enum Tideover {
             Unclaimed.command, Events.command, GiveAccess.command, Refresh.command,
             StoreActions.command,
             Erase.command, Backfill.command, Replay.command, Export.command, Import.command,
-            Backup.command, Report.command, PolicyTrial.command,
+            Backup.command, Migrate.command, Report.command, PolicyTrial.command,
             Webhooks.command,
             Keys.command, Config.command, Doctor.command, Conformance.command,
             Completions.command, ManPages.command, Version.command,

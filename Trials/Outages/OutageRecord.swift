@@ -56,6 +56,13 @@ final class OutageRecord: Sendable {
         state.withLock { $0.acknowledgements[port]?.first { $0 > instant } }
     }
 
+    /// Returns the longest time in this interval in which the server at a port acknowledged nothing.
+    func longestPause(at port: Int, from begin: Int64, to end: Int64) -> Int64 {
+        let instants = state.withLock { $0.acknowledgements[port] ?? [] }
+        let marks = [begin] + instants.filter { begin < $0 && $0 < end } + [end]
+        return zip(marks, marks.dropFirst()).map { $1 - $0 }.max() ?? 0
+    }
+
     /// Records a failure.
     func note(_ sentence: String) { state.withLock { $0.unexpected.append(sentence) } }
 

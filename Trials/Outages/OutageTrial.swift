@@ -12,6 +12,9 @@ struct OutageTrial {
     /// Milliseconds in which a server must commit again after the end of an outage.
     private static let recoveryLimit = 30_000
 
+    /// Milliseconds in which a server must commit while another one is cut off.
+    private static let lockLimit: Int64 = 12_000
+
     private let fault: Fault
     private let books: Books
     private let outages = OutageRecord(patience: patience)
@@ -25,6 +28,9 @@ struct OutageTrial {
     private var round = 0
     /// Milliseconds from the end of each outage to the first commit of each server.
     private(set) var recoveries: [Int64] = []
+    /// The longest time, in milliseconds, in which a server committed nothing because another one
+    /// was cut off.
+    private(set) var longestPause: Int64 = 0
 
     /// Starts with undisturbed lives and with the servers, one for each site.
     init(
@@ -69,6 +75,7 @@ struct OutageTrial {
         for watch in watches.map(\.watch) { watch.end() }
         for threads in watches.map(\.threads) { threads.join() }
         expectUnready(report, watches.map(\.watch))
+        expectTheOthers(report)
         try expectServers()
         round += 1
         try inspect(books.takeTouched())
@@ -125,6 +132,18 @@ struct OutageTrial {
             else {
                 wrong.append("round \(round): /readyz of server \(number) never was 503")
                 continue
+            }
+        }
+    }
+
+    /// A server that is cut off can hold locks. The others must go on soon.
+    private mutating func expectTheOthers(_ report: Fault.Report) {
+        guard !report.unready.isEmpty else { return }
+        for (number, port) in ports.enumerated() where !report.unready.contains(number) {
+            let pause = outages.longestPause(at: port, from: report.down, to: report.restored)
+            longestPause = max(longestPause, pause)
+            if pause > Self.lockLimit {
+                wrong.append("round \(round): server \(number) waited \(pause) ms for another one")
             }
         }
     }

@@ -112,6 +112,11 @@ enum OutagesCommand {
                     + "\(recoveries[recoveries.count / 2])/\(most)"
             )
         }
+        if trial.longestPause > 0 {
+            output.message(
+                "longest wait for a server that was cut off: \(trial.longestPause) ms"
+            )
+        }
         output.print(
             "outages: \(rounds), acknowledged: \(trial.acknowledged), refused: \(trial.refused), "
                 + "lost: \(trial.lost), doubled: \(trial.doubled), "

@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+import TideoverPostgreSQL
+import TideoverSQLite
+import TideoverServer
+import TideoverStorage
+
+/// Copies between SQLite and PostgreSQL, as `tideover migrate` makes them.
+@Suite(.onPostgreSQL) final class `A copy between storages` {
+    private let copy = StorageCopy(app: Work.app, environment: .production)
+    private let folder = FileManager.default.temporaryDirectory.appending(
+        path: "tideover-copy-\(UUID().uuidString)"
+    )
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func sqlite(_ name: String) throws -> SQLiteStorage {
+        try SQLiteStorage(path: folder.appending(path: name).path)
+    }
+
+    private func run(
+        from source: any Storage,
+        to target: any Storage
+    ) async throws -> StorageCopy.Summary {
+        try await copy.run(from: source, to: target, now: Work.start) { _ in }
+        return try copy.summary(of: target) { _ in }
+    }
+
+    private func fill(_ storage: any Storage) async throws {
+        for number in 0..<40 {
+            _ = try await storage.commit(Work.commit(number, of: number / 4), derive: Work.derive)
+        }
+    }
+
+    @Test func `has the same records and answers in PostgreSQL, and back in SQLite`() async throws {
+        let source = try sqlite("source.db")
+        let database = try TestDatabase()
+        let postgres = try PostgreSQLStorage(address: database.address)
+        let back = try sqlite("back.db")
+        try await fill(source)
+        let before = try copy.summary(of: source) { _ in }
+        #expect(before.customers == 10)
+        #expect(try !copy.hasRecords(in: postgres))
+        #expect(try await run(from: source, to: postgres) == before)
+        #expect(try copy.hasRecords(in: postgres))
+        #expect(try await run(from: postgres, to: back) == before)
+        // Again, as after an interruption.
+        #expect(try await run(from: postgres, to: back) == before)
+        for storage in [source, postgres, back] as [any Storage] { await storage.close() }
+    }
+
+    @Test func `is seen to differ after a change of one customer`() async throws {
+        let source = try sqlite("source.db")
+        let database = try TestDatabase()
+        let postgres = try PostgreSQLStorage(address: database.address)
+        try await fill(source)
+        let copied = try await run(from: source, to: postgres)
+        _ = try await source.commit(Work.commit(40, of: 9), derive: Work.derive)
+        let changed = try copy.summary(of: source) { _ in }
+        #expect(changed.customers == copied.customers)
+        #expect(changed.answerDigest != copied.answerDigest)
+        await source.close()
+        await postgres.close()
+    }
+}
