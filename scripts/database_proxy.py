@@ -15,6 +15,7 @@ Faults concern one port or all. Each lasts some seconds:
 """
 
 import asyncio
+import os
 import socket
 import struct
 import sys
@@ -34,7 +35,8 @@ ROUNDS = [
     ("cut", 1, 4, True),
     ("stall", None, 20, True),
 ]
-DELAY = 0.15
+# In seconds, for each direction.
+DELAY = float(os.environ.get("TIDEOVER_PROXY_DELAY", "0.15"))
 
 
 class Way:
@@ -58,8 +60,6 @@ class Way:
         blocking = ("stall", "mute") if is_answer else ("stall",)
         async with self.changed:
             await self.changed.wait_for(lambda: self.fault not in blocking)
-        if self.fault == "delay":
-            await asyncio.sleep(DELAY)
 
     async def accept(self, reader, writer):
         if self.fault == "cut":
@@ -82,13 +82,21 @@ class Way:
 
     async def forward(self, reader, writer, is_answer):
         """Also the end of a connection is forwarded only when there is no fault."""
+        loop, due = asyncio.get_running_loop(), 0
         try:
             while piece := await reader.read(65536):
                 await self.may_forward(is_answer)
-                writer.write(piece)
-                await writer.drain()
+                # In order, also after a delay has ended: each piece a little after the one before.
+                delay = DELAY if self.fault == "delay" else 0
+                due = max(due + 1e-6, loop.time() + delay)
+                if due - loop.time() < 1e-3:
+                    writer.write(piece)
+                    await writer.drain()
+                else:
+                    loop.call_at(due, writer.write, piece)
         finally:
             await self.may_forward(is_answer)
+            await asyncio.sleep(max(0, due - loop.time()))
             end(writer)
 
 

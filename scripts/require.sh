@@ -48,6 +48,7 @@ missing_for_full_check() {
     missing_for_mirror
     missing_for_webhook_receivers
     missing_for_proxy
+    missing_for_pgbouncer
     # For the network namespace of the webhooks' address guard.
     command -v ip >/dev/null || echo iproute2
 }
