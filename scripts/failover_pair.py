@@ -117,11 +117,8 @@ class Pair:
 
     def stop(self):
         for node in self.nodes.values():
-            if (node.data / "postmaster.pid").exists():
-                try:
-                    node.control("-m", "immediate", "stop")
-                except SystemExit as error:
-                    print(error, file=sys.stderr)
+            if (node.data / "postmaster.pid").exists() and not ended(node.process()):
+                node.control("-m", "immediate", "stop")
         shutil.rmtree(self.folder)
 
     def add_replica(self, by_rewinding):
@@ -168,7 +165,7 @@ class Pair:
             self.add_replica(by_rewinding=number % 2 == 1)
             kind = "pg_rewind" if number % 2 == 1 else "pg_basebackup"
             print(f"replica by {kind} in {time.monotonic() - began:.1f} s", flush=True)
-        time.sleep(0.3 + 0.37 * number % 0.5)
+        time.sleep(0.3 + 0.37 * number % 0.5)  # under load, and not always at the same moment
         if loses:
             self.cut_off_replica()
         old = self.primary
