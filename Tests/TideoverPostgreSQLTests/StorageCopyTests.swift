@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TideoverCore
 import TideoverPostgreSQL
 import TideoverSQLite
 import TideoverServer

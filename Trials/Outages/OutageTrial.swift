@@ -28,6 +28,8 @@ struct OutageTrial {
     private var round = 0
     /// Milliseconds from the end of each outage to the first commit of each server.
     private(set) var recoveries: [Int64] = []
+    /// Milliseconds from the beginning of each outage to the same commit.
+    private(set) var absences: [Int64] = []
     /// The longest time, in milliseconds, in which a server committed nothing because another one
     /// was cut off.
     private(set) var longestPause: Int64 = 0
@@ -68,7 +70,7 @@ struct OutageTrial {
         let load = load(until: isOver)
         pause(Int(random.number(in: 200...600)))
         let report = try fault.run(round: round)
-        for port in ports { expectRecovery(at: port, after: report.restored) }
+        for port in ports { expectRecovery(at: port, after: report) }
         pause(300)
         isOver.withLock { $0 = true }
         load.join()
@@ -112,8 +114,8 @@ struct OutageTrial {
 
     // MARK: Expectations
 
-    private mutating func expectRecovery(at port: Int, after instant: Int64) {
-        let outages = outages
+    private mutating func expectRecovery(at port: Int, after report: Fault.Report) {
+        let (outages, instant) = (outages, report.restored)
         let isBack = waited(upTo: Self.recoveryLimit) {
             outages.acknowledgement(at: port, after: instant) != nil
         }
@@ -122,6 +124,7 @@ struct OutageTrial {
             return
         }
         recoveries.append(first - instant)
+        absences.append(first - report.down)
     }
 
     /// The servers that cannot reach the database must report it, and be ready again at the end.

@@ -102,16 +102,19 @@ enum OutagesCommand {
         }
     }
 
+    /// The median and the maximum.
+    private static func text(_ durations: [Int64]) -> String {
+        let sorted = durations.sorted()
+        return sorted.last.map { "\(sorted[sorted.count / 2])/\($0)" } ?? "none"
+    }
+
     private static func tell(_ trial: OutageTrial, rounds: Int, _ output: Output) {
         for sentence in trial.unexpected.prefix(20) { output.message(sentence) }
         output.message("responses, ms (median/99 %/most): \(trial.responseTimes)")
-        let recoveries = trial.recoveries.sorted()
-        if let most = recoveries.last {
-            output.message(
-                "first commit after an outage, ms (median/most): "
-                    + "\(recoveries[recoveries.count / 2])/\(most)"
-            )
-        }
+        output.message(
+            "first commit, ms (median/most): \(text(trial.recoveries)) after the end of the outage, "
+                + "\(text(trial.absences)) after its beginning"
+        )
         if trial.longestPause > 0 {
             output.message(
                 "longest wait for a server that was cut off: \(trial.longestPause) ms"
