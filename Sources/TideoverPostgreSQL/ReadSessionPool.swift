@@ -22,6 +22,9 @@ final class ReadSessionPool: Sendable {
     private let patience: Int64
     /// A server that restarted has closed all idle connections.
     private let mostLosses: Int
+    /// The milliseconds after which no further connection is tried: if the network loses everything,
+    /// each takes as long to fail.
+    private let lossPatience: Int64
 
     init(
         _ address: PostgreSQLAddress,
@@ -31,6 +34,7 @@ final class ReadSessionPool: Sendable {
         place = address.place
         patience = options.readerPatience
         mostLosses = 2 * max(1, options.readerCount)
+        lossPatience = options.readTimeout
         let state = state
         guard startThread({ Self.connect(state, address, options) }) == 0 else {
             throw StorageError(.busy, place: place, detail: "the system has no thread left")
@@ -45,6 +49,7 @@ final class ReadSessionPool: Sendable {
         _ body: (ReadSession) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         var losses = 0
+        let deadline = Deadline(in: lossPatience)
         while true {
             let session = try take()
             do {
@@ -55,7 +60,7 @@ final class ReadSessionPool: Sendable {
                 let isLost = error.reason == .unavailable && !session.isUsable
                 give(back: session)
                 losses += 1
-                guard isLost, losses <= mostLosses else { throw error }
+                guard isLost, losses <= mostLosses, deadline.milliseconds > 0 else { throw error }
             }
         }
     }

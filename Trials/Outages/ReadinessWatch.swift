@@ -4,6 +4,8 @@ import TideoverLocks
 /// Requests `/readyz` and a customer's answer of one server repeatedly during an outage.
 final class ReadinessWatch: Sendable {
     private static let pace = 50
+    /// The longest time for a read. The database has four seconds, and others wait meanwhile.
+    private static let readLimit = Duration.seconds(10)
     private let port: Int
     private let customer: String
     private let outages: OutageRecord
@@ -51,10 +53,12 @@ final class ReadinessWatch: Sendable {
     }
 
     private func ask(_ wire: Wire) -> Bool {
-        let before = outages.refusals
+        let (before, begin) = (outages.refusals, ContinuousClock.now)
         let answer = outages.response(over: wire) { () throws(Wire.Broken) in
             try wire.get(Site.snapshot(of: customer))
         }
+        let duration = begin.duration(to: .now)
+        if duration > Self.readLimit { outages.note("a read took \(duration)") }
         if let answer, answer.status != 200 { outages.note("a read was answered \(answer.status)") }
         return answer != nil || outages.refusals > before
     }
