@@ -120,26 +120,26 @@ import TideoverStorage
     {
         let database = try TestDatabase()
         var options = PostgreSQLOptions()
-        options.idleTimeout = 200
+        options.idleTimeout = 1_500
         try await withStorage(database, options) { stopped in
             let derivations = Locked(0)
-            let isAwake = Locked(false)
+            let isOver = Locked(false)
             async let late = stopped.commit(Work.commit(0)) { lineages in
                 let isFirst = derivations.withLock { count in
                     count += 1
                     return count == 1
                 }
                 // The lost transaction is repeated.
-                if isFirst {
-                    usleep(3_000_000)
-                    isAwake.withLock { $0 = true }
-                }
+                while isFirst, !isOver.withLock({ $0 }) { usleep(10_000) }
                 return Work.derive(lineages)
             }
             while derivations.withLock({ $0 }) == 0 { try await Task.sleep(for: .milliseconds(5)) }
-            try await withStorage(database) { other in
-                _ = try await other.commit(Work.commit(1, of: 1), derive: Work.derive)
-                #expect(!isAwake.withLock { $0 })
+            do {
+                defer { isOver.withLock { $0 = true } }
+                // It would wait for the lock until its own limit, and be busy.
+                try await withStorage(database) { other in
+                    _ = try await other.commit(Work.commit(1, of: 1), derive: Work.derive)
+                }
             }
             #expect(try await late.rows.map(\.version) == [1])
             #expect(derivations.withLock { $0 } == 2)
