@@ -19,12 +19,13 @@ final class ReadinessWatch: Sendable {
         self.outages = outages
     }
 
-    /// Starts two threads, which end soon after `end`.
+    /// Starts three threads, which end soon after `end`. Two of them ask for readiness: a request
+    /// that has to check the database waits for the result, and the others are answered.
     func start() -> Threads {
-        Threads.start(2) { [self] number in
+        Threads.start(3) { [self] number in
             while !isOver.withLock({ $0 }) {
                 guard let wire = try? Wire(port, patience: outages.patience) else { return }
-                while !isOver.withLock({ $0 }), number == 0 ? askReadiness(wire) : ask(wire) {
+                while !isOver.withLock({ $0 }), number > 0 ? askReadiness(wire) : ask(wire) {
                     pause(Self.pace)
                 }
             }
