@@ -2,7 +2,7 @@
 # Kills the primary of a PostgreSQL pair under load repeatedly, and promotes its replica.
 #
 #   scripts/failover-test.sh [COUNT] [--remote-apply] [--seed N]   exit code 1 if anything was lost
-#   scripts/failover-test.sh [COUNT] --wrong [--seed N]            a replica that was cut off before;
+#   scripts/failover-test.sh [COUNT] --wrong [--seed N]            a replica that was cut off;
 #                                                                  exit code 1 if nothing was lost
 #
 # Ten times by default. Both PostgreSQL servers and both Tideover servers are on loopback.

@@ -4,7 +4,7 @@ Run by scripts/failover-test.sh:
 
     failover_pair.py start FOLDER [--remote-apply]  prints the address of both
     failover_pair.py stop FOLDER                    ends both and removes the folder
-    failover_pair.py fail-over FOLDER ROUND         rebuilds the replica, kills the primary, promotes
+    failover_pair.py fail-over FOLDER ROUND         rebuilds the replica, then fails over
     failover_pair.py lose FOLDER ROUND              the same with a replica that was cut off before
 """
 
@@ -24,7 +24,7 @@ def now():
 
 
 class Node:
-    """One of the two servers. Its settings are outside of its data, which the other one replaces."""
+    """One of the two servers. Its settings are outside of its data, which is replaced."""
 
     def __init__(self, folder, name, port, other_port, remote_apply):
         self.folder, self.name, self.port, self.other_port = folder, name, port, other_port
