@@ -264,6 +264,21 @@ extension ConfigurationForm<Policy.Sandbox> {
     }
 }
 
+/// The channel of a planned message; nil for none.
+struct PlanChannel: Sendable {
+    var channel: PlannedMessage.Channel?
+}
+
+extension ConfigurationForm<PlanChannel> {
+    static var channel: Self {
+        let channels = PlannedMessage.Channel.allCases
+        return Self(expectation: .oneOf(["none"] + channels.map(\.rawValue))) { text in
+            if text == "none" { return PlanChannel() }
+            return PlannedMessage.Channel(rawValue: text).map(PlanChannel.init)
+        }
+    }
+}
+
 // MARK: - Helpers
 
 /// Unsigned decimal integers.

@@ -536,6 +536,7 @@ extension ConfigurationSection {
         )
         policy.reminders = section("reminders").readReminders()
         policy.prompts = section("prompts").readPrompts()
+        policy.plan = section("plan").readPlan()
         policy.unknownProduct = readUnknownProduct(of: catalogue)
         close()
         return policy
@@ -560,6 +561,15 @@ extension ConfigurationSection {
         )
         close()
         return reminders
+    }
+
+    private func readPlan() -> Policy.Plan {
+        var plan = Policy.Plan()
+        for kind in PlannedMessage.Kind.allCases {
+            plan.channels[kind] = value(kind.rawValue, .channel, default: "none").channel
+        }
+        close()
+        return plan
     }
 
     private func readPrompts() -> Policy.Prompts {

@@ -367,7 +367,7 @@ struct CustomerQueries {
     }
 
     private func prompt(_ row: Row) throws(StorageError) -> PromptExposure {
-        guard let kind = Prompt.Kind(rawValue: row.text(1)) else {
+        guard let kind = PromptExposure.Kind(rawValue: row.text(1)) else {
             throw unreadable("a prompt has no known kind")
         }
         return PromptExposure(

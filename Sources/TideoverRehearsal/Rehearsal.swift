@@ -74,7 +74,10 @@ package struct Rehearsal: Sendable {
                     id: scenario.app.id,
                     environments: [.simulated],
                     catalogue: catalogue,
-                    policy: Policy(prompts: Policy.Prompts(scenario.prompts)),
+                    policy: Policy(
+                        prompts: Policy.Prompts(scenario.prompts),
+                        plan: Policy.Plan(scenario.prompts?.plan ?? [:])
+                    ),
                     appStore: appStore.trust,
                     googlePlay: googlePlay?.trust,
                     revenueCat: revenueCat?.trust,
@@ -160,5 +163,16 @@ extension Policy.Prompts {
             interval: Milliseconds(prompts?.interval ?? 0),
             perDay: prompts?.perDay
         )
+    }
+}
+
+extension Policy.Plan {
+    /// Reads the names of a scenario, which its reader has checked.
+    fileprivate init(_ names: [String: String]) {
+        self.init()
+        for (name, channel) in names {
+            guard let kind = PlannedMessage.Kind(rawValue: name) else { continue }
+            channels[kind] = PlannedMessage.Channel(rawValue: channel)
+        }
     }
 }

@@ -20,6 +20,7 @@ import TideoverLives
         .trialCancelled(endsAt: end), .cancelled(until: end), .grace(until: end),
         .grace(until: nil), .graceShared, .hold, .holdShared, .paused, .expired(price: price),
         .expired(price: nil), .expiredShared, .pending, .unconfirmed, .chargedTwice,
+        .recovered, .priceConsent,
     ]
 
     @Test func `the table has one row for each key, and each screen has its own`() {

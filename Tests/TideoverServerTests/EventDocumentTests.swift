@@ -58,7 +58,8 @@ struct EventPage {
 @Suite struct EventDocumentTests {
     private static let kinds =
         ["entitlement_changed"] + Transition.Kind.allCases.map(\.rawValue)
-        + [Deadline.Kind.trialEnding, .graceEnding].map(\.rawValue) + [Corrections.Correction.kind]
+        + [Deadline.Kind.trialEnding, .graceEnding].map(\.rawValue)
+        + [PlannedMessage.eventKind, Corrections.Correction.kind]
 
     private func document() async throws -> JSONDocument {
         let server = try TestServer()

@@ -21,6 +21,10 @@ public enum MessageContext: Hashable, Sendable {
     case unconfirmed
     /// Two purchases charge for the same entitlement.
     case chargedTwice
+    /// A failed payment was fixed.
+    case recovered
+    /// A higher price awaits the customer's consent.
+    case priceConsent
 }
 
 extension MessageContext {
@@ -42,6 +46,8 @@ extension MessageContext {
         case .pending: .pending
         case .unconfirmed: .unconfirmed
         case .chargedTwice: .chargedTwice
+        case .recovered: .recovered
+        case .priceConsent: .priceConsent
         }
     }
 
@@ -63,7 +69,7 @@ extension MessageContext {
             case .grace(let until): [(.until, until.map(MessageText.Value.instant))]
             case .expired(let price): [(.price, price.map(MessageText.Value.price))]
             case .graceShared, .hold, .holdShared, .paused, .expiredShared, .pending,
-                .unconfirmed, .chargedTwice:
+                .unconfirmed, .chargedTwice, .recovered, .priceConsent:
                 []
             }
         return all.compactMap { name, value in value.map { (name, $0) } }

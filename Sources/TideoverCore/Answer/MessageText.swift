@@ -39,6 +39,8 @@ public struct MessageText: Hashable, Sendable {
         case pending
         case unconfirmed
         case chargedTwice = "charged.twice"
+        case recovered
+        case priceConsent = "price.consent"
 
         /// The arguments of its texts, ordered as in a JSON answer.
         public var arguments: [Argument] {
@@ -52,7 +54,7 @@ public struct MessageText: Hashable, Sendable {
             case .cancelled, .grace: [.until]
             case .expired: [.price]
             case .graceUndated, .graceShared, .hold, .holdShared, .paused, .expiredUnpriced,
-                .expiredShared, .pending, .unconfirmed, .chargedTwice:
+                .expiredShared, .pending, .unconfirmed, .chargedTwice, .recovered, .priceConsent:
                 []
             }
         }

@@ -40,12 +40,28 @@ public struct Prompt: Hashable, Sendable {
 public struct Presentation: Hashable, Sendable {
     /// When prompts were shown to the customer before, in any order.
     public var exposures: [Instant]
+    /// When the store showed its own messages, in any order.
+    public var storeMessages: [Instant]
     /// The store of the device; nil if it is not known.
     public var store: Store?
 
-    public init(exposures: [Instant] = [], store: Store? = nil) {
+    public init(
+        exposures: [Instant] = [],
+        storeMessages: [Instant] = [],
+        store: Store? = nil
+    ) {
         self.exposures = exposures
+        self.storeMessages = storeMessages
         self.store = store
+    }
+
+    /// Creates a presentation after everything that was reported.
+    public init(after reports: [PromptExposure], store: Store? = nil) {
+        self.init(
+            exposures: reports.map(\.shownAt),
+            storeMessages: reports.filter { $0.kind == .store }.map(\.shownAt),
+            store: store
+        )
     }
 }
 
@@ -59,11 +75,16 @@ public struct Prompting: Hashable, Sendable {
     public struct Hold: Hashable, Sendable {
         public var until: Instant
         public var reason: Reason
+
+        /// Waits until the instant, if that is longer.
+        mutating func wait(until instant: Instant, _ reason: Reason) {
+            if instant > until { self = Hold(until: instant, reason: reason) }
+        }
     }
 
-    /// The part of `policy.prompts` that delays a prompt.
+    /// The part of `policy.prompts` that delays a prompt, or the store's own message.
     public enum Reason: String, Hashable, Sendable, CaseIterable {
-        case quiet, interval, perDay
+        case quiet, interval, perDay, store
     }
 
     /// One sentence on why a prompt is shown or not.
@@ -73,6 +94,7 @@ public struct Prompting: Hashable, Sendable {
         case .quiet: "The prompt waits: the payment has not failed for as long as `prompts.quiet`."
         case .interval: "The prompt waits: the last one was shown within `prompts.interval`."
         case .perDay: "The prompt waits: `prompts.perDay` prompts were shown within a day."
+        case .store: "The prompt waits: the store showed its own message within a day."
         case nil: "There is nothing to ask the customer."
         }
     }
@@ -113,11 +135,14 @@ extension CustomerHistory {
             alternatives: standing.lineage?.store == .googlePlay ? [.openApp] : []
         )
         guard isKept else { return (prompt, Prompting.Hold(until: instant, reason: .quiet)) }
-        let opening = policy.value(at: instant).prompts.opening(
+        var opening = policy.value(at: instant).prompts.opening(
             since: failure(of: standing, for: entitlement, in: history, at: instant),
             exposures: presentation.exposures.filter { $0 <= instant },
             pace: history.pace
         )
+        if let last = presentation.storeMessages.filter({ $0 <= instant }).max() {
+            opening.wait(until: last + history.pace.scale(.days(1)), .store)
+        }
         return (prompt, opening)
     }
 
@@ -155,13 +180,10 @@ extension Policy.Prompts {
     func opening(since failure: Instant, exposures: [Instant], pace: Pace) -> Prompting.Hold {
         let shown = exposures.sorted()
         var opening = Prompting.Hold(until: failure + pace.scale(quiet), reason: .quiet)
-        func wait(until instant: Instant, _ reason: Prompting.Reason) {
-            if instant > opening.until { opening = Prompting.Hold(until: instant, reason: reason) }
-        }
-        if let last = shown.last { wait(until: last + pace.scale(interval), .interval) }
+        if let last = shown.last { opening.wait(until: last + pace.scale(interval), .interval) }
         if let perDay = perDay.map({ max(1, $0) }), shown.count >= perDay {
             let first = shown[shown.count - Int(perDay)]
-            wait(until: first + pace.scale(.days(1)), .perDay)
+            opening.wait(until: first + pace.scale(.days(1)), .perDay)
         }
         return opening
     }

@@ -295,6 +295,8 @@ public struct Snapshot: Hashable, Sendable {
     public var prompt: Prompt?
     /// When a delayed prompt will be shown; nil if none is delayed.
     public var promptAt: Instant?
+    /// The planned messages for the customer, due or in future, earliest first.
+    public var plan: [PlannedMessage] = []
 
     public struct Entitlement: Hashable, Sendable {
         public var name: String
@@ -325,13 +327,14 @@ public struct Snapshot: Hashable, Sendable {
     }
 
     /// Until when this snapshot stays valid as written. The limit is the next change of an
-    /// entitlement, the next day of a trial's countdown, the end of a wait, or a delayed prompt.
+    /// entitlement, the next day of a trial's countdown, the end of a wait, a delayed prompt, or
+    /// the end of a planned message.
     public var validUntil: Instant? {
         let changes = entitlements.flatMap { entitlement in
             [entitlement.nextChange, entitlement.standing.trial?.nextTick(after: asOf)]
                 + entitlement.pending.map(\.until)
         }
-        return (changes + [promptAt]).compactMap(\.self).min()
+        return (changes + [promptAt] + plan.map(\.until)).compactMap(\.self).min()
     }
 }
 

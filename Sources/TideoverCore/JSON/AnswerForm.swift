@@ -1,8 +1,8 @@
 public import TideoverJSON
 
 extension Snapshot {
-    /// Writes the members `entitlements` and `prompt`, the part of an answer that versions and
-    /// ETags cover. The caller has opened the object and adds the customer, environment and time.
+    /// Writes the members `entitlements`, `prompt` and, if messages are planned, `plan`: the part of
+    /// an answer that versions and ETags cover. The caller has opened the object and adds the customer, environment and time.
     public func writeAnswer(to writer: inout JSONWriter) {
         writer.field(
             "entitlements",
@@ -16,9 +16,16 @@ extension Snapshot {
         writer.key("prompt")
         guard let prompt else {
             writer.object { $0.field("kind", "none") }
+            writePlan(to: &writer)
             return
         }
         prompt.write(to: &writer)
+        writePlan(to: &writer)
+    }
+
+    private func writePlan(to writer: inout JSONWriter) {
+        guard !plan.isEmpty else { return }
+        writer.field("plan", array: { for message in plan { message.write(to: &$0) } })
     }
 }
 

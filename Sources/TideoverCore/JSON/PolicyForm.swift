@@ -66,6 +66,7 @@ extension Policy {
             writer.field("transfer", transfer.text)
             writer.field("reminders", object: reminders.writeMembers)
             writer.field("prompts", object: prompts.writeMembers)
+            if !plan.channels.isEmpty { writer.field("plan", object: plan.writeMembers) }
             unknownProduct.write(to: &writer)
         }
     }
@@ -85,6 +86,7 @@ extension Policy {
             transfer: try node.optional("transfer", Field.transfer) ?? standard.transfer,
             reminders: try node.optional("reminders", Reminders.read) ?? standard.reminders,
             prompts: try node.optional("prompts", Prompts.read) ?? standard.prompts,
+            plan: try node.optional("plan", Plan.read) ?? standard.plan,
             unknownProduct: try node.optional("unknownProduct", UnknownProduct.read)
                 ?? standard.unknownProduct
         )

@@ -86,6 +86,7 @@ extension CustomerNews.Happening {
         switch self {
         case .transition(let transition): transition.writeFields(to: &writer)
         case .reminder(let reminder): reminder.writeFields(to: &writer)
+        case .message(let message): message.writeFields(to: &writer)
         }
     }
 }

@@ -18,6 +18,8 @@ public struct Policy: Hashable, Sendable {
     public var reminders: Reminders
     /// The limits on prompts to a customer in grace.
     public var prompts: Prompts
+    /// The messages that customers should be shown or sent.
+    public var plan: Plan
     /// The entitlements of a paid and running product that the catalogue lacks.
     public var unknownProduct: UnknownProduct
 
@@ -30,6 +32,7 @@ public struct Policy: Hashable, Sendable {
         transfer: Transfer = .claim,
         reminders: Reminders = Reminders(),
         prompts: Prompts = Prompts(),
+        plan: Plan = Plan(),
         unknownProduct: UnknownProduct = .deny
     ) {
         self.billingRetry = billingRetry
@@ -40,6 +43,7 @@ public struct Policy: Hashable, Sendable {
         self.transfer = transfer
         self.reminders = reminders
         self.prompts = prompts
+        self.plan = plan
         self.unknownProduct = unknownProduct
     }
 
@@ -102,6 +106,16 @@ public struct Policy: Hashable, Sendable {
         ) {
             self.trialEnding = trialEnding
             self.graceEnding = graceEnding
+        }
+    }
+
+    /// The messages that customers should be shown or sent, each with its channel. Without any
+    /// there is no plan.
+    public struct Plan: Hashable, Sendable {
+        public var channels: [PlannedMessage.Kind: PlannedMessage.Channel]
+
+        public init(_ channels: [PlannedMessage.Kind: PlannedMessage.Channel] = [:]) {
+            self.channels = channels
         }
     }
 

@@ -9,15 +9,17 @@ public struct CustomerNews: Hashable, Sendable {
     /// The next instant with an event to send if no more is learned; nil if there is none.
     public let nextAt: Instant?
 
-    /// A transition, or a reminder that is due.
+    /// A transition, or a reminder or a planned message that is due.
     public enum Happening: Hashable, Sendable, Identifiable {
         case transition(Transition)
         case reminder(Reminder)
+        case message(PlannedMessage)
 
         public var id: String {
             switch self {
             case .transition(let transition): transition.id
             case .reminder(let reminder): reminder.id
+            case .message(let message): message.id
             }
         }
 
@@ -26,6 +28,7 @@ public struct CustomerNews: Hashable, Sendable {
             switch self {
             case .transition(let transition): transition.kind.rawValue
             case .reminder(let reminder): reminder.deadline.kind.rawValue
+            case .message: PlannedMessage.eventKind
             }
         }
 
@@ -34,6 +37,7 @@ public struct CustomerNews: Hashable, Sendable {
             switch self {
             case .transition(let transition): transition.at
             case .reminder(let reminder): reminder.deadline.at
+            case .message(let message): message.at
             }
         }
 
@@ -45,6 +49,9 @@ public struct CustomerNews: Hashable, Sendable {
             case .reminder(var reminder):
                 reminder.deadline.id = id
                 return .reminder(reminder)
+            case .message(var message):
+                message.id = id
+                return .message(message)
             }
         }
     }
@@ -56,8 +63,12 @@ extension CustomerTimeline {
     private static let clockStep = Milliseconds.hours(2)
 
     /// Returns the events to send up to `until`. `sent` contains the IDs of the sent events,
-    /// corrections included.
-    public func news(since sent: some Sequence<String>) -> CustomerNews {
+    /// corrections included. A planned message is sent while it is due and not suppressed; once
+    /// sent, only a missing occasion undoes it.
+    public func news(
+        since sent: some Sequence<String>,
+        of plan: MessagePlan = .none
+    ) -> CustomerNews {
         let told = Told(sent)
         let reminders = reminders
         let due = reminders.filter { $0.deadline.at <= until }
@@ -66,28 +77,29 @@ extension CustomerTimeline {
         let soon = until + Self.clockStep
         let happened = Set(
             transitions.map(\.id) + ahead.filter { $0.at <= soon }.map(\.id)
-                + reminders.filter { $0.deadline.at <= soon }.map(\.id)
+                + reminders.filter { $0.deadline.at <= soon }.map(\.id) + plan.messages.map(\.id)
         )
-        let happenings =
-            due.isEmpty
-            ? transitions.map(CustomerNews.Happening.transition)
-            : Self.merged(transitions, due)
+        let happenings = Self.merged(transitions, due, plan.due(at: until))
         return CustomerNews(
             corrected: told.undone(where: happened),
             unsent: happenings.compactMap { happening in
                 told.nextID(of: happening.id).map(happening.told(under:))
             },
-            nextAt: (ahead.map(\.at) + reminders.map(\.deadline.at).filter { $0 > until }).min()
+            nextAt: (ahead.map(\.at) + reminders.map(\.deadline.at).filter { $0 > until }
+                + plan.open(at: until).map(\.at).filter { $0 > until }).min()
         )
     }
 
     private static func merged(
         _ transitions: [Transition],
-        _ reminders: [Reminder]
+        _ reminders: [Reminder],
+        _ messages: [PlannedMessage]
     ) -> [CustomerNews.Happening] {
+        let told = transitions.map(CustomerNews.Happening.transition)
+        guard !(reminders.isEmpty && messages.isEmpty) else { return told }
         let all =
-            transitions.map(CustomerNews.Happening.transition)
-            + reminders.map(CustomerNews.Happening.reminder)
+            told + reminders.map(CustomerNews.Happening.reminder)
+            + messages.map(CustomerNews.Happening.message)
         // Stable for equal instants: a transition is sent before a reminder.
         return all.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
             .map(\.element)

@@ -9,7 +9,7 @@ public struct CustomerTimeline: Sendable {
     public let transitions: [Transition]
     /// Ordered by lineage. Only issues that were entered during the customer's ownership.
     public let issues: [BillingIssue]
-    private let lineageRecords: [OwnedSteps]
+    let lineageRecords: [OwnedSteps]
     private let reconciledAt: Instant?
 
     /// Creates the timeline as known now. For the timeline as known at an instant, pass the record
@@ -112,6 +112,18 @@ extension [OwnedSteps] {
             ?? .unheardOf(isReconciled: false)
     }
 
+    /// Removes entitlements from a cleanup that another purchase still gives access to, or may
+    /// restore.
+    func withoutKept(_ transition: Transition) -> Transition? {
+        guard transition.kind == .cleanupDue else { return transition }
+        var narrowed = transition
+        narrowed.entitlements = transition.entitlements.filter { entitlement in
+            let best = best(of: entitlement, at: transition.at)
+            return best.state == .expired && best.confidence != .unknown
+        }
+        return narrowed.entitlements.isEmpty ? nil : narrowed
+    }
+
     /// Returns the best standing from each boundary of any lineage, and from the first device
     /// report.
     fileprivate func bestAnswers(
@@ -168,19 +180,7 @@ private struct CustomerStory {
         transitions = pairs.flatMap { lineage, lineageRecord in
             lineage.transitions.filter { lineageRecord.isOwned(at: $0.at) }
         }
-        transitions = transitions.compactMap(withoutWhatIsKept)
-    }
-
-    /// Removes entitlements from a cleanup that another purchase still gives access to, or may
-    /// restore.
-    private func withoutWhatIsKept(_ transition: Transition) -> Transition? {
-        guard transition.kind == .cleanupDue else { return transition }
-        var narrowed = transition
-        narrowed.entitlements = transition.entitlements.filter { entitlement in
-            let best = lineageRecords.best(of: entitlement, at: transition.at)
-            return best.state == .expired && best.confidence != .unknown
-        }
-        return narrowed.entitlements.isEmpty ? nil : narrowed
+        transitions = transitions.compactMap(lineageRecords.withoutKept)
     }
 
     /// Finds the purchases in other lineages that ended a billing issue.

@@ -217,7 +217,7 @@ final class KitRuntime {
             known
             ?? PromptExposure(
                 id: "\(prompt.kind.rawValue)-\(now.millisecondsSince1970)",
-                kind: prompt.kind,
+                kind: PromptExposure.Kind(prompt.kind),
                 shownAt: now
             )
         exposure.response = response

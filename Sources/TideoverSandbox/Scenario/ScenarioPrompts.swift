@@ -1,17 +1,19 @@
 import TideoverHTTP
 import TideoverJSON
 
-/// How often customers are prompted; durations in milliseconds.
+/// How often customers are prompted, and which messages are planned; durations in milliseconds.
 public struct ScenarioPrompts: Hashable, Sendable {
     public let quiet: Int64
     public let interval: Int64
     /// Nil for no limit.
     public let perDay: Int64?
+    /// The channel of each planned message, by its name; empty for no plan.
+    public let plan: [String: String]
 }
 
 /// A prompt that an app showed and reports.
 public struct ScenarioShownPrompt: Hashable, Sendable {
-    /// Its kind in the answer, such as `soft`.
+    /// Its kind in the answer, such as `soft`; `store` for a message that the store showed.
     public let kind: String
     /// The customer's response; nil for none.
     public let response: String?
@@ -26,12 +28,29 @@ public struct ScenarioShownPrompt: Hashable, Sendable {
 extension ScenarioPrompts {
     /// Reads `prompts` of a scenario's head.
     static func read(_ node: JSONNode) throws(ScenarioError) -> ScenarioPrompts {
-        let reader = try ObjectReader(node, "prompts", keys: ["quiet", "interval", "perDay"])
+        let reader = try ObjectReader(node, "prompts", keys: ["quiet", "interval", "perDay", "plan"])
         return ScenarioPrompts(
             quiet: try reader.optional("quiet", readSpan)?.end(of: 1, from: 0) ?? 0,
             interval: try reader.optional("interval", readSpan)?.end(of: 1, from: 0) ?? 0,
-            perDay: try reader.wholeNumber("perDay")
+            perDay: try reader.wholeNumber("perDay"),
+            plan: try reader.optional("plan", plan) ?? [:]
         )
+    }
+
+    private static let messages = [
+        "trialEnding", "graceEntered", "graceEnding", "holdEntered", "recovered", "priceConsent",
+        "cleanupDue",
+    ]
+
+    private static func plan(_ node: JSONNode) throws(ScenarioError) -> [String: String] {
+        let reader = try ObjectReader(node, "plan", keys: messages)
+        var plan: [String: String] = [:]
+        for name in messages { plan[name] = try reader.optional(name, channel) }
+        return plan
+    }
+
+    private static func channel(_ node: JSONNode) throws(ScenarioError) -> String {
+        try named(node, .choice, ["app", "message"]) { $0 }
     }
 }
 

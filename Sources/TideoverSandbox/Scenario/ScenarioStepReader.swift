@@ -365,8 +365,8 @@ extension StepReader {
         return expectations
     }
 
-    /// Inside an entitlement, fields belong to that entitlement. Only `prompt` and its fields
-    /// belong to the answer: there is one prompt for a customer.
+    /// Inside an entitlement, fields belong to that entitlement. Only `prompt`, `plan` and their
+    /// fields belong to the answer: there is one prompt and one plan for a customer.
     private func expectations(
         about name: String,
         _ node: JSONNode
@@ -374,7 +374,7 @@ extension StepReader {
         var expectations: [ScenarioExpectation] = []
         for (key, member) in node.members {
             let steps = steps(of: key)
-            let isTop = name == StepReader.wholeAnswer || steps.first == "prompt"
+            let isTop = name == StepReader.wholeAnswer || ["prompt", "plan"].contains(steps.first)
             let place = Place(
                 label: isTop ? key : "\(name).\(key)",
                 path: isTop ? steps : ["entitlements", name] + steps

@@ -70,7 +70,7 @@ extension CustomerExplanation {
 
     /// Writes whether a prompt is shown or suppressed, the reason, and the prompts shown before.
     private func writePrompt(to writer: inout JSONWriter) {
-        let presentation = Presentation(exposures: reading.prompts.map(\.shownAt))
+        let presentation = Presentation(after: reading.prompts)
         reading.record.history.prompting(at: reading.asOf, presentation).writeFields(to: &writer)
         writer.field(
             "shown",

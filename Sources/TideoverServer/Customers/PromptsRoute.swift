@@ -3,8 +3,9 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `POST /v1/apps/{app}/customers/{customer}/prompts`: records that a prompt was shown, so
-/// that the next one waits as `policy.prompts` requires.
+/// Answers `POST /v1/apps/{app}/customers/{customer}/prompts`: records that a prompt, a planned
+/// message or a message of the store was shown, so that the next one waits as `policy.prompts`
+/// requires.
 ///
 /// A device's report proves nothing, so the number stored for one sender is limited.
 struct PromptsRoute: Sendable {
@@ -62,8 +63,8 @@ extension PromptExposure {
         else {
             throw .badPromptReport("`id` must be a string of 1 to \(Self.longestID) characters.")
         }
-        guard let kind: Prompt.Kind = try root.word("kind") else {
-            throw .badPromptReport("`kind` is missing. Send the kind of the prompt in the answer.")
+        guard let kind: Kind = try root.word("kind") else {
+            throw .badPromptReport("`kind` is missing. Send the prompt's kind, `message` or `store`.")
         }
         self.init(
             id: id,

@@ -20,10 +20,10 @@ struct Projector: Sendable {
         let history = record.history
         // Delivered events remain delivered when a clock is set back.
         let until = max(now, lineages.answer?.derivedAt ?? now)
-        let news = CustomerTimeline(record, history, until: until).news(
-            since: lineages.deliveredEvents
-        )
-        let snapshot = history.snapshot(at: now, shown: lineages.presentation())
+        let timeline = CustomerTimeline(record, history, until: until)
+        let plan = timeline.plan(shown: lineages.prompts)
+        let news = timeline.news(since: lineages.deliveredEvents, of: plan)
+        let snapshot = history.snapshot(at: now, shown: lineages.presentation(), plan)
         let bodies = EventBodies(lineages.key, snapshot)
         var changes = ChangeEvents(bodies, lineages.answer, policyChange(since: lineages))
         changes.pass(history, news, before: now)
@@ -52,7 +52,9 @@ struct Projector: Sendable {
     func answer(for lineages: CustomerLineages, in store: Store) -> [UInt8] {
         let record = record(of: lineages)
         let now = instant(of: record, now: lineages.now)
-        return record.history.snapshot(at: now, shown: lineages.presentation(in: store)).answer
+        let history = record.history
+        let plan = CustomerTimeline(record, history, until: now).plan(shown: lineages.prompts)
+        return history.snapshot(at: now, shown: lineages.presentation(in: store), plan).answer
     }
 
     private func settled(in record: CustomerRecord) -> [SettledLineage] {
@@ -189,7 +191,20 @@ extension CustomerLineages {
     /// Returns how the answer is presented: after the prompts shown before, and for a store if
     /// known.
     func presentation(in store: Store? = nil) -> Presentation {
-        Presentation(exposures: prompts.map(\.shownAt), store: store)
+        Presentation(after: prompts, store: store)
+    }
+}
+
+extension CustomerHistory {
+    /// Returns the access at an instant, with the messages planned from then on.
+    fileprivate func snapshot(
+        at instant: Instant,
+        shown presentation: Presentation,
+        _ plan: MessagePlan
+    ) -> Snapshot {
+        var snapshot = snapshot(at: instant, shown: presentation)
+        snapshot.plan = plan.open(at: instant)
+        return snapshot
     }
 }
 

@@ -2884,6 +2884,11 @@ enum OpenAPIDocument {
                     "additionalProperties": { "$ref": "#/components/schemas/Entitlement" }
                   },
                   "prompt": { "$ref": "#/components/schemas/Prompt" },
+                  "plan": {
+                    "type": "array",
+                    "description": "The planned messages, earliest first; absent if there is none",
+                    "items": { "$ref": "#/components/schemas/PlannedMessage" }
+                  },
                   "pass": {
                     "type": "string",
                     "description": "A JWS in compact form, signed with Ed25519 (`alg` `EdDSA`, `typ` `tideover-pass`), that a device may trust offline until its `notAfter`; its payload is a PassClaims. Absent where no passes are issued"
@@ -2958,9 +2963,12 @@ enum OpenAPIDocument {
                 "properties": {
                   "id": {
                     "type": "string", "minLength": 1, "maxLength": 100,
-                    "description": "Chosen by the sender, such as a UUID; the same in every report of one prompt"
+                    "description": "That of the planned message, or chosen by the sender, such as a UUID; the same in every report of one prompt"
                   },
-                  "kind": { "type": "string", "enum": ["soft", "hard"] },
+                  "kind": {
+                    "type": "string", "enum": ["soft", "hard", "message", "store"],
+                    "description": "That of the prompt, `message` for a planned message, `store` for a message of the store"
+                  },
                   "shownAt": { "$ref": "#/components/schemas/Instant" },
                   "response": {
                     "type": "string", "enum": ["opened", "dismissed"],
@@ -2973,7 +2981,7 @@ enum OpenAPIDocument {
                 "required": ["id", "kind", "shownAt"],
                 "properties": {
                   "id": { "type": "string" },
-                  "kind": { "type": "string", "enum": ["soft", "hard"] },
+                  "kind": { "type": "string", "enum": ["soft", "hard", "message", "store"] },
                   "shownAt": { "$ref": "#/components/schemas/Instant" },
                   "response": { "type": "string", "enum": ["opened", "dismissed"] }
                 }
@@ -3551,6 +3559,11 @@ enum OpenAPIDocument {
                     "additionalProperties": { "$ref": "#/components/schemas/Entitlement" }
                   },
                   "prompt": { "$ref": "#/components/schemas/Prompt" },
+                  "plan": {
+                    "type": "array",
+                    "description": "The planned messages, earliest first; absent if there is none",
+                    "items": { "$ref": "#/components/schemas/PlannedMessage" }
+                  },
                   "items": {
                     "type": "array",
                     "description": "The outcome of each piece, in the order presented",
@@ -4468,10 +4481,10 @@ enum OpenAPIDocument {
                       },
                       "heldBy": {
                         "oneOf": [
-                          { "type": "string", "enum": ["quiet", "interval", "perDay"] },
+                          { "type": "string", "enum": ["quiet", "interval", "perDay", "store"] },
                           { "type": "null" }
                         ],
-                        "description": "The part of `policy.prompts` that holds it back"
+                        "description": "The part of `policy.prompts` that holds it back, or the store's own message"
                       },
                       "heldUntil": {
                         "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
@@ -4559,6 +4572,7 @@ enum OpenAPIDocument {
                   { "$ref": "#/components/schemas/EntitlementChangedEvent" },
                   { "$ref": "#/components/schemas/TransitionEvent" },
                   { "$ref": "#/components/schemas/ReminderEvent" },
+                  { "$ref": "#/components/schemas/MessageDueEvent" },
                   { "$ref": "#/components/schemas/CorrectedEvent" }
                 ],
                 "discriminator": {
@@ -4589,6 +4603,7 @@ enum OpenAPIDocument {
                     "cleanup_due": "#/components/schemas/TransitionEvent",
                     "trial_ending": "#/components/schemas/ReminderEvent",
                     "grace_ending": "#/components/schemas/ReminderEvent",
+                    "message_due": "#/components/schemas/MessageDueEvent",
                     "corrected": "#/components/schemas/CorrectedEvent"
                   }
                 }
@@ -4659,6 +4674,27 @@ enum OpenAPIDocument {
                   "environment": { "$ref": "#/components/schemas/Environment" },
                   "customerVersion": { "$ref": "#/components/schemas/CustomerVersion" },
                   "data": { "$ref": "#/components/schemas/Reminder" }
+                }
+              },
+              "MessageDueEvent": {
+                "type": "object",
+                "description": "A planned message is due, by `policy.plan`",
+                "required": [
+                  "id", "kind", "effectiveAt", "customer", "environment", "customerVersion", "data"
+                ],
+                "properties": {
+                  "id": { "$ref": "#/components/schemas/EventID" },
+                  "kind": {
+                    "type": "string",
+                    "enum": [
+                      "message_due"
+                    ]
+                  },
+                  "effectiveAt": { "$ref": "#/components/schemas/Instant" },
+                  "customer": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "customerVersion": { "$ref": "#/components/schemas/CustomerVersion" },
+                  "data": { "$ref": "#/components/schemas/MessageDue" }
                 }
               },
               "CorrectedEvent": {
@@ -4765,6 +4801,62 @@ enum OpenAPIDocument {
                   "endsAt": { "$ref": "#/components/schemas/Instant" },
                   "answer": { "$ref": "#/components/schemas/EventAnswer" }
                 }
+              },
+              "MessageDue": {
+                "type": "object",
+                "required": [
+                  "app", "customer", "environment", "id", "kind", "about", "channel", "at", "until",
+                  "lineage", "entitlements", "key", "arguments", "title", "message"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "customer": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "id": { "$ref": "#/components/schemas/HappeningID" },
+                  "kind": { "type": "string" },
+                  "about": { "$ref": "#/components/schemas/MessageOccasion" },
+                  "channel": { "$ref": "#/components/schemas/MessageChannel" },
+                  "at": { "$ref": "#/components/schemas/Instant" },
+                  "until": { "$ref": "#/components/schemas/Instant" },
+                  "lineage": { "$ref": "#/components/schemas/Lineage" },
+                  "productId": { "type": "string" },
+                  "entitlements": { "type": "array", "items": { "type": "string" } },
+                  "key": { "$ref": "#/components/schemas/WordsKey" },
+                  "arguments": { "$ref": "#/components/schemas/Arguments" },
+                  "title": { "type": "string" },
+                  "message": { "type": "string" },
+                  "label": { "type": "string" },
+                  "answer": { "$ref": "#/components/schemas/EventAnswer" }
+                }
+              },
+              "PlannedMessage": {
+                "type": "object",
+                "description": "A message that the customer should be shown or sent from `at` until `until`",
+                "required": [
+                  "id", "about", "channel", "at", "until", "entitlements", "key", "arguments"
+                ],
+                "properties": {
+                  "id": { "$ref": "#/components/schemas/HappeningID" },
+                  "about": { "$ref": "#/components/schemas/MessageOccasion" },
+                  "channel": { "$ref": "#/components/schemas/MessageChannel" },
+                  "at": { "$ref": "#/components/schemas/Instant" },
+                  "until": { "$ref": "#/components/schemas/Instant" },
+                  "entitlements": { "type": "array", "items": { "type": "string" } },
+                  "key": { "$ref": "#/components/schemas/WordsKey" },
+                  "arguments": { "$ref": "#/components/schemas/Arguments" }
+                }
+              },
+              "MessageOccasion": {
+                "type": "string",
+                "enum": [
+                  "trialEnding", "graceEntered", "graceEnding", "holdEntered", "recovered",
+                  "priceConsent", "cleanupDue"
+                ]
+              },
+              "MessageChannel": {
+                "type": "string",
+                "enum": ["app", "message"],
+                "description": "Shown in the app, or sent by the back end"
               },
               "Correction": {
                 "type": "object",
@@ -4995,7 +5087,7 @@ enum OpenAPIDocument {
                   "trial.ending", "trial.ending.unpriced", "trial.cancelled", "cancelled",
                   "grace.soft", "grace.soft.undated", "grace.shared", "hold.hard", "hold.shared",
                   "hold.paused", "expired", "expired.unpriced", "expired.shared", "pending",
-                  "unconfirmed", "charged.twice"
+                  "unconfirmed", "charged.twice", "recovered", "price.consent"
                 ]
               },
               "Arguments": {

@@ -1,0 +1,52 @@
+public import TideoverJSON
+
+extension PlannedMessage {
+    /// Writes the message as an answer has it: without texts, which the app has by their key.
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("id", id)
+            writer.field("about", kind.rawValue)
+            writer.field("channel", channel.rawValue)
+            writer.field("at", at)
+            writer.field("until", until)
+            writer.field("entitlements", .array(entitlements.map(JSONValue.string)))
+            writer.field("key", wording.screen.key.rawValue)
+            writer.field("arguments", object: wording.screen.writeArguments)
+        }
+    }
+
+    /// Writes the members of an event. The caller has opened the object.
+    public func writeFields(to writer: inout JSONWriter) {
+        writer.field("id", id)
+        writer.field("kind", Self.eventKind)
+        writer.field("about", kind.rawValue)
+        writer.field("channel", channel.rawValue)
+        writer.field("at", at)
+        writer.field("until", until)
+        writer.field("lineage", object: { lineage.writeFields(to: &$0) })
+        writer.said("productId", productId)
+        writer.field("entitlements", .array(entitlements.map(JSONValue.string)))
+        writer.field("key", wording.screen.key.rawValue)
+        writer.field("arguments", object: wording.screen.writeArguments)
+        writer.field("title", wording.title)
+        writer.field("message", wording.message)
+        writer.said("label", wording.label)
+    }
+}
+
+extension Policy.Plan {
+    func writeMembers(to writer: inout JSONWriter) {
+        for kind in PlannedMessage.Kind.allCases {
+            writer.said(kind.rawValue, channels[kind]?.rawValue)
+        }
+    }
+
+    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Policy.Plan {
+        guard node.kind == .object else { throw .wrongType(field: field) }
+        var plan = Policy.Plan()
+        for kind in PlannedMessage.Kind.allCases {
+            plan.channels[kind] = try node.optional(kind.rawValue, Field.word)
+        }
+        return plan
+    }
+}

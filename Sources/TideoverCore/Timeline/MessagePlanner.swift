@@ -1,0 +1,248 @@
+extension CustomerTimeline {
+    /// Returns the messages for the customer, by the policies in effect at their occasions.
+    ///
+    /// Only the customer's own purchases cause messages, never family-shared ones. `shown` contains
+    /// the reports of what was shown and sent, in any order.
+    public func plan(shown: [PromptExposure] = []) -> MessagePlan {
+        var known = Set<String>()
+        let messages = lineages.indices.flatMap { position -> [PlannedMessage] in
+            let planner = MessagePlanner(self, lineages[position], shown)
+            guard planner.isNeeded else { return [] }
+            return planner.messages.filter { lineageRecords[position].isOwned(at: $0.at) }
+        }
+        // A state that ends and begins again within one term is one occasion.
+        .filter { known.insert($0.id).inserted }
+        return MessagePlan(messages: messages.sorted { ($0.at, $0.id) < ($1.at, $1.id) })
+    }
+}
+
+/// An occasion for a message, before policy and reports are applied.
+private struct Occasion {
+    var kind: PlannedMessage.Kind
+    var at: Instant
+    var until: Instant
+    /// Identifies it within the lineage and the kind.
+    var anchor: String
+    var productId: String?
+    var entitlements: [String]
+    var screen: MessageContext
+}
+
+/// Plans the messages about one lineage of a customer.
+private struct MessagePlanner {
+    let timeline: CustomerTimeline
+    let lineage: LineageTimeline
+    let shown: [PromptExposure]
+
+    /// How long a message without a nearer end remains useful.
+    private static let longest = Milliseconds.days(7)
+    private static let thanks = Milliseconds.days(1)
+
+    init(_ timeline: CustomerTimeline, _ lineage: LineageTimeline, _ shown: [PromptExposure]) {
+        self.timeline = timeline
+        self.lineage = lineage
+        self.shown = shown
+    }
+
+    private var steps: LineageSteps { lineage.steps }
+    private var pace: Pace { steps.history.pace }
+
+    /// Whether any policy plans messages about this lineage.
+    var isNeeded: Bool {
+        lineage.lineage.ownership == .purchased && lineage.lineage.store != .tideover
+            && steps.policy.versions.contains { !$0.value.plan.channels.isEmpty }
+    }
+
+    var messages: [PlannedMessage] {
+        (states + reminders + events).compactMap(message)
+    }
+
+    // MARK: Occasions
+
+    /// The beginnings of grace, of hold and of a wait for consent.
+    private var states: [Occasion] {
+        steps.all.indices.flatMap { position -> [Occasion] in
+            let before = position > 0 ? steps.all[position - 1] : nil
+            return Self.begun(steps.all[position], after: before).map { begun in
+                occasion(begun.kind, from: position, while: begun.holds)
+            }
+        }
+    }
+
+    private typealias Begun = (kind: PlannedMessage.Kind, holds: (Step) -> Bool)
+
+    private static func begun(_ step: Step, after before: Step?) -> [Begun] {
+        let all: [Begun] = [
+            (.graceEntered, { $0.isInGrace }), (.holdEntered, { $0.isInHold }),
+            (.priceConsent, { $0.isAwaitingConsent }),
+        ]
+        return all.filter { begun in
+            guard begun.holds(step), !(before.map(begun.holds) ?? false) else { return false }
+            // A hold that turns into grace is no new failure.
+            return begun.kind != .graceEntered || !(before?.isInHold ?? false)
+        }
+    }
+
+    private func occasion(
+        _ kind: PlannedMessage.Kind,
+        from position: Int,
+        while holds: (Step) -> Bool
+    ) -> Occasion {
+        let step = steps.all[position]
+        let end = steps.all[position...].first { !holds($0) }?.from ?? .distantFuture
+        let limit = kind == .graceEntered ? end : step.from + pace.scale(Self.longest)
+        let anchor = step.term.map { term in
+            kind == .priceConsent
+                ? lineage.evidenceIndex.anchor(of: term) : lineage.evidenceIndex.endAnchor(of: term)
+        }
+        return Occasion(
+            kind: kind,
+            at: step.from,
+            until: min(end, limit),
+            anchor: anchor ?? "\(step.from.millisecondsSince1970)",
+            productId: step.standing.productId,
+            entitlements: steps.entitlements(of: step.standing, at: step.from),
+            screen: kind == .graceEntered
+                ? .grace(until: step.standing.graceUntil)
+                : kind == .holdEntered ? .hold : .priceConsent
+        )
+    }
+
+    private var reminders: [Occasion] {
+        lineage.reminders.compactMap { reminder in
+            let deadline = reminder.deadline
+            guard let step = steps.step(at: deadline.at) else { return nil }
+            let isTrial = deadline.kind == .trialEnding
+            // A cancelled trial becomes no subscription.
+            guard !isTrial || step.standing.willRenew != false else { return nil }
+            return Occasion(
+                kind: isTrial ? .trialEnding : .graceEnding,
+                at: deadline.at,
+                until: reminder.endsAt,
+                anchor: deadline.id,
+                productId: deadline.productId,
+                entitlements: steps.entitlements(of: step.standing, at: deadline.at),
+                screen: isTrial
+                    ? .trialEnding(endsAt: reminder.endsAt, price: nil)
+                    : .grace(until: reminder.endsAt)
+            )
+        }
+    }
+
+    /// Recoveries, and cleanups of purchases that have ended or will not renew.
+    private var events: [Occasion] {
+        let own = timeline.transitions.filter { $0.lineage == lineage.lineage }
+        let isEnding = steps.step(at: timeline.until)?.standing.willRenew == false
+        let ahead = isEnding ? lineage.expected.filter { $0.kind == .cleanupDue } : []
+        return (own + ahead.compactMap(timeline.lineageRecords.withoutKept)).compactMap { event in
+            switch event.kind {
+            case .billingIssueRecovered, .recoveredByNewPurchase:
+                occasion(.recovered, event, .recovered, for: Self.thanks)
+            case .cleanupDue:
+                occasion(.cleanupDue, event, .expired(price: nil), for: Self.longest)
+            default: nil
+            }
+        }
+    }
+
+    private func occasion(
+        _ kind: PlannedMessage.Kind,
+        _ event: Transition,
+        _ screen: MessageContext,
+        for length: Milliseconds
+    ) -> Occasion? {
+        let quiet = pace.scale(steps.policy.value(at: event.at).prompts.quiet)
+        // The customer never saw a failure that was over within the quiet period.
+        guard kind != .recovered || event.duration.map({ $0 >= quiet }) ?? true else { return nil }
+        return Occasion(
+            kind: kind,
+            at: event.at,
+            until: event.at + pace.scale(length),
+            anchor: event.id,
+            productId: event.productId,
+            entitlements: event.entitlements,
+            screen: screen
+        )
+    }
+
+    // MARK: Policy and reports
+
+    /// Returns the message for an occasion; nil if the policy plans none.
+    private func message(_ occasion: Occasion) -> PlannedMessage? {
+        let policy = steps.policy.value(at: occasion.at)
+        guard let channel = policy.plan.channels[occasion.kind] else { return nil }
+        let id = StableDigest.text(
+            of: lineage.lineage,
+            PlannedMessage.eventKind,
+            occasion.kind.rawValue,
+            occasion.anchor
+        )
+        let at = due(occasion, policy.prompts, id)
+        return PlannedMessage(
+            id: id,
+            kind: occasion.kind,
+            channel: channel,
+            at: at,
+            until: occasion.until,
+            lineage: lineage.lineage,
+            productId: occasion.productId,
+            entitlements: occasion.entitlements,
+            wording: Wording(occasion.screen, showsTimes: pace != .real),
+            suppression: suppression(of: occasion, id, at: at)
+        )
+    }
+
+    /// Returns when an occasion's message is due. A locked-out customer never waits.
+    private func due(_ occasion: Occasion, _ prompts: Policy.Prompts, _ id: String) -> Instant {
+        var prompts = prompts
+        switch occasion.kind {
+        case .holdEntered, .recovered: return occasion.at
+        case .graceEntered: break
+        case .trialEnding, .graceEnding, .priceConsent, .cleanupDue: prompts.quiet = .zero
+        }
+        let earlier = shown.filter { $0.id != id && $0.shownAt < occasion.until }.map(\.shownAt)
+        return prompts.opening(since: occasion.at, exposures: earlier, pace: pace).until
+    }
+
+    private func suppression(
+        of occasion: Occasion,
+        _ id: String,
+        at due: Instant
+    ) -> PlannedMessage.Suppression? {
+        if shown.contains(where: { $0.id == id }) { return .reported }
+        if isShownByStore(occasion) { return .store }
+        guard due < occasion.until else { return .waits }
+        return isAffected(by: occasion, at: due) ? nil : .notAffected
+    }
+
+    private func isShownByStore(_ occasion: Occasion) -> Bool {
+        switch occasion.kind {
+        case .graceEntered, .holdEntered, .priceConsent:
+            shown.contains {
+                $0.kind == .store && (occasion.at..<occasion.until).contains($0.shownAt)
+            }
+        case .trialEnding, .graceEnding, .recovered, .cleanupDue: false
+        }
+    }
+
+    /// Whether no other purchase gives access instead of a failing one.
+    private func isAffected(by occasion: Occasion, at instant: Instant) -> Bool {
+        let states: [State]
+        switch occasion.kind {
+        case .graceEntered, .graceEnding: states = [.grace]
+        case .holdEntered: states = [.hold]
+        case .trialEnding, .recovered, .priceConsent, .cleanupDue: return true
+        }
+        return occasion.entitlements.contains {
+            states.contains(timeline.lineageRecords.best(of: $0, at: instant).state)
+        }
+    }
+}
+
+extension Step {
+    fileprivate var isInGrace: Bool { standing.state == .grace }
+    fileprivate var isInHold: Bool { standing.state == .hold && !standing.isPaused }
+    fileprivate var isAwaitingConsent: Bool {
+        standing.awaitsConsent && standing.state == .active && standing.willRenew != false
+    }
+}
