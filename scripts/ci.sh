@@ -223,6 +223,7 @@ optimized_builds() {
 
 laws() {
     .build/static/release/TideoverLaws try --seeds 5000
+    .build/static/release/TideoverLaws experiments --seeds 20
 }
 
 smoke() {

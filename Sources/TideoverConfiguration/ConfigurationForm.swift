@@ -264,6 +264,10 @@ extension ConfigurationForm<Policy.Sandbox> {
     }
 }
 
+extension ConfigurationForm<Instant> {
+    static var instant: Self { Self(expectation: .instant) { Instant(rfc3339: $0) } }
+}
+
 /// The channel of a planned message; nil for none.
 struct PlanChannel: Sendable {
     var channel: PlannedMessage.Channel?

@@ -80,6 +80,7 @@ package struct ConfigurationProblem: Error, Hashable, Sendable {
         case listenAddress, storage, webAddress, email, network, events
         case bundleId, appAppleId, packageName, pubSubSubscription, fileName
         case entitlements, period, price
+        case instant, arms
         case duration, billingRetry, transfer, unknownProduct
         case keepingTime(atLeastDays: Int64)
         case count(through: Int)

@@ -115,7 +115,8 @@ extension ConfigurationSection {
         let revenueCat = readRevenueCat(in: folder)
         let catalogue = readCatalogue(in: folder, readFile)
         if let sdk = revenueCat?.sdk { noteOddities(sdk, of: catalogue) }
-        let policy = section("policy").readPolicy(of: catalogue)
+        var policy = section("policy").readPolicy(of: catalogue)
+        policy.experiments = section("experiments").readExperiments(of: catalogue)
         let silence = value("silence", .duration, default: "6h")
         let messages = section("messages").readMessages()
         close()
@@ -581,6 +582,52 @@ extension ConfigurationSection {
         )
         close()
         return prompts
+    }
+}
+
+// MARK: - Experiments
+
+extension ConfigurationSection {
+    fileprivate func readExperiments(of catalogue: Catalogue) -> [Experiment] {
+        // These names have hyphens and dots, so no variable can be named after them.
+        variable = nil
+        return namedSections().compactMap { $1.readExperiment($0, of: catalogue) }
+    }
+
+    private func readExperiment(_ id: String, of catalogue: Catalogue) -> Experiment? {
+        let names = ConfigurationForm<String>(expectation: .oneOf(catalogue.entitlements)) {
+            catalogue.entitlements.contains($0) ? $0 : nil
+        }
+        let entitlement = value("entitlement", names, isNeeded: true)
+        let start = value("start", .instant, isNeeded: true)
+        let end = value("end", .instant)
+        let days = value("days", .count(through: 365), default: "30")
+        let points = value("points", .count(through: 100), default: "5")
+        let arms = section("arms").namedSections().map { $1.readArm($0) }
+        if arms.count < 2 { report(.mismatch(.arms, found: .emptyList), of: "arms") }
+        close()
+        guard let entitlement, let start, arms.count > 1 else { return nil }
+        return Experiment(
+            id: id,
+            entitlement: entitlement,
+            start: start,
+            end: end,
+            days: max(1, days),
+            points: max(1, points),
+            arms: arms
+        )
+    }
+
+    private func readArm(_ name: String) -> Experiment.Arm {
+        let arm = Experiment.Arm(
+            name,
+            weight: max(1, value("weight", .count(through: 1000), default: "1")),
+            isHoldout: value("holdout", .yesOrNo, default: "false"),
+            quiet: value("quiet", .duration),
+            channel: value("channel", .channel)?.channel
+        )
+        close()
+        return arm
     }
 }
 

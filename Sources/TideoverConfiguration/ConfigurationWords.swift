@@ -144,6 +144,8 @@ extension ConfigurationProblem.Expectation: CustomStringConvertible {
         case .fileName: "the name of a file (not its content)"
         case .entitlements: "a list of at least one entitlement"
         case .period: "a period of ISO 8601, such as `P1M` or `P14D`"
+        case .instant: "a time of RFC 3339, such as `2026-01-31T00:00:00Z`"
+        case .arms: "at least two arms; the first is the control"
         case .price: "an amount and its currency, such as `9.99 USD`"
         case .keepingTime(let days): "`forever`, or at least `\(days)d`"
         case .duration: "a length of time, such as `30m`, `24h` or `3d`"

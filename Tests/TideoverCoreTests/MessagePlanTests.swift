@@ -142,8 +142,7 @@ import TideoverLives
         #expect(plan.due(at: asked + .days(3)) == [])
     }
 
-    @Test func `a family member has no plan, and neither has a customer whom another purchase serves`()
-    {
+    @Test func `a family member has no plan, nor has a customer with another purchase`() {
         #expect(Self.plan(Self.failing().shared, until: Self.failed) == .none)
         var other = Life("2000")
         other.pay("9", "yearly", from: "2026-05-20", to: "2027-05-20", origin: .purchase)
@@ -272,9 +271,11 @@ import TideoverLives
         )
         let timeline = Self.timeline([Self.failing()], until: on, policy: policy)
         #expect(timeline.plan().open(at: on).map(\.kind) == [.graceEnding, .holdEntered])
-        #expect(timeline.news(since: [], of: timeline.plan()).unsent.allSatisfy {
-            $0.kind != PlannedMessage.eventKind
-        })
+        #expect(
+            timeline.news(since: [], of: timeline.plan()).unsent.allSatisfy {
+                $0.kind != PlannedMessage.eventKind
+            }
+        )
     }
 
     @Test func `a plan is kept by the policy's form, and an empty one leaves no trace`() throws {

@@ -17,6 +17,6 @@ enum Laws {
             Example("TideoverLaws try", "20,100 lives, ten schedules each"),
             Example("TideoverLaws try --from 20001 --seeds 100000", "others"),
         ],
-        commands: [Try.command, Cases.command, Boundaries.command]
+        commands: [Try.command, Cases.command, Boundaries.command, Experiments.command]
     )
 }

@@ -48,7 +48,10 @@ import TideoverServer
             "products: {",
             with: #"""
                 messages: { de: { "grace.soft": { title: "Karte", message: "Bis {until}",
-                label: "Los" } } }, catalogue: "Products.storekit", entitlements: { pro: ["premium"],
+                label: "Los" } } }, experiments: { ask: { entitlement: "premium",
+                start: "2026-06-01T00:00:00Z", end: "2027-06-01T00:00:00Z", arms: {
+                none: { holdout: true }, early: { quiet: "1h", channel: "app" } } } },
+                catalogue: "Products.storekit", entitlements: { pro: ["premium"],
                 "cards.lifetime": ["premium"], "cards.season": ["premium"] }, products: {
                 """#
         ).replacing(
@@ -127,6 +130,8 @@ import TideoverServer
             with: "products.*"
         ).replacing(/\.entitlements\.("[^"]*"|\w+)/, with: ".entitlements.*")
             .replacing(/\.(offerings|packages|placements)\.("[^"]*"|\w+)/) { ".\($0.1).*" }
+            .replacing(/\.experiments\.\w+/, with: ".experiments.*")
+            .replacing(/\.arms\.\w+/, with: ".arms.*")
             .replacing(/\.messages\.("[^"]*"|\w+)\.("[^"]*"|\w+)/, with: ".messages.*.*")
     }
 

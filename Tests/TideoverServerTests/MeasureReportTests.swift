@@ -282,6 +282,12 @@ struct MeasureReportProgramTests {
                 entitlements: ["premium"], group: "pro", period: "P1M", grace: "P16D",
               },
             },
+            experiments: {
+              ask: {
+                entitlement: "premium", start: "2026-05-01T00:00:00Z",
+                arms: { none: { holdout: true }, early: {} },
+              },
+            },
           }],
         }
         """
@@ -319,6 +325,11 @@ struct MeasureReportProgramTests {
         #expect(group?["atStart"]?.int64 == 3)
         #expect(group?["voluntary"]?.int64 == 1)
         #expect(try run(server, "trials").contains("conversion"))
+        let experiments = try run(server, "experiments")
+        #expect(experiments.contains("ask, early: Not enough data: 2 of about 3,700 needed."))
+        let arms = try run(server, "experiments", "--csv").split(separator: "\r\n")
+        #expect(arms.count == 3)
+        #expect(arms[1].hasPrefix("cards,sandbox,ask,none,"))
         await server.close()
     }
 }

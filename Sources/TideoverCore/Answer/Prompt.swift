@@ -6,6 +6,8 @@ public struct Prompt: Hashable, Sendable {
     public var action: Action
     /// Other ways to fix the payment, besides the action's link.
     public var alternatives: [Alternative] = []
+    /// The customer's arm in an experiment, so that the app can show the arm's words; nil for none.
+    public var experiment: ExperimentAssignment?
 
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// Access continues; a quiet notice.
@@ -127,16 +129,27 @@ extension CustomerHistory {
         let isKept = counsel.standings.contains(where: \.access)
         let screen: MessageContext = isKept ? .grace(until: standing.graceUntil) : .hold
         let wording = Wording(screen, showsTimes: history.pace != .real)
+        let failedAt = failure(of: standing, for: entitlement, in: history, at: instant)
+        let assignment = policy.value(at: instant).assignment(
+            of: identity.primary,
+            for: [entitlement],
+            failedAt: failedAt
+        )
+        // A locked-out customer is asked in every arm.
+        guard !isKept || assignment?.arm.isHoldout != true else { return nil }
         let prompt = Prompt(
             kind: isKept ? .soft : .hard,
             entitlement: entitlement,
             wording: wording,
             action: Prompt.Action(label: wording.label ?? "", url: url),
-            alternatives: standing.lineage?.store == .googlePlay ? [.openApp] : []
+            alternatives: standing.lineage?.store == .googlePlay ? [.openApp] : [],
+            experiment: assignment
         )
         guard isKept else { return (prompt, Prompting.Hold(until: instant, reason: .quiet)) }
-        var opening = policy.value(at: instant).prompts.opening(
-            since: failure(of: standing, for: entitlement, in: history, at: instant),
+        var prompts = policy.value(at: instant).prompts
+        if let quiet = assignment?.arm.quiet { prompts.quiet = quiet }
+        var opening = prompts.opening(
+            since: failedAt,
             exposures: presentation.exposures.filter { $0 <= instant },
             pace: history.pace
         )

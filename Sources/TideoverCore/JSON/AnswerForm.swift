@@ -135,6 +135,9 @@ extension Prompt {
                 "alternatives",
                 array: { writer in for one in alternatives { writer.value(one.rawValue) } }
             )
+            if let experiment {
+                writer.field("experiment", object: experiment.writeMembers)
+            }
         }
     }
 }

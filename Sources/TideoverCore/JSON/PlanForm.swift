@@ -12,6 +12,7 @@ extension PlannedMessage {
             writer.field("entitlements", .array(entitlements.map(JSONValue.string)))
             writer.field("key", wording.screen.key.rawValue)
             writer.field("arguments", object: wording.screen.writeArguments)
+            writeExperiment(to: &writer)
         }
     }
 
@@ -31,6 +32,11 @@ extension PlannedMessage {
         writer.field("title", wording.title)
         writer.field("message", wording.message)
         writer.said("label", wording.label)
+        writeExperiment(to: &writer)
+    }
+
+    private func writeExperiment(to writer: inout JSONWriter) {
+        if let experiment { writer.field("experiment", object: experiment.writeMembers) }
     }
 }
 

@@ -67,6 +67,12 @@ extension Policy {
             writer.field("reminders", object: reminders.writeMembers)
             writer.field("prompts", object: prompts.writeMembers)
             if !plan.channels.isEmpty { writer.field("plan", object: plan.writeMembers) }
+            if !experiments.isEmpty {
+                writer.field(
+                    "experiments",
+                    array: { for experiment in experiments { experiment.write(to: &$0) } }
+                )
+            }
             unknownProduct.write(to: &writer)
         }
     }
@@ -87,6 +93,8 @@ extension Policy {
             reminders: try node.optional("reminders", Reminders.read) ?? standard.reminders,
             prompts: try node.optional("prompts", Prompts.read) ?? standard.prompts,
             plan: try node.optional("plan", Plan.read) ?? standard.plan,
+            experiments: try node.optional("experiments", Experiment.readAll)
+                ?? standard.experiments,
             unknownProduct: try node.optional("unknownProduct", UnknownProduct.read)
                 ?? standard.unknownProduct
         )

@@ -20,6 +20,8 @@ public struct Policy: Hashable, Sendable {
     public var prompts: Prompts
     /// The messages that customers should be shown or sent.
     public var plan: Plan
+    /// Comparisons of ways to ask customers for failed payments.
+    public var experiments: [Experiment]
     /// The entitlements of a paid and running product that the catalogue lacks.
     public var unknownProduct: UnknownProduct
 
@@ -33,6 +35,7 @@ public struct Policy: Hashable, Sendable {
         reminders: Reminders = Reminders(),
         prompts: Prompts = Prompts(),
         plan: Plan = Plan(),
+        experiments: [Experiment] = [],
         unknownProduct: UnknownProduct = .deny
     ) {
         self.billingRetry = billingRetry
@@ -44,6 +47,7 @@ public struct Policy: Hashable, Sendable {
         self.reminders = reminders
         self.prompts = prompts
         self.plan = plan
+        self.experiments = experiments
         self.unknownProduct = unknownProduct
     }
 

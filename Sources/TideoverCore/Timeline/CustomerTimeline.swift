@@ -10,6 +10,8 @@ public struct CustomerTimeline: Sendable {
     /// Ordered by lineage. Only issues that were entered during the customer's ownership.
     public let issues: [BillingIssue]
     let lineageRecords: [OwnedSteps]
+    /// The ID that names the customer in experiments, whatever ID was asked for.
+    let primary: CustomerID
     private let reconciledAt: Instant?
 
     /// Creates the timeline as known now. For the timeline as known at an instant, pass the record
@@ -37,6 +39,7 @@ public struct CustomerTimeline: Sendable {
         var story = CustomerStory(lineages: lineages, lineageRecords: lineageRecords, until: until)
         story.findNewPurchases()
         customer = record.customer
+        primary = record.identity.primary
         environment = record.environment
         self.until = until
         self.lineages = lineages

@@ -26,6 +26,8 @@ private struct Occasion {
     var productId: String?
     var entitlements: [String]
     var screen: MessageContext
+    /// When the payment failed; nil if it did not.
+    var failedAt: Instant?
 }
 
 /// Plans the messages about one lineage of a customer.
@@ -104,8 +106,15 @@ private struct MessagePlanner {
             entitlements: steps.entitlements(of: step.standing, at: step.from),
             screen: kind == .graceEntered
                 ? .grace(until: step.standing.graceUntil)
-                : kind == .holdEntered ? .hold : .priceConsent
+                : kind == .holdEntered ? .hold : .priceConsent,
+            failedAt: kind == .priceConsent ? nil : failure(at: position)
         )
+    }
+
+    /// Returns the start of the unbroken failure that contains a step.
+    private func failure(at position: Int) -> Instant {
+        let failing = steps.all[...position].reversed().prefix { $0.isInGrace || $0.isInHold }
+        return failing.last?.from ?? steps.all[position].from
     }
 
     private var reminders: [Occasion] {
@@ -124,7 +133,9 @@ private struct MessagePlanner {
                 entitlements: steps.entitlements(of: step.standing, at: deadline.at),
                 screen: isTrial
                     ? .trialEnding(endsAt: reminder.endsAt, price: nil)
-                    : .grace(until: reminder.endsAt)
+                    : .grace(until: reminder.endsAt),
+                failedAt: isTrial
+                    ? nil : steps.all.lastIndex { $0.from <= deadline.at }.map(failure)
             )
         }
     }
@@ -170,14 +181,22 @@ private struct MessagePlanner {
     /// Returns the message for an occasion; nil if the policy plans none.
     private func message(_ occasion: Occasion) -> PlannedMessage? {
         let policy = steps.policy.value(at: occasion.at)
-        guard let channel = policy.plan.channels[occasion.kind] else { return nil }
+        guard let planned = policy.plan.channels[occasion.kind] else { return nil }
+        let assignment = occasion.failedAt.flatMap {
+            policy.assignment(of: timeline.primary, for: occasion.entitlements, failedAt: $0)
+        }
+        let isNotice = occasion.kind == .graceEntered
+        let channel = (isNotice ? assignment?.arm.channel : nil) ?? planned
         let id = StableDigest.text(
             of: lineage.lineage,
             PlannedMessage.eventKind,
             occasion.kind.rawValue,
             occasion.anchor
         )
-        let at = due(occasion, policy.prompts, id)
+        var prompts = policy.prompts
+        if let quiet = assignment?.arm.quiet { prompts.quiet = quiet }
+        let at = due(occasion, prompts, id)
+        let isHeldOut = assignment?.arm.isHoldout == true && occasion.kind != .holdEntered
         return PlannedMessage(
             id: id,
             kind: occasion.kind,
@@ -188,7 +207,8 @@ private struct MessagePlanner {
             productId: occasion.productId,
             entitlements: occasion.entitlements,
             wording: Wording(occasion.screen, showsTimes: pace != .real),
-            suppression: suppression(of: occasion, id, at: at)
+            suppression: isHeldOut ? .holdout : suppression(of: occasion, id, at: at),
+            experiment: assignment
         )
     }
 

@@ -18,6 +18,8 @@ public struct PlannedMessage: Hashable, Sendable, Identifiable {
     public let wording: Wording
     /// Why it is neither shown nor sent; nil if it is.
     public let suppression: Suppression?
+    /// The customer's arm in an experiment; nil for none.
+    public let experiment: ExperimentAssignment?
 
     /// The occasion of a message.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -51,6 +53,8 @@ public struct PlannedMessage: Hashable, Sendable, Identifiable {
         case store
         /// Its occasion passes before the waits of `policy.prompts` are over.
         case waits
+        /// The customer is in a group that an experiment does not ask.
+        case holdout
         /// Another purchase gives access, or the customer is in another state.
         case notAffected
     }

@@ -20,6 +20,16 @@ struct StableDigest {
         return digest.text
     }
 
+    /// Returns a number for the parts, in order, with evenly distributed bits.
+    static func number(_ parts: String...) -> UInt64 {
+        var digest = StableDigest()
+        for part in parts {
+            digest.add(part)
+            digest.add(Self.separator)
+        }
+        return mixed(digest.a)
+    }
+
     private mutating func add(_ text: String) {
         for byte in text.utf8 { add(byte) }
     }

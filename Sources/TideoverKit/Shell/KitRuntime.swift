@@ -25,6 +25,8 @@ final class KitRuntime {
     private var underWay = 0
     private var settling: [CheckedContinuation<Void, Never>] = []
 
+    /// The environment of the last reconcile.
+    private var environment: TideoverCore.Environment?
     /// The latest reported prompt.
     private var reported: (prompt: RecoveryPrompt, exposure: PromptExposure)?
 
@@ -139,7 +141,7 @@ final class KitRuntime {
         case .verifyPass(let document, let key): verify(document, key)
         case .fetchKeys: fetchKeys()
         case .publish(let state): publish(state)
-        case .display(let message): display?(message)
+        case .display(let message): show(message)
         case .wake(let instant): wake(at: instant)
         case .endRestore(let outcome): endRestore(outcome)
         }
@@ -191,6 +193,7 @@ final class KitRuntime {
         _ environment: TideoverCore.Environment
     ) {
         guard let server = settings.server else { return }
+        self.environment = environment
         let request = evidence.request(
             to: server,
             customer: settings.customer.text,
@@ -222,6 +225,28 @@ final class KitRuntime {
             )
         exposure.response = response
         reported = (prompt, exposure)
+        send(exposure, to: server, in: environment)
+    }
+
+    /// Shows a message of the store, and reports one about a payment or a price, so that the server
+    /// does not ask for the same.
+    private func show(_ message: StoreMessage) {
+        guard let display else { return }
+        display(message)
+        guard let server = settings.server, message != .other else { return }
+        let exposure = PromptExposure(
+            id: "store-\(now.millisecondsSince1970)",
+            kind: .store,
+            shownAt: now
+        )
+        send(exposure, to: server, in: environment ?? settings.environment)
+    }
+
+    private func send(
+        _ exposure: PromptExposure,
+        to server: ServerIdentity,
+        in environment: TideoverCore.Environment
+    ) {
         let request = server.report(
             exposure,
             customer: settings.customer.text,

@@ -28,7 +28,8 @@ public struct ScenarioShownPrompt: Hashable, Sendable {
 extension ScenarioPrompts {
     /// Reads `prompts` of a scenario's head.
     static func read(_ node: JSONNode) throws(ScenarioError) -> ScenarioPrompts {
-        let reader = try ObjectReader(node, "prompts", keys: ["quiet", "interval", "perDay", "plan"])
+        let keys = ["quiet", "interval", "perDay", "plan"]
+        let reader = try ObjectReader(node, "prompts", keys: keys)
         return ScenarioPrompts(
             quiet: try reader.optional("quiet", readSpan)?.end(of: 1, from: 0) ?? 0,
             interval: try reader.optional("interval", readSpan)?.end(of: 1, from: 0) ?? 0,

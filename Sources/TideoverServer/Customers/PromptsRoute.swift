@@ -64,7 +64,7 @@ extension PromptExposure {
             throw .badPromptReport("`id` must be a string of 1 to \(Self.longestID) characters.")
         }
         guard let kind: Kind = try root.word("kind") else {
-            throw .badPromptReport("`kind` is missing. Send the prompt's kind, `message` or `store`.")
+            throw .badPromptReport("`kind` is missing. It is `soft`, `hard`, `message` or `store`.")
         }
         self.init(
             id: id,

@@ -4,7 +4,7 @@ import TideoverJSON
 import TideoverStorage
 
 /// Answers the reports over the history of purchases: `GET /v1/reports/recovery`,
-/// `/v1/reports/churn` and `/v1/reports/trials`. Each has a row for each environment of each app.
+/// `/v1/reports/churn`, `/v1/reports/trials` and `/v1/reports/experiments`. Each has a row for each environment of each app.
 struct MeasureReportRoute {
     let apps: [App]
     let storage: any Storage
@@ -54,6 +54,10 @@ struct MeasureReportRoute {
             TrialReport(of: $0, asOf: question.asOf, by: question.dimensions)
         }
     }
+}
+
+extension MeasureReportRoute {
+    static let experiments: Measure = { purchases, _ in try purchases.experiments() }
 }
 
 /// What a report is about: `from`, `to` and `by` of the query.
@@ -139,6 +143,26 @@ struct PurchaseWalk {
         }
         try unowned.check()
         return issues
+    }
+
+    /// Returns a report on each experiment of the app's current policy.
+    func experiments() throws -> ExperimentRows {
+        let experiments = app.policy.experiments
+        var entries = experiments.map { _ in [ExperimentEntry]() }
+        let projector = Projector(app: app)
+        try eachCustomer { key in
+            let lineages = try storage.knownLineages(of: key, now: until)
+            let timeline = CustomerTimeline(projector.record(of: lineages), until: until)
+            for (position, experiment) in experiments.enumerated() {
+                let entry = timeline.entry(in: experiment, shown: lineages.prompts)
+                if let entry { entries[position].append(entry) }
+            }
+        }
+        return ExperimentRows(
+            reports: zip(experiments, entries).map {
+                ExperimentReport(of: $1, in: $0, asOf: until)
+            }
+        )
     }
 
     /// Returns a report over the timelines of all purchases, which are read as it asks for them.

@@ -2106,6 +2106,43 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/reports/experiments": {
+              "get": {
+                "tags": ["reports"],
+                "operationId": "getExperimentReport",
+                "summary": "The recovery of failed payments by arm of each experiment",
+                "description": "Each difference is that from the first arm, with an interval that holds at every look at once.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  {
+                    "name": "app", "in": "query",
+                    "description": "One app instead of all that the key allows",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "to", "in": "query",
+                    "description": "Up to this time, instead of now",
+                    "schema": { "$ref": "#/components/schemas/Instant" }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "A row for each environment of each app, with its experiments",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": {
+                        "schema": { "$ref": "#/components/schemas/ExperimentReport" }
+                      }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/reports/deadlines": {
               "get": {
                 "tags": ["reports"],
@@ -3982,6 +4019,102 @@ enum OpenAPIDocument {
                   "conversion": { "$ref": "#/components/schemas/MeasuredShare" }
                 }
               },
+              "ExperimentReport": {
+                "type": "object",
+                "required": ["asOf", "rows"],
+                "properties": {
+                  "asOf": { "$ref": "#/components/schemas/Instant" },
+                  "rows": {
+                    "type": "array",
+                    "items": { "$ref": "#/components/schemas/ExperimentRow" }
+                  }
+                }
+              },
+              "ExperimentRow": {
+                "type": "object",
+                "required": ["app", "environment", "experiments"],
+                "properties": {
+                  "app": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "experiments": {
+                    "type": "array",
+                    "items": { "$ref": "#/components/schemas/ExperimentOutcome" }
+                  }
+                }
+              },
+              "ExperimentOutcome": {
+                "type": "object",
+                "required": ["id", "entitlement", "start", "end", "days", "points", "arms"],
+                "properties": {
+                  "id": { "type": "string" },
+                  "entitlement": { "type": "string" },
+                  "start": { "$ref": "#/components/schemas/Instant" },
+                  "end": {
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "days": { "type": "integer" },
+                  "points": { "type": "integer" },
+                  "arms": {
+                    "type": "array",
+                    "description": "In the order of the configuration; the first is the control",
+                    "items": { "$ref": "#/components/schemas/ExperimentArm" }
+                  }
+                }
+              },
+              "ExperimentArm": {
+                "type": "object",
+                "required": [
+                  "arm", "entries", "exposed", "needed", "recovered", "difference", "lockouts",
+                  "refunds", "alarm", "sentence"
+                ],
+                "properties": {
+                  "arm": { "type": "string" },
+                  "entries": { "type": "integer", "description": "Customers with a failed payment" },
+                  "exposed": {
+                    "type": "integer",
+                    "description": "Those of them to whom something was reported as shown"
+                  },
+                  "needed": {
+                    "type": "integer",
+                    "description": "The entries of this arm and the control that a decision needs, about; 0 for the control"
+                  },
+                  "recovered": { "oneOf": [{ "type": "number" }, { "type": "null" }] },
+                  "difference": { "$ref": "#/components/schemas/ExperimentDifference" },
+                  "lockouts": { "$ref": "#/components/schemas/ExperimentDifference" },
+                  "refunds": { "$ref": "#/components/schemas/ExperimentDifference" },
+                  "alarm": {
+                    "oneOf": [
+                      { "type": "string", "enum": ["lockouts", "refunds"] }, { "type": "null" }
+                    ],
+                    "description": "The reason to stop the arm"
+                  },
+                  "sentence": { "type": "string" }
+                }
+              },
+              "ExperimentDifference": {
+                "oneOf": [
+                  {
+                    "type": "object",
+                    "description": "From the control, -1 to 1, with a 95 % interval that holds at every look",
+                    "required": ["value", "lower", "upper"],
+                    "properties": {
+                      "value": { "type": "number" },
+                      "lower": { "type": "number" },
+                      "upper": { "type": "number" }
+                    }
+                  },
+                  { "type": "null" }
+                ]
+              },
+              "AssignedArm": {
+                "type": "object",
+                "description": "The customer's arm in an experiment, so that the app or the back end can use the arm's words",
+                "required": ["id", "arm"],
+                "properties": {
+                  "id": { "type": "string" },
+                  "arm": { "type": "string" }
+                }
+              },
               "LockoutReport": {
                 "type": "object",
                 "required": ["asOf", "rows"],
@@ -4826,6 +4959,7 @@ enum OpenAPIDocument {
                   "title": { "type": "string" },
                   "message": { "type": "string" },
                   "label": { "type": "string" },
+                  "experiment": { "$ref": "#/components/schemas/AssignedArm" },
                   "answer": { "$ref": "#/components/schemas/EventAnswer" }
                 }
               },
@@ -4843,7 +4977,8 @@ enum OpenAPIDocument {
                   "until": { "$ref": "#/components/schemas/Instant" },
                   "entitlements": { "type": "array", "items": { "type": "string" } },
                   "key": { "$ref": "#/components/schemas/WordsKey" },
-                  "arguments": { "$ref": "#/components/schemas/Arguments" }
+                  "arguments": { "$ref": "#/components/schemas/Arguments" },
+                  "experiment": { "$ref": "#/components/schemas/AssignedArm" }
                 }
               },
               "MessageOccasion": {
@@ -5181,7 +5316,8 @@ enum OpenAPIDocument {
                   "alternatives": {
                     "type": "array", "items": { "type": "string", "enum": ["openApp"] },
                     "description": "Other ways to fix the payment. `openApp`, for purchases on Google Play: open the app, which calls `BillingClient.showInAppMessages`; Google Play then shows its own message"
-                  }
+                  },
+                  "experiment": { "$ref": "#/components/schemas/AssignedArm" }
                 }
               },
               "SignedPayload": {

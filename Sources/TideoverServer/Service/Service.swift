@@ -566,6 +566,9 @@ package struct Service: Sendable {
         Route("GET", "/v1/reports/trials", needs: .secret) { service, call in
             try await service.measureReport(call, MeasureReportRoute.trials)
         },
+        Route("GET", "/v1/reports/experiments", needs: .secret) { service, call in
+            try await service.measureReport(call, MeasureReportRoute.experiments)
+        },
         Route("POST", "/v1/apps/{app}/policy/try", needs: .secret) { service, call in
             try await PolicyTrialRoute(
                 app: service.app(call["app"]),

@@ -37,6 +37,7 @@ enum Report {
             arrival, ReportMeasures.churn, ReportDeadlines.command, drift, lockouts,
             ReportMeasures.recovery,
             ReportShadow.command, ReportMeasures.trials,
+            ReportExperiments.command,
         ]
     )
 

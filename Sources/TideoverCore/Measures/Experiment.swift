@@ -1,0 +1,168 @@
+/// A comparison of ways to ask customers for a failed payment while they have access.
+///
+/// A customer has the same arm for the whole experiment, by a hash of both names. The first arm is
+/// the control. A locked-out customer is always asked, in every arm.
+public struct Experiment: Hashable, Sendable, Identifiable {
+    public var id: String
+    public var entitlement: String
+    /// Payments that fail from `start` until `end` are compared; nil for no end.
+    public var start: Instant
+    public var end: Instant?
+    /// The days after the failure within which a recovery counts.
+    public var days: Int
+    /// The smallest difference that matters, in points of a hundred: 1 to 100.
+    public var points: Int
+    /// At least two.
+    public var arms: [Arm]
+
+    public struct Arm: Hashable, Sendable {
+        public var name: String
+        /// Its part of the customers, relative to the other arms; over 0.
+        public var weight: Int
+        /// Whether customers with access are not asked at all: a holdout.
+        public var isHoldout: Bool
+        /// `prompts.quiet` for its customers; nil for the policy's.
+        public var quiet: Milliseconds?
+        /// The channel of `graceEntered` for its customers; nil for the policy's.
+        public var channel: PlannedMessage.Channel?
+
+        public init(
+            _ name: String,
+            weight: Int = 1,
+            isHoldout: Bool = false,
+            quiet: Milliseconds? = nil,
+            channel: PlannedMessage.Channel? = nil
+        ) {
+            self.name = name
+            self.weight = weight
+            self.isHoldout = isHoldout
+            self.quiet = quiet
+            self.channel = channel
+        }
+    }
+
+    public init(
+        id: String,
+        entitlement: String,
+        start: Instant,
+        end: Instant? = nil,
+        days: Int = 30,
+        points: Int = 5,
+        arms: [Arm]
+    ) {
+        self.id = id
+        self.entitlement = entitlement
+        self.start = start
+        self.end = end
+        self.days = days
+        self.points = points
+        self.arms = arms
+    }
+
+    /// The smallest difference that matters, as a share.
+    var effect: Double { Double(points) / 100 }
+
+    /// Whether a payment that fails at an instant is compared.
+    public func includes(_ instant: Instant) -> Bool {
+        start <= instant && instant < end ?? .distantFuture
+    }
+
+    /// Returns the customer's arm, the same on every machine and in every version.
+    public func arm(of customer: CustomerID) -> Arm {
+        let whole = UInt64(arms.reduce(0) { $0 + $1.weight })
+        var place = Int(StableDigest.number(id, customer.text) % whole)
+        for arm in arms {
+            guard place >= arm.weight else { return arm }
+            place -= arm.weight
+        }
+        preconditionFailure("the weights of the arms add up to the whole")
+    }
+}
+
+/// The arm of a customer in an experiment.
+public struct ExperimentAssignment: Hashable, Sendable {
+    public var experiment: String
+    public var arm: Experiment.Arm
+}
+
+extension Policy {
+    /// Returns the customer's arm in the experiment on a payment that failed at an instant; nil for
+    /// none. Of several experiments the first counts.
+    func assignment(
+        of customer: CustomerID,
+        for entitlements: [String],
+        failedAt instant: Instant
+    ) -> ExperimentAssignment? {
+        let experiment = experiments.first {
+            entitlements.contains($0.entitlement) && $0.includes(instant)
+        }
+        return experiment.map {
+            ExperimentAssignment(experiment: $0.id, arm: $0.arm(of: customer))
+        }
+    }
+}
+
+/// One customer in an experiment: the first failed payment, and what followed.
+public struct ExperimentEntry: Hashable, Sendable {
+    public var arm: String
+    /// Time to the recovery.
+    public var recovery: KaplanMeier.Observation
+    /// Time to the loss of access.
+    public var lockout: KaplanMeier.Observation
+    /// Time to a refund.
+    public var refund: KaplanMeier.Observation
+    /// Whether a prompt or a message was reported as shown after the failure.
+    public var isExposed: Bool
+
+    public init(
+        arm: String,
+        recovery: KaplanMeier.Observation,
+        lockout: KaplanMeier.Observation,
+        refund: KaplanMeier.Observation,
+        isExposed: Bool = false
+    ) {
+        self.isExposed = isExposed
+        self.arm = arm
+        self.recovery = recovery
+        self.lockout = lockout
+        self.refund = refund
+    }
+}
+
+extension CustomerTimeline {
+    /// Returns the customer's entry in an experiment: the first payment for its entitlement that
+    /// failed during it. One entry for each customer keeps entries independent. Nil without any.
+    /// `shown` contains the reports of what was shown.
+    public func entry(
+        in experiment: Experiment,
+        shown: [PromptExposure] = []
+    ) -> ExperimentEntry? {
+        let first = issues.filter { issue in
+            experiment.includes(issue.enteredAt) && issue.enteredAt <= until
+                && transitions.contains {
+                    $0.id == issue.id && $0.concerns(experiment.entitlement)
+                }
+        }.min { $0.enteredAt < $1.enteredAt }
+        guard let issue = first else { return nil }
+        let refund = transitions.first { $0.kind == .refunded && $0.at >= issue.enteredAt }
+        return ExperimentEntry(
+            arm: experiment.arm(of: primary).name,
+            recovery: issue.life(from: issue.enteredAt, until: until).observation,
+            lockout: observation(of: issue.holdFrom, since: issue.enteredAt),
+            refund: observation(of: refund?.at, since: issue.enteredAt),
+            isExposed: shown.contains {
+                $0.kind != .store && (issue.enteredAt...until).contains($0.shownAt)
+            }
+        )
+    }
+
+    private func observation(
+        of instant: Instant?,
+        since start: Instant
+    ) -> KaplanMeier.Observation {
+        guard let instant, instant <= until else {
+            return KaplanMeier.Observation(until - start, happened: false)
+        }
+        return KaplanMeier.Observation(instant - start, happened: true)
+    }
+}

@@ -1,0 +1,185 @@
+import Testing
+import TideoverCore
+import TideoverJSON
+import TideoverLives
+
+/// Experiments: who is in which arm, and what the report concludes.
+@Suite struct ExperimentTests {
+    private static let experiment = Experiment(
+        id: "words",
+        entitlement: "premium",
+        start: "2026-06-01",
+        arms: [.init("holdout", isHoldout: true), .init("asked", weight: 3)]
+    )
+
+    private static func customers(_ count: Int) -> [CustomerID] {
+        (0..<count).compactMap { CustomerID("customer-\($0)") }
+    }
+
+    // MARK: Assignment
+
+    @Test func `arms have their parts of the customers, and each customer keeps the arm`() {
+        let arms = Self.customers(8000).map { Self.experiment.arm(of: $0).name }
+        let held = arms.count { $0 == "holdout" }
+        // Four standard deviations of a quarter of 8,000.
+        #expect((1845...2155).contains(held))
+        #expect(Self.customers(8).map { Self.experiment.arm(of: $0).name } == Array(arms.prefix(8)))
+    }
+
+    @Test func `another experiment assigns independently`() {
+        var other = Self.experiment
+        other.id = "timing"
+        let both = Self.customers(8000).filter {
+            Self.experiment.arm(of: $0).name == "holdout" && other.arm(of: $0).name == "holdout"
+        }
+        #expect((400...600).contains(both.count))
+    }
+
+    // MARK: Entries
+
+    private static func entry(_ life: Life, until: Instant) -> ExperimentEntry? {
+        let anna = SnapshotTests.anna
+        let record = CustomerRecord(
+            customer: anna,
+            environment: .production,
+            lineageRecords: [
+                CustomerRecord.LineageRecord(
+                    lineage: life.lineage,
+                    facts: life.facts,
+                    owners: [
+                        OwnershipEntry(
+                            lineage: life.lineage,
+                            customer: anna,
+                            from: .distantPast,
+                            why: .accountToken
+                        )
+                    ]
+                )
+            ],
+            catalogue: Versioned(life.catalogue),
+            policy: Versioned(Policy())
+        )
+        return CustomerTimeline(record, until: until).entry(in: experiment)
+    }
+
+    @Test func `an entry begins with the first failed payment and is young until it ends`() throws {
+        var life = TimelineStoryTests.converted()
+        #expect(Self.entry(life, until: "2026-06-03") == nil)
+        life.fail("2026-06-04", grace: "2026-06-20")
+        let young = try #require(Self.entry(life, until: "2026-06-10"))
+        #expect(young.arm == Self.experiment.arm(of: SnapshotTests.anna).name)
+        #expect(young.recovery == KaplanMeier.Observation(.days(6), happened: false))
+        let held = try #require(Self.entry(life, until: "2026-06-25"))
+        #expect(held.lockout == KaplanMeier.Observation(.days(16), happened: true))
+        life.pay("3", from: "2026-06-04", to: "2026-07-04", signed: "2026-06-14")
+        let paid = try #require(Self.entry(life, until: "2026-06-25"))
+        #expect(paid.recovery == KaplanMeier.Observation(.days(10), happened: true))
+        #expect(!paid.lockout.happened)
+        #expect(!paid.refund.happened)
+    }
+
+    @Test func `a payment that failed before the start is in no arm`() {
+        var life = Life()
+        life.pay("1", from: "2026-04-04", to: "2026-05-04", origin: .purchase)
+        life.fail("2026-05-04", grace: "2026-05-20")
+        #expect(Self.entry(life, until: "2026-06-10") == nil)
+    }
+
+    // MARK: Asking
+
+    private static func prompt(
+        _ arm: Experiment.Arm,
+        at instant: Instant
+    ) -> Prompt? {
+        let experiment = Experiment(
+            id: "words",
+            entitlement: "premium",
+            start: PromptTests.failed,
+            arms: [arm, .init("other", weight: 0)]
+        )
+        let policy = Policy(experiments: [experiment])
+        return AdviceTests.history([StandingTests.failing()], policy: policy)
+            .snapshot(at: instant).prompt
+    }
+
+    @Test func `a holdout is not asked while it has access, and always when it has none`() {
+        let holdout = Experiment.Arm("holdout", isHoldout: true)
+        #expect(Self.prompt(holdout, at: PromptTests.failed) == nil)
+        let hard = Self.prompt(holdout, at: PromptTests.graceEnd)
+        #expect(hard?.kind == .hard)
+        #expect(hard?.experiment?.arm.name == "holdout")
+    }
+
+    @Test func `an arm's quiet period replaces the policy's, and the prompt names the arm`() {
+        let later = Experiment.Arm("later", quiet: .hours(6))
+        let due = PromptTests.failed + .hours(6)
+        #expect(Self.prompt(later, at: due.justBefore) == nil)
+        #expect(Self.prompt(later, at: due)?.experiment?.arm == later)
+        var writer = JSONWriter()
+        Self.prompt(later, at: due)?.write(to: &writer)
+        let text = String(decoding: writer.bytes, as: UTF8.self)
+        #expect(text.contains(#""experiment":{"id":"words","arm":"later"}"#))
+    }
+
+    @Test func `the policy's form keeps experiments`() throws {
+        var experiment = Self.experiment
+        experiment.end = "2027-06-01"
+        experiment.arms[1].quiet = .hours(6)
+        experiment.arms[1].channel = .app
+        let policy = Policy(experiments: [experiment])
+        var writer = JSONWriter()
+        policy.write(to: &writer)
+        #expect(try Policy(json: JSONDocument(writer.bytes).root) == policy)
+    }
+
+    // MARK: Report
+
+    /// Robbins's boundary for a standard error of 0.02 and an effect of 0.05, computed by hand:
+    /// information 2500; needed 1.126008 ln(8.936/0.0025)/0.0025 = 3685.0; prior 3685.0/7.936 =
+    /// 464.34; sqrt(2964.34 ln(2964.34/(464.34 0.0025)))/2500 = 0.0610.
+    @Test func `the interval has the width of Robbins's boundary`() {
+        let sequence = ConfidenceSequence(effect: 0.05)
+        #expect(abs(sequence.neededInformation - 3685.0) < 1)
+        #expect(abs(sequence.halfWidth(standardError: 0.02) - 0.0610) < 0.0001)
+        let narrowest = (1 / sequence.neededInformation).squareRoot()
+        #expect(abs(sequence.halfWidth(standardError: narrowest) - 0.05) < 0.0001)
+    }
+
+    @Test func `a young experiment says how much is missing`() {
+        let world = ExperimentWorld(seed: 1, customers: 2000, effect: 0)
+        let row = world.report(at: ExperimentWorld.start + .days(14)).rows[1]
+        #expect(row.difference == nil)
+        #expect(row.sentence.hasPrefix("Not enough data: "))
+        #expect(row.sentence.hasSuffix(" of about 3,700 needed."))
+    }
+
+    @Test func `a large effect is found and stated in a sentence`() throws {
+        let world = ExperimentWorld(seed: 2, customers: 3000, effect: 0.2)
+        let report = world.report(at: ExperimentWorld.start + .days(395))
+        let difference = try #require(report.rows[1].difference)
+        #expect(difference.isFound)
+        #expect(difference.interval.lower < 0.2 && 0.2 < difference.interval.upper)
+        #expect(report.rows[1].sentence.contains(" more of 100 recover: between "))
+        #expect(report.rows[1].alarm == nil)
+    }
+
+    @Test func `an arm with more refunds is to be stopped`() {
+        let world = ExperimentWorld(seed: 3, customers: 3000, effect: 0, harm: 0.2)
+        let row = world.report(at: ExperimentWorld.start + .days(395)).rows[1]
+        #expect(row.alarm == .refunds)
+        #expect(row.sentence == "Stop it: refunds rise with this arm.")
+    }
+
+    /// A short form of `TideoverLaws experiments`.
+    @Test(arguments: [0, 0.08])
+    func `intervals cover the planted difference at every look`(effect: Double) {
+        var trial = ExperimentTrial()
+        for seed in 1...4 {
+            let world = ExperimentWorld(seed: UInt64(seed), customers: 900, effect: effect)
+            trial.add(world, effect: effect, every: 79)
+        }
+        #expect(trial.silent == 0)
+        #expect(trial.missed == 0)
+        if effect == 0 { #expect(trial.found == 0) }
+    }
+}
