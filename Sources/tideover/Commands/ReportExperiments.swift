@@ -63,8 +63,8 @@ enum ReportExperiments {
             return
         }
         var table = Table(
-            ["app", "environment", "experiment", "arm"].map { Column($0) }
-                + ["failed", "recovered", "difference"].map { Column($0, .trailing) }
+            ["app", "environment", "experiment", "arm"].map { Table.Column($0) }
+                + ["failed", "recovered", "difference"].map { Table.Column($0, .trailing) }
         )
         for arm in arms {
             let cells =
@@ -72,7 +72,7 @@ enum ReportExperiments {
                     "\(arm.arm["entries"]?.int64 ?? 0)", percent(arm.arm["recovered"]),
                     difference(arm.arm["difference"]),
                 ]
-            table.add(cells.map { Cell($0) })
+            table.add(cells.map { Table.Cell($0) })
         }
         output.print(table)
         for arm in arms {

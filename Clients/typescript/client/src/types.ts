@@ -24,6 +24,11 @@ export interface Arguments {
   price?: Price;
 }
 
+export interface AssignedArm {
+  id: string;
+  arm: string;
+}
+
 export interface Charge {
   store: string;
   productId: string | null;
@@ -155,7 +160,7 @@ export interface EntitlementChangedEvent {
 
 export type Environment = "production" | "sandbox" | "simulated";
 
-export type Event = EntitlementChangedEvent | TransitionEvent | ReminderEvent | CorrectedEvent;
+export type Event = EntitlementChangedEvent | TransitionEvent | ReminderEvent | MessageDueEvent | CorrectedEvent;
 
 export type EventAnswer = Record<string, MirroredEntitlement>;
 
@@ -180,7 +185,7 @@ export interface Explanation {
   lockouts: Record<string, Record<string, any>>;
   prompt: {
     kind: "soft" | "hard" | null;
-    heldBy: "quiet" | "interval" | "perDay" | null;
+    heldBy: "quiet" | "interval" | "perDay" | "store" | null;
     heldUntil: Instant | null;
     sentence: string;
     shown: Array<ShownPrompt>;
@@ -204,6 +209,42 @@ export interface Lineage {
   id: string;
   ownership: "purchased" | "familyShared";
 }
+
+export type MessageChannel = "app" | "message";
+
+export interface MessageDue {
+  app: string;
+  customer: string;
+  environment: Environment;
+  id: HappeningID;
+  kind: string;
+  about: MessageOccasion;
+  channel: MessageChannel;
+  at: Instant;
+  until: Instant;
+  lineage: Lineage;
+  productId?: string;
+  entitlements: Array<string>;
+  key: WordsKey;
+  arguments: Arguments;
+  title: string;
+  message: string;
+  label?: string;
+  experiment?: AssignedArm;
+  answer?: EventAnswer;
+}
+
+export interface MessageDueEvent {
+  id: EventID;
+  kind: "message_due";
+  effectiveAt: Instant;
+  customer: string;
+  environment: Environment;
+  customerVersion: CustomerVersion;
+  data: MessageDue;
+}
+
+export type MessageOccasion = "trialEnding" | "graceEntered" | "graceEnding" | "holdEntered" | "recovered" | "priceConsent" | "cleanupDue";
 
 export interface Milliunits {
   milliunits: number;
@@ -266,6 +307,18 @@ export interface PendingPurchase {
   until?: Instant;
 }
 
+export interface PlannedMessage {
+  id: HappeningID;
+  about: MessageOccasion;
+  channel: MessageChannel;
+  at: Instant;
+  until: Instant;
+  entitlements: Array<string>;
+  key: WordsKey;
+  arguments: Arguments;
+  experiment?: AssignedArm;
+}
+
 export interface PolicyVersion {
   fingerprint: string;
   effectiveAt: Instant | null;
@@ -296,11 +349,12 @@ export interface Prompt {
     url: string;
   };
   alternatives?: Array<"openApp">;
+  experiment?: AssignedArm;
 }
 
 export interface PromptReport {
   id: string;
-  kind: "soft" | "hard";
+  kind: "soft" | "hard" | "message" | "store";
   shownAt?: Instant;
   response?: "opened" | "dismissed";
 }
@@ -313,6 +367,7 @@ export interface Reconciled {
   customerVersion: number;
   entitlements: Record<string, Entitlement>;
   prompt: Prompt;
+  plan?: Array<PlannedMessage>;
   items: Array<ReconciledItem>;
   drift: Array<Drift>;
 }
@@ -361,7 +416,7 @@ export interface ReminderEvent {
 
 export interface ShownPrompt {
   id: string;
-  kind: "soft" | "hard";
+  kind: "soft" | "hard" | "message" | "store";
   shownAt: Instant;
   response?: "opened" | "dismissed";
 }
@@ -374,6 +429,7 @@ export interface Snapshot {
   customerVersion: number;
   entitlements: Record<string, Entitlement>;
   prompt: Prompt;
+  plan?: Array<PlannedMessage>;
   pass?: string;
 }
 
