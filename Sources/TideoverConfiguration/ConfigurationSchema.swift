@@ -604,7 +604,7 @@ extension ConfigurationSection {
         let days = value("days", .count(through: 365), default: "30")
         let points = value("points", .count(through: 100), default: "5")
         let arms = section("arms").namedSections().map { $1.readArm($0) }
-        if arms.count < 2 { report(.mismatch(.arms, found: .emptyList), of: "arms") }
+        if arms.count < 2 { report(.mismatch(.arms, found: .text("\(arms.count)")), of: "arms") }
         close()
         guard let entitlement, let start, arms.count > 1 else { return nil }
         return Experiment(

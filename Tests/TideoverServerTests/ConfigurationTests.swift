@@ -92,6 +92,39 @@ import TideoverSignatures
         )
     }
 
+    @Test func `an app's plan and experiments are part of its policy`() throws {
+        let text = app(
+            #"""
+            products: { "a.b": { entitlements: ["premium"], period: "P1M" } },
+            policy: { plan: { graceEntered: "app", recovered: "none" } },
+            experiments: {
+              ask: { entitlement: "premium", start: "2026-06-01T00:00:00Z", points: 3, arms: {
+                control: { holdout: true }, early: { weight: 2, quiet: "1h", channel: "message" },
+              } },
+            }
+            """#
+        )
+        let policy = try #require(try load(text).apps.first?.policy)
+        #expect(policy.plan.channels == [.graceEntered: .app])
+        let start = try #require(Instant(rfc3339: "2026-06-01T00:00:00Z"))
+        #expect(
+            policy.experiments == [
+                Experiment(
+                    id: "ask",
+                    entitlement: "premium",
+                    start: start,
+                    points: 3,
+                    arms: [
+                        .init("control", isHoldout: true),
+                        .init("early", weight: 2, quiet: .hours(1), channel: .message),
+                    ]
+                )
+            ]
+        )
+        let lonely = text.replacing("control: { holdout: true },", with: "")
+        #expect(problems(lonely).contains { $0.contains("expected at least two arms") })
+    }
+
     @Test func `a simulated store is ignored where its environment is not served`() throws {
         let configuration = try load(Self.designExample)
         #expect(configuration.apps.first?.environments == [.production, .sandbox])

@@ -53,7 +53,10 @@ struct Projector: Sendable {
         let record = record(of: lineages)
         let now = instant(of: record, now: lineages.now)
         let history = record.history
-        let plan = CustomerTimeline(record, history, until: now).plan(shown: lineages.prompts)
+        // A timeline takes longer than the rest of the answer.
+        let plan =
+            record.policy.versions.contains { !$0.value.plan.channels.isEmpty }
+            ? CustomerTimeline(record, history, until: now).plan(shown: lineages.prompts) : .none
         return history.snapshot(at: now, shown: lineages.presentation(in: store), plan).answer
     }
 
