@@ -2,7 +2,9 @@ import Testing
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverSQLite
 import TideoverServer
+import TideoverStorage
 
 /// Planned messages in answers and events, and the reports about them.
 @Suite struct MessagePlanServerTests {
