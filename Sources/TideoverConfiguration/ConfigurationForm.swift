@@ -276,8 +276,8 @@ struct PlanChannel: Sendable {
 extension ConfigurationForm<PlanChannel> {
     static var channel: Self {
         let channels = PlannedMessage.Channel.allCases
-        return Self(expectation: .oneOf(["none"] + channels.map(\.rawValue))) { text in
-            if text == "none" { return PlanChannel() }
+        return Self(expectation: .oneOf(["off"] + channels.map(\.rawValue))) { text in
+            if text == "off" { return PlanChannel() }
             return PlannedMessage.Channel(rawValue: text).map(PlanChannel.init)
         }
     }

@@ -567,7 +567,7 @@ extension ConfigurationSection {
     private func readPlan() -> Policy.Plan {
         var plan = Policy.Plan()
         for kind in PlannedMessage.Kind.allCases {
-            plan.channels[kind] = value(kind.rawValue, .channel, default: "none").channel
+            plan.channels[kind] = value(kind.rawValue, .channel, default: "off").channel
         }
         close()
         return plan

@@ -96,7 +96,7 @@ import TideoverSignatures
         let text = app(
             #"""
             products: { "a.b": { entitlements: ["premium"], period: "P1M" } },
-            policy: { plan: { graceEntered: "app", recovered: "none" } },
+            policy: { plan: { graceEntered: "app", recovered: "off" } },
             experiments: {
               ask: { entitlement: "premium", start: "2026-06-01T00:00:00Z", points: 3, arms: {
                 control: { holdout: true }, early: { weight: 2, quiet: "1h", channel: "message" },
