@@ -261,6 +261,47 @@ import TideoverLives
         #expect(news.corrected.map(\.undone).contains(message.id))
     }
 
+    /// Facts become known as they are signed, and the plan is computed at those instants and at its
+    /// own; each derivation knows what earlier ones sent.
+    @Test func `generated lives get each message once, while it is not out of date`() {
+        var random = SeededRandom(seed: 2026)
+        var kinds: Set<PlannedMessage.Kind> = []
+        for _ in 0..<20 {
+            let whole = GeneratedLife(&random).life
+            var ids: [String] = []
+            var sent: [PlannedMessage] = []
+            var next: Instant?
+            for now in Set(whole.facts.map(\.assertedAt)).sorted() {
+                while let due = next, due < now {
+                    next = Self.send(whole.known(by: due), at: due, &ids, &sent)
+                }
+                next = Self.send(whole.known(by: now), at: now, &ids, &sent)
+            }
+            #expect(Set(sent.map(\.id)).count == sent.count)
+            #expect(whole.lineage.ownership == .purchased || sent.isEmpty)
+            kinds.formUnion(sent.map(\.kind))
+        }
+        #expect(kinds.isSuperset(of: [.graceEntered, .holdEntered, .recovered, .cleanupDue]))
+    }
+
+    /// Sends what is due, and returns when something is due next.
+    private static func send(
+        _ life: Life,
+        at now: Instant,
+        _ ids: inout [String],
+        _ sent: inout [PlannedMessage]
+    ) -> Instant? {
+        let policy = Versioned(Policy(plan: everything))
+        let timeline = timeline([life], until: now, policy: policy)
+        let news = timeline.news(since: ids, of: timeline.plan())
+        ids += news.corrected.map(\.id) + news.unsent.map(\.id)
+        for case .message(let message) in news.unsent {
+            #expect(message.at <= now && now < message.until)
+            sent.append(message)
+        }
+        return news.nextAt
+    }
+
     @Test func `a plan concerns only occasions after it was switched on`() throws {
         let on: Instant = "2026-06-10"
         let policy = try #require(
@@ -287,5 +328,14 @@ import TideoverLives
         var plain = JSONWriter()
         Policy().write(to: &plain)
         #expect(!String(decoding: plain.bytes, as: UTF8.self).contains("plan"))
+    }
+}
+
+extension Life {
+    /// Returns the life with the facts signed by an instant.
+    fileprivate func known(by instant: Instant) -> Life {
+        var known = self
+        known.facts.removeAll { $0.assertedAt > instant }
+        return known
     }
 }
