@@ -274,6 +274,18 @@ final class KitRehearsal {
         )
         return try ServerReply(response.body, to: EvidencePage())
     }
+
+    /// Returns what was reported to the server as shown to the customer, latest first.
+    func shownPrompts() async throws -> [JSONValue] {
+        let response = try await server.handler(
+            Request(
+                path: "/v1/apps/\(scenario.app.id)/customers/\(customerID.text)/explain",
+                query: [QueryItem(name: "environment", value: "simulated")],
+                headers: server.credentials
+            )
+        )
+        return JSONValue(try JSONDocument(response.body).root)["prompt"]?["shown"]?.array ?? []
+    }
 }
 
 extension AppStoreApp {

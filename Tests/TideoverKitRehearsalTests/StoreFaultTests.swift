@@ -334,6 +334,24 @@ import TideoverSandbox
         }
     }
 
+    @Test func `a message that the store showed about a payment is reported`() async throws {
+        try await rehearse { rehearsal in
+            let app = await rehearsal.launch(withServer: true)
+            _ = try await buy(app, rehearsal)
+            let (messages, post) = AsyncStream<StoreMessage>.makeStream()
+            let (shown, show) = AsyncStream<StoreMessage>.makeStream()
+            app.controlMessages(messages) { show.yield($0) }
+            var displays = shown.makeAsyncIterator()
+            for message in [StoreMessage.other, .billingIssue] {
+                post.yield(message)
+                #expect(await displays.next() == message)
+            }
+            await app.settled()
+            let reports = try await rehearsal.shownPrompts()
+            #expect(reports.map { $0["kind"] } == ["store"])
+        }
+    }
+
     @Test func `the store is read again after a sheet`() async throws {
         try await rehearse { rehearsal in
             let app = await rehearsal.launch(withServer: false)
