@@ -2,6 +2,7 @@ import StoreKit
 import StoreKitFaking
 import Testing
 import TideoverCore
+import TideoverJSON
 import TideoverKit
 import TideoverLocks
 import TideoverSandbox
