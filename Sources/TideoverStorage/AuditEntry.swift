@@ -184,7 +184,7 @@ extension AuditEntry {
         )
     }
 
-    /// Creates the entry for an operator's grant or revocation; nil for any other fact.
+    /// Creates the entry for an operator's grant, move or revocation; nil for any other fact.
     package init?(_ fact: Fact, owner: CustomerID?) {
         guard fact.source == .operator else { return nil }
         switch fact.assertion {
@@ -196,6 +196,17 @@ extension AuditEntry {
                 actor: .operator,
                 by: grant.by,
                 why: grant.why,
+                at: fact.learnedAt
+            )
+        case .move(let move):
+            self.init(
+                move.former.isEmpty ? .claimed : .transferred,
+                customer: move.customer,
+                other: move.former.first,
+                lineage: fact.lineage.key,
+                actor: .operator,
+                by: move.by,
+                why: move.why,
                 at: fact.learnedAt
             )
         case .revocation(let word):

@@ -83,7 +83,7 @@ extension Fact {
     package var isPurchase: Bool {
         switch assertion {
         case .term, .playSubscription, .playPurchase: true
-        case .outlook, .condition, .revocation, .reversal, .grant, .inquiry, .pending,
+        case .outlook, .condition, .revocation, .reversal, .grant, .move, .inquiry, .pending,
             .playVoidedOrder, .playReplacement, .playNotice, .unrecognised:
             false
         }

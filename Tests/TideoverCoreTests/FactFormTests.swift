@@ -48,6 +48,20 @@ import TideoverLives
             .term(committed), .outlook(committedOutlook),
             .revocation(Revocation(term: TermKey("t:1"), date: "2026-05-02", cause: .withdrawn)),
         ]
+        for former in [[], ["anna", "phone"]] {
+            guard let customer else { continue }
+            all.append(
+                .move(
+                    OwnershipMove(
+                        customer: customer,
+                        former: former.compactMap { CustomerID($0) },
+                        from: "2026-05-01",
+                        why: "another account",
+                        by: former.isEmpty ? nil : "support"
+                    )
+                )
+            )
+        }
         for end: Instant? in ["2026-06-01", nil] {
             guard let customer else { continue }
             all.append(

@@ -70,6 +70,62 @@ import Testing
         for order in Self.orders(of: facts) { #expect(owners(order) == expected) }
     }
 
+    private func move(to customer: String, from former: String, at: Int64) -> Fact {
+        let now = Instant(millisecondsSince1970: at)
+        let move = OwnershipMove(
+            customer: CustomerID(customer).unsafelyUnwrapped,
+            former: [CustomerID(former).unsafelyUnwrapped],
+            from: now,
+            why: "another account",
+            by: "support"
+        )
+        return Fact(
+            lineage: lineage,
+            assertion: .move(move),
+            effectiveAt: now,
+            assertedAt: now,
+            learnedAt: now,
+            source: .operator,
+            evidence: EvidenceID(hex: "move \(at)")
+        )
+    }
+
+    @Test func `a move holds against its former owner's tokens in every order of facts`() {
+        let facts = [
+            term("1", from: 100, to: "anna", said: 100), move(to: "ben", from: "anna", at: 150),
+            term("2", from: 200, to: "anna", said: 200),
+            term("3", from: 300, to: "carl", said: 300),
+            term("4", from: 400, to: "anna", said: 400),
+        ]
+        let probes: [Int64] = [50, 120, 180, 250, 350, 450]
+        let expected = [nil, "anna", "ben", "ben", "carl", "carl"]
+        for order in Self.orders(of: facts) { #expect(owners(order, at: probes) == expected) }
+    }
+
+    @Test func `only another move gives a purchase back to its former owner`() {
+        let facts = [
+            term("1", from: 100, to: "anna", said: 100), move(to: "ben", from: "anna", at: 150),
+            term("2", from: 200, to: "anna", said: 200), move(to: "anna", from: "ben", at: 250),
+            term("3", from: 300, to: "ben", said: 300),
+        ]
+        for order in Self.orders(of: facts) {
+            #expect(owners(order, at: [120, 220, 270, 350]) == ["anna", "ben", "anna", "anna"])
+        }
+    }
+
+    @Test func `a move applies where the first owner stays the owner`() {
+        let facts = [
+            term("1", from: 100, to: "anna", said: 100), move(to: "ben", from: "anna", at: 150),
+            term("2", from: 200, to: "carl", said: 200),
+        ]
+        var owners: [OwnershipEntry] = []
+        for count in 1...facts.count {
+            owners += owners.additions(for: facts[..<count], under: .keep)
+        }
+        #expect(owners.map(\.customer.text) == ["anna", "ben"])
+        #expect(owners.map(\.why) == [.accountToken, .moved])
+    }
+
     private static func orders(of facts: [Fact]) -> [[Fact]] {
         guard !facts.isEmpty else { return [[]] }
         return facts.indices.flatMap { index in

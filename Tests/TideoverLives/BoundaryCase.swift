@@ -291,7 +291,7 @@ extension Assertion {
                 read.items.first?.replacement.map { _ in "changes" },
             ]
         case .playNotice(let notice): ["\(notice.kind)"]
-        case .reversal, .grant, .inquiry, .pending, .playPurchase, .playVoidedOrder,
+        case .reversal, .grant, .move, .inquiry, .pending, .playPurchase, .playVoidedOrder,
             .playReplacement, .unrecognised:
             []
         }

@@ -83,6 +83,7 @@ extension Assertion {
         case .revocation: "revocation"
         case .reversal: "reversal"
         case .grant: "grant"
+        case .move: "move"
         case .inquiry: "inquiry"
         case .pending: "pending"
         case .playSubscription: "read"

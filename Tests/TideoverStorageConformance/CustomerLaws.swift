@@ -21,6 +21,7 @@ extension StorageLaw {
             reconciling
         ),
         StorageLaw("a change of ownership derives both customers", ownershipMoves),
+        StorageLaw("a purchase moved by an operator stays with its new owner", movesStay),
         StorageLaw("a term of the same customer adds no owner", ownerStays),
         StorageLaw("ownership does not depend on the order of arrival", ownershipInAnyOrder),
         StorageLaw(
@@ -34,6 +35,45 @@ extension StorageLaw {
         StorageLaw("environments, apps and kinds of ownership are never mixed", neverMixed),
         StorageLaw("names are stored exactly, whatever they contain", hostileNames),
     ]
+
+    private static func movesStay(_ storage: any Storage) async throws {
+        let first = Sample.term(0, token: "u_1")
+        _ = try await storage.commit(Sample.commitRequest(facts: [first]), derive: Sample.derive)
+        let move = OwnershipMove(
+            customer: Sample.customer("u_2"),
+            former: [Sample.customer("u_1")],
+            from: Sample.day(1),
+            why: "another account",
+            by: "support"
+        )
+        let fact = Fact(
+            lineage: first.lineage,
+            assertion: .move(move),
+            effectiveAt: Sample.day(1),
+            assertedAt: Sample.day(1),
+            learnedAt: Sample.day(1),
+            source: .operator,
+            evidence: EvidenceID(hex: "")
+        )
+        let outcome = try await storage.commit(
+            Sample.commitRequest(facts: [fact]),
+            derive: Sample.derive
+        )
+        guard case .committed(1, let customers, _) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(customers.map(\.key.customer.text) == ["u_1", "u_2"])
+        let renewal = Sample.term(1, token: "u_1")
+        _ = try await storage.commit(Sample.commitRequest(facts: [renewal]), derive: Sample.derive)
+        let owners = try storage.lineageRecord(first.lineage, app: Sample.app).owners
+        #expect(owners.map(\.customer.text) == ["u_1", "u_2"])
+        let audit = try storage.audit(app: Sample.app, customer: nil, after: nil, limit: 9)
+        #expect(audit.map(\.entry.kind) == [.transferred])
+        #expect(audit.map(\.entry.actor) == [.operator])
+        #expect(audit.map(\.entry.by) == ["support"])
+        #expect(audit.map(\.entry.other?.text) == ["u_1"])
+    }
 
     private static func claimsAreRuledOn(_ storage: any Storage) async throws {
         let fact = Sample.term(0, token: nil)

@@ -94,6 +94,8 @@ struct TermEvidenceClassifier: EvidenceClassifier {
         switch fact.assertion {
         case .term(let term): roles(of: term, in: fact)
         case .grant(let grant): roles(of: grant.term, in: fact)
+        case .move(let move):
+            move == facts.latestMove(by: now.instant) ? [.owner] : []
         case .outlook(let outlook): roles(of: Observation(outlook, of: fact))
         case .condition(let condition): roles(of: Observation(condition, of: fact))
         case .revocation(let value):
@@ -223,7 +225,7 @@ struct TermEvidenceClassifier: EvidenceClassifier {
         case .playSubscription, .playPurchase:
             if fact.saysUnknownState { return .unknownWord }
             return isLater ? .notAssertedYet : .olderWord
-        case .inquiry, .pending, .playVoidedOrder, .playReplacement, .playNotice:
+        case .move, .inquiry, .pending, .playVoidedOrder, .playReplacement, .playNotice:
             return isLater ? .notAssertedYet : .noEffect
         }
     }

@@ -48,6 +48,8 @@ public struct Explanation: Hashable, Sendable {
         case revocation
         /// The reversal of a revocation.
         case reversal
+        /// The move by an operator that decided the owner.
+        case owner
         /// The read of the purchase that counts.
         case read
         /// The bare notification that counts, if no read was possible.

@@ -135,13 +135,30 @@ public struct CustomerRecord: Sendable {
         return Explanation(
             asOf: instant,
             decision: decision,
-            why: standing.why,
+            why: standing.why + moves(of: standing, at: instant),
             used: classified?.used ?? [],
             setAside: classified?.setAside ?? [],
             others: others(than: standing.lineage, for: decision.name, by: history, at: instant),
             next: next,
             reply: Reply(decision: decision, decisionBasis: decisionBasis).sentences
         )
+    }
+
+    /// Returns a sentence if an operator moved the deciding purchase to the customer. For a customer
+    /// without access, the sentence is about a purchase that was moved away.
+    private func moves(of standing: Standing, at instant: Instant) -> [String] {
+        for lineageRecord in lineageRecords {
+            guard let move = lineageRecord.facts.latestMove(by: instant) else { continue }
+            let day = MessageFormats.english.date(move.from, showsTime: false)
+            let isOwned = identity.owns(lineageRecord.owners, at: instant)
+            if isOwned, lineageRecord.lineage == standing.lineage {
+                return ["An operator moved the purchase to this customer on \(day)."]
+            }
+            if !isOwned, !standing.access, identity.all.contains(where: move.former.contains) {
+                return ["An operator moved a purchase of this customer to another on \(day)."]
+            }
+        }
+        return []
     }
 
     private func others(

@@ -11,6 +11,7 @@ extension Assertion {
             revocation.summary
         case .reversal: "the refund is taken back"
         case .grant(let grant): grant.summary
+        case .move(let move): move.summary
         case .inquiry(let inquiry): "asked, \(inquiry.outcome.word)"
         case .pending(let pending): pending.summary
         case .playSubscription(let read): read.summary
@@ -62,6 +63,16 @@ extension Grant {
         let span = "\(start.rfc3339) to \(end?.rfc3339 ?? "no end")"
         return [entitlement, span, why, by.map { "by \($0)" }].compactMap(\.self)
             .joined(separator: ", ")
+    }
+}
+
+extension OwnershipMove {
+    fileprivate var summary: String {
+        let moved = "moved to \(customer.text)"
+        return [
+            former.first.map { "\(moved) from \($0.text)" } ?? moved, why, by.map { "by \($0)" },
+        ]
+        .compactMap(\.self).joined(separator: ", ")
     }
 }
 

@@ -29,6 +29,8 @@ struct PlayEvidenceClassifier: EvidenceClassifier {
         case .playReplacement(let replacement):
             standing.rule == .replaced && replacement.token == now.token?.token
                 ? [.replacement] : []
+        case .move(let move):
+            move == facts.latestMove(by: now.instant) ? [.owner] : []
         case .inquiry:
             now.isUnreachable && standing.confidence != .confirmed
                 && fact.assertedAt == lastInquiry ? [.inquiry] : []

@@ -269,7 +269,7 @@ extension DriftJudge {
     private func cause(mendedBy news: News, _ word: DeviceWord) -> Drift.Cause {
         switch news.ownership {
         case .claimed where news.wasKnown: .unclaimedPurchase
-        case .transferred: .otherCustomer
+        case .transferred, .moved: .otherCustomer
         default: word.unfinished.isEmpty ? .missedNotification : .unfinishedTransaction
         }
     }

@@ -87,6 +87,7 @@ public indirect enum Assertion: Hashable, Sendable {
     case revocation(Revocation)
     case reversal(Reversal)
     case grant(Grant)
+    case move(OwnershipMove)
     case inquiry(Inquiry)
     case pending(PendingPurchase)
     case playSubscription(PlaySubscription)

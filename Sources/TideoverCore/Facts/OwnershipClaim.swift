@@ -17,14 +17,19 @@ public struct OwnershipClaim: Hashable, Sendable {
     /// Returns the ruling, given every fact and owner of the lineage known by then.
     /// `holderHasAccess` is called only if policy depends on it.
     public func ruling<Failure: Error>(
-        facts: some Sequence<Fact>,
+        facts: some Collection<Fact>,
         owners: [OwnershipEntry],
         policy: Policy.Transfer,
         holderHasAccess: () throws(Failure) -> Bool
     ) throws(Failure) -> ClaimRuling {
         let holder = owners.owner(at: at)
         guard holder != customer else { return .held }
-        if let named = [OwnershipEntry].names(in: facts).last, named.customer != customer {
+        if facts.latestMove(by: at)?.former.contains(customer) == true {
+            return .refused(.movedByOperator)
+        }
+        if let named = [OwnershipEntry].names(in: facts).last, named.customer != customer,
+            named.why != .moved
+        {
             return .refused(.namedByStore)
         }
         guard holder != nil else {
@@ -45,7 +50,7 @@ public struct OwnershipClaim: Hashable, Sendable {
         case .claim, .keep: return .heldByAnother
         case .transferIfInactive: return try holderHasAccess() ? .holderHasAccess : nil
         case .transfer(let coolDown):
-            let moves = owners.filter { $0.why == .transferred }.map(\.from)
+            let moves = owners.filter { $0.why == .transferred || $0.why == .moved }.map(\.from)
             guard let latest = moves.max(), at < latest + coolDown else { return nil }
             return .coolingDown(until: latest + coolDown)
         }
@@ -77,6 +82,8 @@ public enum ClaimRuling: Hashable, Sendable {
     public enum Objection: Hashable, Sendable {
         /// The store's signed account token names another customer.
         case namedByStore
+        /// An operator moved it from this customer to another.
+        case movedByOperator
         /// Another customer owns it, and policy moves it only by the store's account token.
         case heldByAnother
         /// Another customer owns it and has access.
@@ -88,6 +95,7 @@ public enum ClaimRuling: Hashable, Sendable {
         public var code: String {
             switch self {
             case .namedByStore: "named-by-store"
+            case .movedByOperator: "moved-by-operator"
             case .heldByAnother: "held-by-another"
             case .holderHasAccess: "holder-has-access"
             case .coolingDown: "cooling-down"
@@ -99,6 +107,8 @@ public enum ClaimRuling: Hashable, Sendable {
             switch self {
             case .namedByStore:
                 "The store's signed account token says that the purchase belongs to another customer."
+            case .movedByOperator:
+                "An operator moved the purchase from this customer to another one."
             case .heldByAnother:
                 "Another customer holds the purchase, and the app's policy lets no claim move it."
             case .holderHasAccess:

@@ -35,6 +35,8 @@ public struct OwnershipEntry: Hashable, Sendable {
         case claimed
         /// The customer claimed another customer's lineage, and policy moved it.
         case transferred
+        /// An operator moved it to the customer.
+        case moved
     }
 }
 
@@ -59,14 +61,18 @@ extension [OwnershipEntry] {
     /// instant does not depend on the order of arrival. The entries and facts must all belong to
     /// one lineage.
     ///
-    /// If policy is `keep`, the first owner stays the owner, and only the first name counts.
+    /// If policy is `keep`, the first owner stays the owner, and only the first name counts, and
+    /// every move by an operator.
     public func additions(
-        for facts: some Sequence<Fact>,
+        for facts: some Collection<Fact>,
         under policy: Policy.Transfer = .claim
     ) -> [OwnershipEntry] {
         var entries = self
         var names = Self.names(in: facts)
-        if policy == .keep { names = isEmpty ? Array(names.prefix(1)) : [] }
+        if policy == .keep {
+            let first = isEmpty ? names.first : nil
+            names = names.filter { $0.why == .moved || $0 == first }
+        }
         for name in names where entries.owner(at: name.from) != name.customer {
             var entry = name
             entry.until = entries.map(\.from).filter { $0 > name.from }.min()
@@ -75,8 +81,9 @@ extension [OwnershipEntry] {
         return Array(entries.dropFirst(count))
     }
 
-    /// Returns the customers that the facts name, ordered by start; for one start the newest.
-    static func names(in facts: some Sequence<Fact>) -> [OwnershipEntry] {
+    /// Returns the customers that the facts name, ordered by start; for one start the newest. Names
+    /// of former owners after an operator's move are left out.
+    static func names(in facts: some Collection<Fact>) -> [OwnershipEntry] {
         var newest: [Instant: (word: Observation<CustomerID>, entry: OwnershipEntry)] = [:]
         for fact in facts {
             guard let name = fact.claim else { continue }
@@ -84,7 +91,24 @@ extension [OwnershipEntry] {
             if let found = newest[name.from], Observation.isOlder(word, found.word) { continue }
             newest[name.from] = (word, name)
         }
-        return newest.values.map(\.entry).sorted { $0.from < $1.from }
+        let names = newest.values.map(\.entry).sorted { $0.from < $1.from }
+        guard names.contains(where: { $0.why == .moved }) else { return names }
+        return names.filter { name in
+            let move = facts.latestMove(by: name.from)
+            return name.why == .moved || move?.former.contains(name.customer) != true
+        }
+    }
+}
+
+extension Collection<Fact> {
+    /// Returns the latest move by an operator until an instant; nil without one.
+    func latestMove(by instant: Instant) -> OwnershipMove? {
+        var latest: OwnershipMove?
+        for fact in self {
+            guard case .move(let move) = fact.assertion, move.from <= instant else { continue }
+            if latest.map({ $0.from < move.from }) ?? true { latest = move }
+        }
+        return latest
     }
 }
 
@@ -98,6 +122,14 @@ extension Fact {
         case .playPurchase(let read):
             claim(of: read.accountId, from: read.completedAt ?? assertedAt)
         case .grant(let grant): claim(of: grant.customer, from: grant.start, .granted)
+        case .move(let move):
+            OwnershipEntry(
+                lineage: lineage,
+                customer: move.customer,
+                from: move.from,
+                why: .moved,
+                decidedAt: move.from
+            )
         case .outlook, .condition, .revocation, .reversal, .inquiry, .pending, .playVoidedOrder,
             .playReplacement, .playNotice, .unrecognised:
             nil

@@ -49,8 +49,8 @@ extension Fact {
             names(of: read.token) + read.items.compactMap(\.orderId).map { PurchaseName(order: $0) }
         case .playPurchase(let read): read.orderId.map { [PurchaseName(order: $0)] } ?? []
         case .playVoidedOrder(let order): order.orderId.map { [PurchaseName(order: $0)] } ?? []
-        case .outlook, .condition, .revocation, .reversal, .grant, .inquiry, .pending,
-            .playReplacement, .playNotice, .unrecognised:
+        case .outlook, .condition, .revocation, .reversal, .grant, .move, .inquiry,
+            .pending, .playReplacement, .playNotice, .unrecognised:
             []
         }
     }

@@ -97,6 +97,7 @@ extension Assertion {
         case .revocation: "revocation"
         case .reversal: "reversal"
         case .grant: "grant"
+        case .move: "move"
         case .inquiry: "inquiry"
         case .pending: "pending"
         case .playSubscription: "playSubscription"
@@ -126,6 +127,7 @@ extension Assertion {
         case "revocation": self = .revocation(try .read(node, word))
         case "reversal": self = .reversal(try .read(node, word))
         case "grant": self = .grant(try .read(node, word))
+        case "move": self = .move(try .read(node, word))
         case "inquiry": self = .inquiry(try .read(node, word))
         case "pending": self = .pending(try .read(node, word))
         case "playSubscription": self = .playSubscription(try .read(node, word))
@@ -146,6 +148,7 @@ extension Assertion {
         case .revocation(let revocation): revocation.writeFields(to: &writer)
         case .reversal(let reversal): writer.field("term", reversal.term.text)
         case .grant(let grant): grant.writeFields(to: &writer)
+        case .move(let move): move.writeFields(to: &writer)
         case .inquiry(let inquiry): inquiry.writeFields(to: &writer)
         case .pending(let pending): pending.writeFields(to: &writer)
         case .playSubscription(let read): read.writeFields(to: &writer)
@@ -369,6 +372,29 @@ extension Grant {
             entitlement: try node.required("entitlement", Field.text),
             start: try node.required("start", Field.instant),
             end: try node.optional("end", Field.instant),
+            why: try node.required("why", Field.text),
+            by: try node.optional("by", Field.text)
+        )
+    }
+}
+
+extension OwnershipMove {
+    func writeFields(to writer: inout JSONWriter) {
+        writer.field("customer", customer.text)
+        writer.field(
+            "former",
+            array: { writer in for former in former { writer.value(former.text) } }
+        )
+        writer.field("from", from)
+        writer.field("why", why)
+        writer.said("by", by)
+    }
+
+    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> OwnershipMove {
+        OwnershipMove(
+            customer: try node.required("customer", Field.customer),
+            former: try node.list("former", Field.customer),
+            from: try node.required("from", Field.instant),
             why: try node.required("why", Field.text),
             by: try node.optional("by", Field.text)
         )

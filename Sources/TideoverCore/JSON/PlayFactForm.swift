@@ -242,7 +242,7 @@ extension PlayNotice {
 
 extension JSONNode {
     /// Returns the values of an array; an empty list if the member is missing.
-    fileprivate func list<Value>(
+    func list<Value>(
         _ field: String,
         _ read: (JSONNode, String) throws(FormError) -> Value
     ) throws(FormError) -> [Value] {

@@ -40,7 +40,7 @@ struct HistoryBuilder {
         case .playPurchase(let read): purchases.add(read, of: fact)
         case .playVoidedOrder(let void): purchases.voids.append(Observation(void, of: fact))
         case .playNotice(let notice): purchases.add(notice, of: fact)
-        case .inquiry, .playSubscription, .playReplacement, .unrecognised: break
+        case .move, .inquiry, .playSubscription, .playReplacement, .unrecognised: break
         }
     }
 

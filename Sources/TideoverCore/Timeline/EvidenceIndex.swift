@@ -32,7 +32,7 @@ struct EvidenceIndex: Sendable {
             case .term(let term): terms.append(Observation(term, of: fact))
             case .reversal(let reversal): reversals.append(Observation(reversal, of: fact))
             case .grant, .playSubscription, .playPurchase, .playNotice: isToldOtherwise = true
-            case .outlook, .condition, .revocation, .inquiry, .pending, .playVoidedOrder,
+            case .outlook, .condition, .revocation, .move, .inquiry, .pending, .playVoidedOrder,
                 .playReplacement, .unrecognised:
                 break
             }

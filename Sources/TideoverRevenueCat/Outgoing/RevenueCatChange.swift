@@ -70,7 +70,8 @@ package struct RevenueCatChange {
         }
         guard
             let position = owners.lastIndex(where: {
-                $0.why == .transferred && ids.contains($0.customer) && isRecent($0)
+                ($0.why == .transferred || $0.why == .moved) && ids.contains($0.customer)
+                    && isRecent($0)
             }),
             let giver = Array(owners[..<position]).owner(at: owners[position].from),
             !ids.contains(giver),

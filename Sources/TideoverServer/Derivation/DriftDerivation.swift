@@ -106,8 +106,12 @@ extension Fact {
         if case .inquiry = assertion { true } else { false }
     }
 
-    /// Whether it is not one of our queries that failed.
+    /// Whether it is neither a query of ours that failed nor a move by an operator.
     fileprivate var isAnswered: Bool {
-        if case .inquiry(let inquiry) = assertion { inquiry.outcome == .answered } else { true }
+        switch assertion {
+        case .inquiry(let inquiry): inquiry.outcome == .answered
+        case .move: false
+        default: true
+        }
     }
 }

@@ -95,7 +95,9 @@ struct PlayReconcile: Sendable {
         }
         return AcceptedItem(
             lineage,
-            reportedAt: known?.facts.filter { !$0.isPresentation }.map(\.assertedAt).max(),
+            reportedAt: known?.facts.filter { !$0.isPresentation && $0.source != .operator }.map(
+                \.assertedAt
+            ).max(),
             isFirst: known == nil
         )
     }

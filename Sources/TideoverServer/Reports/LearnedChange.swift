@@ -126,7 +126,7 @@ private enum Word: Hashable {
         case .playNotice(let notice):
             guard notice.kind != .presented else { return nil }
             self = .playNotice(notice, at: fact.assertedAt)
-        case .grant, .inquiry, .pending, .playReplacement, .unrecognised: return nil
+        case .grant, .move, .inquiry, .pending, .playReplacement, .unrecognised: return nil
         }
     }
 

@@ -69,7 +69,7 @@ extension SDKVisit {
         return switch objection {
         case .namedByStore: lineage.store == .googlePlay
         case .heldByAnother, .holderHasAccess: true
-        case .coolingDown: false
+        case .movedByOperator, .coolingDown: false
         }
     }
 

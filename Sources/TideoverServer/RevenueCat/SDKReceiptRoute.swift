@@ -137,7 +137,7 @@ extension SDKVisit {
 extension SDKError {
     fileprivate init(_ objection: ClaimRuling.Objection) {
         switch objection {
-        case .namedByStore, .heldByAnother, .holderHasAccess: self = .alreadyOwned
+        case .namedByStore, .movedByOperator, .heldByAnother, .holderHasAccess: self = .alreadyOwned
         case .coolingDown: self = .tryLater(objection.sentence)
         }
     }
