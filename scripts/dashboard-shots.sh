@@ -3,9 +3,10 @@
 #
 #   scripts/dashboard-shots.sh FOLDER [PROGRAM]     PROGRAM is a built `tideover`
 #
-# The pages are those of the demo, light and dark, 390 and 1440 wide. The script fails if a page
-# reports an error, requests another host, violates its own policy or is wider than its window, and
-# if a key does not do what the documentation describes.
+# The pages are those of the demo and of simulated stores, light and dark, 390 and 1440 wide. The
+# script drives the stores by the buttons of their page. It fails if a page reports an error,
+# requests another host, violates its own policy or is wider than its window, and if a key or a
+# button does not do what the documentation describes.
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/require.sh

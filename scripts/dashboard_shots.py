@@ -1,4 +1,4 @@
-"""Drives Chromium over its DevTools pipe: visits each page of the demo's dashboard and checks it.
+"""Drives Chromium over its DevTools pipe: visits each page of the dashboard and checks it.
 
     python3 scripts/dashboard_shots.py PROGRAM FOLDER
 
@@ -11,11 +11,14 @@ import json
 import os
 import re
 import select
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import urllib.error
+import urllib.request
 
 PATIENCE = 60
 
@@ -161,6 +164,68 @@ class Demo:
         self.process.wait(PATIENCE)
 
 
+def free_port():
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return server.getsockname()[1]
+
+
+def wait_for(url):
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except (urllib.error.URLError, ConnectionError):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
+
+
+class SimulatedStores:
+    """Simulated stores, and a server that follows their clock, with a key to sign in."""
+
+    def __init__(self, program, folder):
+        self.processes = []
+        root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        store, server = free_port(), free_port()
+        self.root = f"http://127.0.0.1:{server}"
+        self.start(
+            program, "sandbox", "serve", os.path.join(root, "Examples/store.json5"),
+            "--listen", f"127.0.0.1:{store}", "--target", self.root, "--authority", folder,
+        )
+        wait_for(f"http://127.0.0.1:{store}/clock")
+        with open(os.path.join(root, "Examples/rehearsed.json5")) as file:
+            text = file.read()
+        text = text.replace("127.0.0.1:8080", f"127.0.0.1:{server}")
+        text = text.replace("127.0.0.1:9090", f"127.0.0.1:{store}").replace("../store/", "")
+        text = text.replace("storage:", "dashboard: { enabled: true },\n  storage:", 1)
+        path = os.path.join(folder, "tideover.json")
+        with open(path, "w") as file:
+            file.write(text)
+        self.start(
+            program, "serve", "--config", path, "--clock", f"http://127.0.0.1:{store}/clock"
+        )
+        wait_for(self.root + "/healthz")
+        self.key = subprocess.check_output(
+            [program, "keys", "add", "--kind", "admin", "--name", "Maria", "--config", path],
+            text=True, stderr=subprocess.DEVNULL,
+        ).strip()
+
+    def start(self, *command):
+        self.processes.append(
+            subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        )
+
+    def close(self):
+        for process in self.processes:
+            process.terminate()
+            process.wait(PATIENCE)
+
+
 def faults(browser, root, width):
     """Returns what is wrong with the page that is open."""
     found = []
@@ -227,6 +292,119 @@ def help_customer(browser, demo, page):
     return found
 
 
+def click(browser, label):
+    """Presses the button with a name, and waits for the page after it; false without one."""
+    browser.events = []
+    name = json.dumps(label)
+    found = browser.evaluate(
+        "(() => { const button = [...document.querySelectorAll('button')].find(b =>"
+        f" (b.ariaLabel ?? b.textContent) === {name}); button?.click(); return !!button }})()"
+    )
+    if not found:
+        return False
+    deadline = time.monotonic() + PATIENCE
+    while not any(e.get("method") == "Page.loadEventFired" for e in browser.events):
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"{label} leads to no page")
+        browser.events.append(browser.receive())
+    return True
+
+
+def play_stores(browser, root):
+    """Drives the simulated stores by the page's buttons; returns what is wrong."""
+    found = []
+    answers = "[...document.querySelectorAll('.halves .badge')].map(b => b.textContent).join()"
+    choose = "document.querySelector('select[name={}]').value = '{}'"
+    for label, choice, expected in [
+        ("Buy: anna", None, "trial,nothing bought,nothing bought,nothing bought"),
+        ("Buy: ben", None, "trial,nothing bought,trial,nothing bought"),
+        ("Payments fail: anna", None, None),
+        ("Leap", ("length", "1 w"), "grace,nothing bought,active,nothing bought"),
+        ("Payments recover: anna", None, "active,nothing bought,active,nothing bought"),
+        ("Refund: ben", None, None),
+        ("Step to the next event", None, None),
+    ]:
+        if choice:
+            browser.evaluate(choose.format(*choice))
+        if not click(browser, label):
+            found.append(f"there is no button {label}")
+        time.sleep(0.5)
+        shown = browser.evaluate(answers)
+        if expected and shown != expected:
+            found.append(f"after {label} the answers are {shown}, not {expected}")
+        found += faults(browser, root, 1440)
+    before = browser.evaluate("document.querySelector('#clock time').dateTime")
+    browser.evaluate(choose.format("speed", "86400"))
+    click(browser, "Play")
+    time.sleep(3)
+    if browser.evaluate("document.querySelector('#clock time').dateTime") == before:
+        found.append("the page does not follow the running clock")
+    browser.evaluate(choose.format("speed", "0"))
+    click(browser, "Play")
+    return found
+
+
+def shoot(browser, folder, name, width):
+    size = browser.call("Page.getLayoutMetrics")["cssContentSize"]
+    shot = browser.call(
+        "Page.captureScreenshot", captureBeyondViewport=True,
+        clip={"x": 0, "y": 0, "width": width, "height": min(size["height"], 4000), "scale": 1},
+    )
+    with open(os.path.join(folder, f"{name}.png"), "wb") as output:
+        output.write(base64.b64decode(shot["data"]))
+
+
+def set_view(browser, theme, width):
+    browser.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=width, height=900, deviceScaleFactor=1, mobile=False,
+    )
+    browser.call(
+        "Emulation.setEmulatedMedia",
+        features=[{"name": "prefers-color-scheme", "value": theme}],
+    )
+
+
+def visit_stores(browser, program, folder):
+    """Visits the pages that only a server with a file and simulated stores has."""
+    found = []
+    with tempfile.TemporaryDirectory() as place, contextlib.ExitStack() as stack:
+        stores = stack.enter_context(contextlib.closing(SimulatedStores(program, place)))
+        set_view(browser, "light", 1440)
+        browser.open(stores.root + "/dashboard/sign-in")
+        browser.evaluate(f"document.querySelector('[name=key]').value = {json.dumps(stores.key)}")
+        click(browser, browser.evaluate("document.querySelector('main button').textContent"))
+        app = "/dashboard/apps/cards"
+        browser.open(stores.root + f"{app}/sandbox")
+        found += play_stores(browser, stores.root)
+        customer = browser.evaluate("document.querySelector('.halves a').pathname")
+        browser.open(stores.root + customer)
+        lineage = browser.evaluate("document.querySelector('[name=purchase]').value")
+        pages = {
+            "sandbox": f"{app}/sandbox", "configuration": f"{app}/configuration",
+            "customer-purchases": customer,
+            "move": f"{customer}/move?purchase={lineage}&to=u_43&why=bought+under+another+id",
+        }
+        for theme in ["light", "dark"]:
+            for width in [360, 390, 1440, 2560]:
+                set_view(browser, theme, width)
+                for name, path in pages.items():
+                    browser.open(stores.root + path)
+                    found += [
+                        f"{name}-{theme}-{width}: {fault}"
+                        for fault in faults(browser, stores.root, width)
+                    ]
+                    if width in [390, 1440]:
+                        shoot(browser, folder, f"{name}-{theme}-{width}", width)
+        browser.open(stores.root + pages["move"])
+        if not click(browser, "Move the purchase"):
+            found.append("the move cannot be confirmed")
+        said = browser.evaluate("document.querySelector('[role=status]')?.textContent ?? ''")
+        if "was moved" not in said:
+            found.append("the page does not say that the purchase was moved")
+    return found
+
+
 def main():
     program, folder = sys.argv[1:3]
     failed = False
@@ -246,14 +424,7 @@ def main():
         pages["problem"] = "/dashboard/apps/none"
         for theme in ["light", "dark"]:
             for width in [390, 1440]:
-                browser.call(
-                    "Emulation.setDeviceMetricsOverride",
-                    width=width, height=900, deviceScaleFactor=1, mobile=False,
-                )
-                browser.call(
-                    "Emulation.setEmulatedMedia",
-                    features=[{"name": "prefers-color-scheme", "value": theme}],
-                )
+                set_view(browser, theme, width)
                 visits = dict(pages)
                 if theme == "light" and width == 1440:
                     for name, person in demo.people.items():
@@ -275,18 +446,13 @@ def main():
                         wrong = [w for w in wrong if "404" not in w]
                     if name == "customer-protagonist":
                         wrong += keys(browser)
-                    size = browser.call("Page.getLayoutMetrics")["cssContentSize"]
-                    shot = browser.call(
-                        "Page.captureScreenshot", captureBeyondViewport=True,
-                        clip={"x": 0, "y": 0, "width": width,
-                              "height": min(size["height"], 4000), "scale": 1},
-                    )
-                    file = os.path.join(folder, f"{name}-{theme}-{width}.png")
-                    with open(file, "wb") as output:
-                        output.write(base64.b64decode(shot["data"]))
+                    shoot(browser, folder, f"{name}-{theme}-{width}", width)
                     for fault in wrong:
                         failed = True
                         print(f"{name}-{theme}-{width}: {fault}", flush=True)
+        for fault in visit_stores(browser, program, folder):
+            failed = True
+            print(fault, flush=True)
     if failed:
         return 1
     print(f"dashboard-shots: every page is right; see {folder}")

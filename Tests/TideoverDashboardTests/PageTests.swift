@@ -228,6 +228,72 @@ import TideoverJSON
         return try Measures(of: place, recovery: report, churn: report, trials: report)
     }
 
+    private static func move(_ name: String) throws -> PlannedMove {
+        let explain: JSONValue = [
+            "entitlements": .object([name: ["decision": ["access": true]]])
+        ]
+        return PlannedMove(
+            purchase: name,
+            from: name,
+            to: name,
+            why: name,
+            isKnown: false,
+            explain: try json(explain)
+        )
+    }
+
+    private static func configuration(_ place: Place) throws -> Page {
+        let name = place.app
+        let answer: JSONValue = [
+            "isWhole": false,
+            "settings": [
+                [
+                    "path": .string(name), "value": .array([.string(name)]), "source": "file",
+                    "line": 3, "variable": .string(name),
+                ]
+            ],
+            "findings": [
+                [
+                    "check": .string(name), "subject": .string(name), "verdict": "warning",
+                    "detail": .string(name), "advice": .string(name),
+                ]
+            ],
+        ]
+        return ConfigurationPage.page(place, try ConfigurationView(try json(answer)))
+    }
+
+    private static func sandbox(_ place: Place, refused: String?) throws -> Page {
+        let name = place.app
+        let stores: JSONValue = [
+            "now": "2026-05-06T10:00:00Z", "speed": 60,
+            "customers": [
+                [
+                    "name": .string(name), "store": .string(name),
+                    "appAccountToken": .string(name), "state": .string(name),
+                    "until": "2026-06-01T10:00:00Z",
+                ]
+            ],
+        ]
+        let answer: JSONValue = [
+            "entitlements": .object([
+                name: [
+                    "state": "active", "reason": "paid", "rule": "in-term",
+                    "accessUntil": "2026-06-01T10:00:00Z",
+                ]
+            ])
+        ]
+        let outcome: JSONValue =
+            refused.map { ["fault": .string($0)] }
+            ?? ["moments": [["customer": .string(name), "did": .string(name)]]]
+        return SandboxPage.page(
+            place,
+            try SandboxView(json(stores), answers: [name: json(answer)]),
+            products: [name: [name]],
+            formToken: name,
+            outcome: SandboxOutcome(try json(outcome))
+        )
+    }
+
     /// Every page, with one text in each place that text from outside can have.
     private static func pages(_ name: String) throws -> [(name: String, page: Page)] {
         let place = Place(app: name, environment: "sandbox")
@@ -262,6 +328,11 @@ import TideoverJSON
                 "customer", CustomerPage.page(try customer(name), try actions(name))
             ),
             ("events", EventsPage.page(place, [try event(name)])),
+            ("move", MovePage.page(place, try move(name), formToken: name)),
+            ("configuration", try configuration(place)),
+            ("silent sandbox", SandboxPage.silent(place)),
+            ("sandbox", try sandbox(place, refused: nil)),
+            ("sandbox that refuses", try sandbox(place, refused: name)),
             (
                 "maintenance without a store",
                 MaintenancePage.page(

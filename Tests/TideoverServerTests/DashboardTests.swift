@@ -15,75 +15,6 @@ import TideoverStorage
     private static let signIn = "/dashboard/sign-in"
     private static let customer = "/dashboard/apps/cards/customers/\(TestServer.anna)"
 
-    /// A browser: it keeps the cookies that responses set.
-    private final class Browser {
-        let server: TestServer
-        var cookies: [String: String] = [:]
-        var headers: Headers = [:]
-        var peer: String?
-
-        init(_ server: TestServer) { self.server = server }
-
-        func send(
-            _ method: String,
-            _ target: String,
-            _ form: [(String, String)]? = nil,
-            _ more: Headers = [:]
-        ) async throws -> Response {
-            var headers = headers
-            for field in more.fields { headers[field.name] = field.value }
-            if !cookies.isEmpty {
-                headers["Cookie"] = cookies.map { "\($0)=\($1)" }.sorted().joined(separator: "; ")
-            }
-            let body = form.map { items in
-                items.map { "\($0.0)=\(PercentEncoding.encode($0.1))" }.joined(separator: "&")
-            }
-            if body != nil { headers["Content-Type"] = "application/x-www-form-urlencoded" }
-            let request = try #require(
-                Request(
-                    method: method,
-                    target: target,
-                    headers: headers,
-                    body: Array((body ?? "").utf8),
-                    peer: peer
-                )
-            )
-            let response = try await server.service.handler(request)
-            for line in response.headers.all("Set-Cookie") {
-                let pair = line.prefix { $0 != ";" }.split(
-                    separator: "=",
-                    maxSplits: 1,
-                    omittingEmptySubsequences: false
-                )
-                let isRemoved = line.contains("Max-Age=0")
-                cookies[String(pair[0])] = isRemoved ? nil : String(pair[1])
-            }
-            return response
-        }
-
-        func get(_ target: String) async throws -> Response { try await send("GET", target) }
-
-        /// Returns the form token of a page.
-        func token(on target: String) async throws -> String {
-            let page = try await text(target)
-            return String(try #require(page.firstMatch(of: /name="form_token" value="([^"]*)"/)).1)
-        }
-
-        func text(_ target: String) async throws -> String {
-            String(decoding: try await get(target).body, as: UTF8.self)
-        }
-
-        @discardableResult
-        func enter(_ key: String) async throws -> Response {
-            let token = try await token(on: DashboardTests.signIn)
-            return try await send(
-                "POST",
-                DashboardTests.signIn,
-                [("form_token", token), ("key", key)]
-            )
-        }
-    }
-
     private func key(_ server: TestServer, _ body: String) async throws -> (id: String, key: String)
     {
         let response = try await server.send("POST", "/v1/keys", body: Array(body.utf8))
@@ -92,10 +23,10 @@ import TideoverStorage
     }
 
     /// Returns a server with a purchase of Anna, and a browser that signed in with the admin key.
-    private func signedIn() async throws -> (TestServer, Browser) {
+    private func signedIn() async throws -> (TestServer, DashboardBrowser) {
         let server = try TestServer(dashboard: true)
         #expect(try await server.post(.purchase()).status == 200)
-        let browser = Browser(server)
+        let browser = DashboardBrowser(server)
         let response = try await browser.enter(TestServer.adminKey.text)
         #expect(response.status == 303)
         #expect(response.headers["Location"] == "/dashboard")
@@ -103,7 +34,7 @@ import TideoverStorage
     }
 
     /// Whether the browser can read a page that needs a session.
-    private func isSignedIn(_ browser: Browser) async throws -> Bool {
+    private func isSignedIn(_ browser: DashboardBrowser) async throws -> Bool {
         let response = try await browser.get("/dashboard")
         if response.status == 303 { #expect(response.headers["Location"] == Self.signIn) }
         return response.status == 200
@@ -115,6 +46,8 @@ import TideoverStorage
         customer + "?environment=sandbox&at=2026-05-02T10:00",
         customer + "?environment=sandbox&at=2026-05-02T10:00:00Z",
         customer + "?environment=sandbox&at=1777716000000", events,
+        "/dashboard/apps/cards/configuration?environment=sandbox",
+        customer + "/move?environment=sandbox&purchase=appStore:2000000000000001&to=u_2&why=x",
         "/dashboard/apps/cards/events/stream?environment=sandbox",
     ]
     private static let events = "/dashboard/apps/cards/events?environment=sandbox"
@@ -143,7 +76,7 @@ import TideoverStorage
 
     @Test func `every response has the security headers`() async throws {
         let (server, browser) = try await signedIn()
-        let stranger = Browser(server)
+        let stranger = DashboardBrowser(server)
         let others = [
             Self.signIn, "/dashboard/enter?token=x", "/dashboard/apps/none",
             customerOfNone, Self.customer + "?at=yesterday", "/dashboard/assets/none",
@@ -175,14 +108,14 @@ import TideoverStorage
         async throws
     {
         let server = try TestServer(dashboard: true)
-        let browser = Browser(server)
+        let browser = DashboardBrowser(server)
         let lines = try await browser.enter(TestServer.adminKey.text).headers.all("Set-Cookie")
         let line = try #require(lines.first { $0.hasPrefix(Self.session) })
         for part in ["; Path=/", "; HttpOnly", "; SameSite=Strict", "; Secure"] {
             #expect(line.contains(part), "\(part)")
         }
         #expect(!line.contains("Domain"))
-        let local = Browser(server)
+        let local = DashboardBrowser(server)
         local.headers = ["Host": "127.0.0.1:8080"]
         let plain = try await local.enter(TestServer.adminKey.text).headers.all("Set-Cookie")
         #expect(plain.contains { $0.hasPrefix("tideover-session=") && !$0.contains("Secure") })
@@ -203,7 +136,7 @@ import TideoverStorage
             (String(repeating: "x", count: 200), false),
         ]
         for (key, isAllowed) in table {
-            let browser = Browser(server)
+            let browser = DashboardBrowser(server)
             #expect(try await browser.enter(key).status == (isAllowed ? 303 : 403))
             #expect(try await isSignedIn(browser) == isAllowed)
         }
@@ -212,7 +145,7 @@ import TideoverStorage
 
     @Test func `a sign-in that another site sends is refused`() async throws {
         let server = try TestServer(dashboard: true)
-        let (own, other) = (Browser(server), Browser(server))
+        let (own, other) = (DashboardBrowser(server), DashboardBrowser(server))
         let token = try await own.token(on: Self.signIn)
         let foreign = try await other.token(on: Self.signIn)
         let key = ("key", TestServer.adminKey.text)
@@ -233,11 +166,11 @@ import TideoverStorage
 
     @Test func `a session never has a token that was known before`() async throws {
         let server = try TestServer(dashboard: true)
-        let victim = Browser(server)
+        let victim = DashboardBrowser(server)
         victim.cookies[Self.session] = "planted"
         try await victim.enter(TestServer.adminKey.text)
         #expect(victim.cookies[Self.session] != "planted")
-        let attacker = Browser(server)
+        let attacker = DashboardBrowser(server)
         attacker.cookies[Self.session] = "planted"
         #expect(try await !isSignedIn(attacker))
         let first = try #require(victim.cookies[Self.session])
@@ -253,7 +186,7 @@ import TideoverStorage
             clients: ClientLimits(refusalsPerMinute: 3),
             dashboard: true
         )
-        let browser = Browser(server)
+        let browser = DashboardBrowser(server)
         browser.peer = "203.0.113.9"
         for _ in 0..<3 {
             #expect(try await browser.enter(APIKey(.admin) { 9 }.text).status == 403)
@@ -262,7 +195,7 @@ import TideoverStorage
         #expect(refused.status == 429)
         #expect(refused.headers["Retry-After"] != nil)
         #expect(try await browser.get("/dashboard/enter?token=x").status == 429)
-        let other = Browser(server)
+        let other = DashboardBrowser(server)
         other.peer = "198.51.100.7"
         #expect(try await other.enter(TestServer.adminKey.text).status == 303)
         await server.close()
@@ -271,7 +204,7 @@ import TideoverStorage
     @Test func `a link signs in once`() async throws {
         let server = try TestServer(dashboard: true)
         let link = try #require(server.service.makeDashboardLink())
-        let (first, second) = (Browser(server), Browser(server))
+        let (first, second) = (DashboardBrowser(server), DashboardBrowser(server))
         #expect(try await first.get(link).status == 303)
         #expect(try await isSignedIn(first))
         #expect(try await second.get(link).status == 403)
@@ -300,7 +233,7 @@ import TideoverStorage
     @Test func `a revoked key ends its sessions`() async throws {
         let server = try TestServer(dashboard: true)
         let key = try await key(server, #"{"kind": "secret", "apps": ["cards"]}"#)
-        let browser = Browser(server)
+        let browser = DashboardBrowser(server)
         try await browser.enter(key.key)
         #expect(try await isSignedIn(browser))
         #expect(try await server.send("DELETE", "/v1/keys/\(key.id)").status == 200)
@@ -314,7 +247,7 @@ import TideoverStorage
             probes: Probes(uptime: { uptime.withLock { $0 } }),
             dashboard: true
         )
-        let browser = Browser(server)
+        let browser = DashboardBrowser(server)
         try await browser.enter(TestServer.adminKey.text)
         for _ in 0..<16 {
             #expect(try await isSignedIn(browser))
@@ -338,7 +271,7 @@ import TideoverStorage
             probes: Probes(uptime: { uptime.withLock { $0 } }),
             dashboard: true
         )
-        let browser = Browser(server)
+        let browser = DashboardBrowser(server)
         try await browser.enter(TestServer.adminKey.text)
         let stream = "/dashboard/apps/cards/events/stream?environment=sandbox"
         uptime.withLock { $0 += DashboardSessions.idle / 2 }
@@ -403,7 +336,7 @@ import TideoverStorage
         let server = try TestServer(dashboard: true)
         _ = try await server.post(.purchase())
         let key = try await key(server, #"{"kind": "secret", "apps": ["rehearsal"]}"#)
-        let browser = Browser(server)
+        let browser = DashboardBrowser(server)
         try await browser.enter(key.key)
         for path in Self.pages where path != "/dashboard" {
             #expect(try await browser.get(path).status == 404, "\(path)")
@@ -486,7 +419,7 @@ import TideoverStorage
 
     // MARK: Changes
 
-    private static let actions = ["refresh", "grant", "revoke", "alias"]
+    private static let actions = ["refresh", "grant", "revoke", "alias", "move"]
 
     private func grants(_ server: TestServer) async throws -> [JSONNode] {
         let path = "/v1/apps/cards/customers/\(TestServer.anna)/grants?environment=sandbox"
@@ -496,7 +429,7 @@ import TideoverStorage
 
     /// Sends a form of a customer's page with its token.
     private func act(
-        _ browser: Browser,
+        _ browser: DashboardBrowser,
         _ action: String,
         _ fields: [(String, String)] = []
     ) async throws -> Response {
@@ -518,7 +451,7 @@ import TideoverStorage
             server,
             #"{"kind": "secret", "apps": ["cards"], "name": "Support <b>"}"#
         )
-        let browser = Browser(server)
+        let browser = DashboardBrowser(server)
         try await browser.enter(key.key)
         let page = try await browser.text(Self.customer + "?environment=sandbox")
         let once = try #require(page.firstMatch(of: /name="once" value="([^"]*)"/)).1
@@ -551,6 +484,40 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a purchase moves after a confirmation, under the key's name`() async throws {
+        let server = try TestServer(dashboard: true)
+        _ = try await server.post(.purchase())
+        let key = try await key(
+            server,
+            #"{"kind": "secret", "apps": ["cards"], "name": "Support <b>"}"#
+        )
+        let browser = DashboardBrowser(server)
+        try await browser.enter(key.key)
+        let page = try await browser.text(Self.customer + "?environment=sandbox")
+        #expect(page.contains("action=\"\(Self.customer)/move?environment=sandbox\""))
+        let plan = "/move?environment=sandbox&purchase=appStore%3A2000000000000001"
+        let asks = try await browser.text(
+            Self.customer + plan + "&to=%3Cb%3Eu_2&why=other%20account"
+        )
+        #expect(asks.contains("Nothing is stored of <bdi>&lt;b&gt;u_2</bdi>"))
+        #expect(try await server.premium(TestServer.anna) == "active paid access")
+        let form = [("purchase", "appStore:2000000000000001"), ("to", "u_2"), ("why", "account")]
+        let moved = try await act(browser, "move", form)
+        #expect(moved.headers["Location"] == "\(Self.customer)?environment=sandbox&done=move")
+        let after = try await browser.text(Self.customer + "?environment=sandbox&done=move")
+        for text in ["The purchase was moved.", "operator moved", "Support &lt;b&gt;"] {
+            #expect(after.contains(text), "\(text)")
+        }
+        #expect(!after.contains("/move?"))
+        #expect(try await server.premium("u_2") == "active paid access")
+        #expect(try await server.premium(TestServer.anna).hasPrefix("never"))
+        // A page that shows a former owner moves nothing.
+        #expect(try await act(browser, "move", form).status == 303)
+        let stale = [("purchase", "appStore:2000000000000001"), ("to", "u_3"), ("why", "account")]
+        #expect(try await act(browser, "move", stale).status == 409)
+        await server.close()
+    }
+
     @Test func `an id is joined, and a refused change says why and changes nothing`() async throws {
         let (server, browser) = try await signedIn()
         let joined = try await act(browser, "alias", [("alias", "anonymous-1"), ("why", "same")])
@@ -575,12 +542,13 @@ import TideoverStorage
 
     @Test func `a form without the token of its session changes nothing`() async throws {
         let (server, browser) = try await signedIn()
-        let other = Browser(server)
+        let other = DashboardBrowser(server)
         try await other.enter(TestServer.adminKey.text)
         let own = try await browser.token(on: Self.customer)
         let foreign = try await other.token(on: Self.customer)
         let fields = [
             ("entitlement", "premium"), ("days", "7"), ("why", "x"), ("alias", "z"), ("grant", "g"),
+            ("purchase", "appStore:2000000000000001"), ("to", "u_2"),
         ]
         for action in Self.actions {
             let target = "\(Self.customer)/\(action)?environment=sandbox"
@@ -593,10 +561,12 @@ import TideoverStorage
                 let response = try await browser.send("POST", target, form, headers)
                 #expect(response.status == 403, "\(action)")
             }
-            let stranger = Browser(server)
+            let stranger = DashboardBrowser(server)
             let response = try await stranger.send("POST", target, fields)
             #expect(response.headers["Location"] == Self.signIn, "\(action)")
-            #expect(try await browser.get(target).status == 405, "\(action)")
+            // The page that confirms a move has the same address.
+            let status = action == "move" ? 400 : 405
+            #expect(try await browser.get(target).status == status, "\(action)")
         }
         #expect(try await grants(server).isEmpty)
         await server.close()
@@ -606,15 +576,17 @@ import TideoverStorage
         let server = try TestServer(dashboard: true)
         _ = try await server.post(.purchase())
         let key = try await key(server, #"{"kind": "viewer", "apps": ["cards"]}"#)
-        let browser = Browser(server)
+        let browser = DashboardBrowser(server)
         try await browser.enter(key.key)
         let page = try await browser.text(Self.customer + "?environment=sandbox")
         #expect(page.contains("premium"))
-        #expect(!page.contains("/grant?"))
+        #expect(!page.contains("/grant?") && !page.contains("/move?"))
+        let plan = "\(Self.customer)/move?purchase=x&to=u_2&why=x"
+        #expect(try await browser.get(plan).status == 403)
         for action in Self.actions {
             let fields = [
                 ("entitlement", "premium"), ("days", "7"), ("why", "x"), ("alias", "z"),
-                ("grant", "g"),
+                ("grant", "g"), ("purchase", "appStore:2000000000000001"), ("to", "u_2"),
             ]
             #expect(try await act(browser, action, fields).status == 403, "\(action)")
         }
@@ -670,7 +642,7 @@ import TideoverStorage
         let server = try TestServer(dashboard: true)
         _ = try await server.post(.purchase())
         let key = try await key(server, #"{"kind": "secret", "apps": ["rehearsal"]}"#)
-        let browser = Browser(server)
+        let browser = DashboardBrowser(server)
         try await browser.enter(key.key)
         let token = try await browser.token(on: "/dashboard")
         for action in Self.actions {
@@ -680,6 +652,7 @@ import TideoverStorage
                 [
                     ("form_token", token), ("entitlement", "premium"), ("days", "7"), ("why", "x"),
                     ("alias", "z"), ("grant", "g"), ("app", "rehearsal"),
+                    ("purchase", "appStore:2000000000000001"), ("to", "u_2"),
                 ]
             )
             #expect(response.status == 404, "\(action)")
@@ -691,7 +664,7 @@ import TideoverStorage
     @Test func `a one-time link acts under its own name`() async throws {
         let server = try TestServer(dashboard: true)
         _ = try await server.post(.purchase())
-        let browser = Browser(server)
+        let browser = DashboardBrowser(server)
         _ = try await browser.get(try #require(server.service.makeDashboardLink()))
         let form = [("entitlement", "premium"), ("days", "1"), ("why", "x"), ("once", "1")]
         #expect(try await act(browser, "grant", form).status == 303)

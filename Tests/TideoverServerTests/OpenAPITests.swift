@@ -146,6 +146,7 @@ import TideoverStorage
         case "aliases": Array(#"{"alias": "u_43"}"#.utf8)
         case "actions": Array(#"{"action": "extend", "days": 7, "why": "an outage"}"#.utf8)
         case "extensions": Array(#"{"product": "p", "days": 7, "why": "an outage"}"#.utf8)
+        case "move": Array(#"{"customer": "u_43", "why": "another account"}"#.utf8)
         case "revocation": Array(#"{"why": "a slip"}"#.utf8)
         case "reconcile":
             JSONValue.object([

@@ -397,3 +397,153 @@ struct OwnershipCalls {
         await server.close()
     }
 }
+
+/// Purchases that an operator moves to another customer.
+@Suite struct MoveTests {
+    private static let purchase = "purchases/2000000000000001/move"
+
+    private func move(
+        _ calls: OwnershipCalls,
+        to customer: String,
+        from: String? = nil
+    ) async throws -> (status: Int, answer: JSONValue) {
+        var body: JSONObject = ["customer": .string(customer), "why": "another account"]
+        body["from"] = from.map(JSONValue.string)
+        return try await calls.post(Self.purchase, body)
+    }
+
+    /// Returns the renewal at the end of the first period, with the token of the purchase.
+    private func renewal(_ calls: OwnershipCalls, token: String?) -> JSONObject {
+        var renewal = calls.transaction(token: token, signed: Message.end)
+        renewal["transactionId"] = "2000000000000002"
+        renewal["webOrderLineItemId"] = "900000002"
+        renewal["purchaseDate"] = Message.end.wire
+        renewal["expiresDate"] = (Message.end + .days(30)).wire
+        return renewal
+    }
+
+    @Test(arguments: [
+        Policy.Transfer.claim, .keep, .transferIfInactive, .transfer(coolDown: .zero),
+    ])
+    func `a moved purchase stays moved after a renewal and a device of its former owner`(
+        transfer: Policy.Transfer
+    ) async throws {
+        let server = try TestServer(policy: Policy(transfer: transfer))
+        let calls = OwnershipCalls(server: server)
+        let (anna, ben) = (TestServer.anna, TestServer.ben)
+        #expect(try await server.post(.purchase()).status == 200)
+        #expect(try await server.premium(anna) == "active paid access")
+        server.set(Message.start + .days(1))
+        let (status, answer) = try await move(calls, to: ben, from: anna)
+        #expect(status == 200)
+        #expect(answer["customer"]?.string == ben)
+        #expect(answer["customerKnown"] == false)
+        #expect(try await server.premium(ben) == "active paid access")
+        #expect(try await server.premium(anna) == "never unknown none")
+        server.set(Message.end + .seconds(5))
+        let renewal = renewal(calls, token: anna)
+        #expect(try await calls.present(anna, renewal) == "moved-by-operator")
+        #expect(
+            try await calls.present(anna, calls.transaction(token: anna)) == "moved-by-operator"
+        )
+        #expect(try await calls.present(ben, renewal) == "held")
+        #expect(try await server.premium(ben) == "active paid access")
+        #expect(try await server.premium(anna).contains("none"))
+        // The past stays as it was.
+        let before = Message.start + .hours(1)
+        #expect(try await calls.state(of: anna, at: before) == "active")
+        #expect(try await calls.state(of: ben, at: before) == "never")
+        await server.close()
+    }
+
+    @Test func `audit, explanation and events of both customers report the move`() async throws {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        let (anna, ben) = (TestServer.anna, TestServer.ben)
+        #expect(try await server.post(.purchase()).status == 200)
+        server.set(Message.start + .days(1))
+        #expect(try await move(calls, to: ben).status == 200)
+        for customer in [anna, ben] {
+            #expect(
+                try await calls.audit("customers/\(customer)/audit")
+                    == ["transferred \(ben) \(anna) operator"]
+            )
+        }
+        let line = try await calls.get("audit")["audit"]?.array?.last
+        #expect(line?["why"]?.string == "another account")
+        #expect(line?["by"]?.string == "admin key of the configuration")
+        let gained = try await calls.get("customers/\(ben)/explain")
+        let premium = gained["entitlements"]?["premium"]
+        #expect(
+            premium?["why"]?.array?.last?.string?.contains("operator moved the purchase") == true
+        )
+        let roles = (premium?["used"]?.array ?? []).flatMap { $0["roles"]?.array ?? [] }
+        #expect(roles.contains("owner"))
+        let lost = try await calls.get("customers/\(anna)/explain")["entitlements"]?["premium"]
+        #expect(lost?["why"]?.array?.last?.string?.contains("to another") == true)
+        let events = try await calls.get("events")["events"]?.array ?? []
+        let changes = events.filter { $0["type"]?.string == "entitlement_changed" }.suffix(2)
+        let changed = changes.map { event in
+            let access = event["data"]?["answer"]?["entitlements"]?["premium"]?["access"]?.bool
+            return "\(event["data"]?["customer"]?.string ?? "?") \(access.map(String.init) ?? "?")"
+        }
+        #expect(Set(changed) == ["\(anna) false", "\(ben) true"])
+        await server.close()
+    }
+
+    @Test func `a move is undone by another, and by the store's token for someone new`()
+        async throws
+    {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        let (anna, ben) = (TestServer.anna, TestServer.ben)
+        #expect(try await server.post(.purchase()).status == 200)
+        server.set(Message.start + .days(1))
+        _ = try await move(calls, to: ben)
+        server.set(Message.start + .days(2))
+        _ = try await move(calls, to: anna)
+        #expect(try await server.premium(anna) == "active paid access")
+        server.set(Message.start + .days(3))
+        _ = try await move(calls, to: ben)
+        server.set(Message.end + .seconds(5))
+        let carl = "3c9e7a52-5d1b-4a86-9f0e-2b7d4c1a8e63"
+        try await calls.present(carl, renewal(calls, token: carl))
+        #expect(try await server.premium(carl) == "active paid access")
+        #expect(try await server.premium(ben).contains("none"))
+        await server.close()
+    }
+
+    @Test func `an unclaimed purchase is given to a customer, once however often it is sent`()
+        async throws
+    {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        var message = Message.purchase()
+        message.transaction?["appAccountToken"] = nil
+        #expect(try await server.post(message).status == 200)
+        for _ in 0..<3 { #expect(try await move(calls, to: "u_1").status == 200) }
+        #expect(try await server.premium("u_1") == "active paid access")
+        #expect(try await calls.audit() == ["claimed u_1 - operator"])
+        await server.close()
+    }
+
+    @Test func `a move of an unknown purchase, or from another than its owner, is refused`()
+        async throws
+    {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        #expect(try await move(calls, to: "u_1").status == 404)
+        #expect(try await server.post(.purchase()).status == 200)
+        let (status, problem) = try await move(calls, to: "u_1", from: "u_2")
+        #expect(status == 409)
+        #expect(problem["reason"]?.string == "another-owner")
+        let bodies: [JSONObject] = [
+            [:], ["customer": "u_1"], ["customer": "", "why": "x"],
+            ["customer": "u_1", "why": "x", "reason": "y"],
+            ["customer": "u_1", "why": "x", "from": 1],
+        ]
+        for body in bodies { #expect(try await calls.post(Self.purchase, body).status == 400) }
+        #expect(try await server.premium(TestServer.anna) == "active paid access")
+        await server.close()
+    }
+}

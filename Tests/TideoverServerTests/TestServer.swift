@@ -57,6 +57,8 @@ final class TestServer: Sendable {
         webhooks: @Sendable (TestClock) -> WebhookSetup = { _ in WebhookSetup() },
         revocation: (list: RevocationList, checks: RevocationChecks)? = nil,
         dashboard: Bool = false,
+        effective: EffectiveConfiguration? = nil,
+        simulatedStores: [String: Handler] = [:],
         adoptsRules: Bool = false,
         storeSigner: @escaping TokenSigner = { _ in Array(repeating: 0, count: 64) },
         sleep: (@Sendable (TestClock) -> Sleep)? = nil
@@ -123,6 +125,8 @@ final class TestServer: Sendable {
             webhooks: webhooks(clock),
             revocation: revocation?.checks,
             dashboard: dashboard,
+            effective: effective,
+            simulatedStores: simulatedStores,
             sleep: sleep.map { $0(clock) } ?? realSleep
         )
     }

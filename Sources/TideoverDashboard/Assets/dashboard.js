@@ -97,7 +97,24 @@ function liveEvents() {
   });
 }
 
+/** Shows the simulated stores and their customers' answers again while the clock runs. */
+function runningStores() {
+  if (!document.querySelector("#clock .playing")) return;
+  const timer = setInterval(async () => {
+    const response = await fetch(location.href);
+    const text = await response.text();
+    const page = new DOMParser().parseFromString(text, "text/html");
+    const fresh = [...page.querySelectorAll("#clock .facts, .halves .facts")];
+    const shown = [...document.querySelectorAll("#clock .facts, .halves .facts")];
+    if (!response.ok || fresh.length !== shown.length) return location.reload();
+    if (!page.querySelector("#clock .playing")) clearInterval(timer);
+    localTimes(page);
+    shown.forEach((facts, place) => facts.replaceWith(fresh[place]));
+  }, 1000);
+}
+
 localTimes(document);
+runningStores();
 liveEvents();
 searchKey();
 timelineKeys();

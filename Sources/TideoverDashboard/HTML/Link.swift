@@ -42,6 +42,12 @@ package struct Place: Hashable, Sendable {
 
     var events: Link { Link(["apps", app, "events"], [("environment", environment)]) }
 
+    var configuration: Link {
+        Link(["apps", app, "configuration"], [("environment", environment)])
+    }
+
+    var sandbox: Link { Link(["apps", app, "sandbox"], [("environment", environment)]) }
+
     package func webhooks(after done: WebhookAction.Done? = nil) -> Link {
         Link(
             ["apps", app, "webhooks"],

@@ -8,6 +8,7 @@ package enum AppPage {
         _ measures: Measures,
         _ deadlines: Deadlines,
         isAdmin: Bool,
+        hasSandbox: Bool = false,
         unclaimed: [FoundPurchase],
         hasMore: Bool
     ) -> Page {
@@ -28,6 +29,9 @@ package enum AppPage {
                     .p,
                     [],
                     .tag(.a, [.href(place.events)], "Events"),
+                    " ",
+                    .tag(.a, [.href(place.configuration)], "Configuration"),
+                    hasSandbox ? [" ", .tag(.a, [.href(place.sandbox)], "Sandbox")] : .nothing,
                     isAdmin
                         ? [
                             " ", .tag(.a, [.href(place.webhooks())], "Webhooks"), " ",

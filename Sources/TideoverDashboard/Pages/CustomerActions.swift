@@ -10,10 +10,12 @@ package enum CustomerAction: String, Hashable, Sendable, CaseIterable {
     case revoke
     /// Adds another id of the customer.
     case alias
+    /// Gives a purchase to another customer.
+    case move
 
     /// The names of the fields of the forms.
     package enum Field: String, Sendable {
-        case entitlement, days, why, grant, alias
+        case entitlement, days, why, grant, alias, purchase, to
         /// Names a grant, so that a form that is sent twice gives it once.
         case once
     }
@@ -28,6 +30,7 @@ package enum CustomerAction: String, Hashable, Sendable, CaseIterable {
         case .grant: "Access was given."
         case .revoke: "The access given by hand was taken back."
         case .alias: "Both ids are now answered alike."
+        case .move: "The purchase was moved."
         }
     }
 
@@ -179,7 +182,7 @@ extension CustomerPage {
                 )
             ],
             [
-                hidden(.once, actions.once),
+                Self.hidden(.once, actions.once),
                 .tag(
                     .label,
                     [],
@@ -236,7 +239,7 @@ extension CustomerPage {
             "Take back",
             [],
             [
-                hidden(.grant, grant.id),
+                Self.hidden(.grant, grant.id),
                 field(.why, "Why", [.of(.maxlength, 500), .flag(.required)]),
             ]
         )
@@ -289,7 +292,7 @@ extension CustomerPage {
         ]
     }
 
-    private func field(
+    func field(
         _ name: CustomerAction.Field,
         _ label: String,
         _ attributes: [Attribute]
@@ -302,7 +305,11 @@ extension CustomerPage {
         )
     }
 
-    private func hidden(_ name: CustomerAction.Field, _ value: String) -> HTML {
-        .tag(.input, [.of(.type, "hidden"), .of(.name, name.rawValue), .of(.value, value)])
+    static func hidden(_ name: CustomerAction.Field, _ value: String) -> HTML {
+        hidden(name.rawValue, value)
+    }
+
+    static func hidden(_ name: String, _ value: String) -> HTML {
+        .tag(.input, [.of(.type, "hidden"), .of(.name, name), .of(.value, value)])
     }
 }

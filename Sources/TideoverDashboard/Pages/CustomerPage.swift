@@ -13,7 +13,8 @@ package struct CustomerPage {
             [
                 .tag(.h1, [], "Customer ", .name(view.customer)), page.notice(actions),
                 page.instant, .group(view.entitlements.map(page.answer)), page.forms(actions),
-                page.grants(actions), page.drift, page.ownership, page.audit(actions),
+                page.grants(actions), page.drift, page.ownership, page.moves(actions),
+                page.audit(actions),
             ]
         )
     }

@@ -185,7 +185,23 @@ struct OwnedPurchase: Hashable, Sendable {
     struct Owner: Hashable, Sendable {
         let customer: String
         let from: Instant?
+        let until: Instant?
         let why: String
+    }
+
+    /// Whether it is a purchase of a store, and not access given by hand.
+    var canMove: Bool { lineage.hasPrefix("appStore:") || lineage.hasPrefix("googlePlay:") }
+
+    /// Returns the owner at an instant: of the entries that cover it the one that began last.
+    func owner(at instant: Instant) -> String? {
+        var best: Owner?
+        for owner in owners {
+            let from = owner.from ?? .distantPast
+            guard from <= instant, owner.until.map({ instant < $0 }) ?? true else { continue }
+            if let found = best?.from, found > from { continue }
+            best = owner
+        }
+        return best?.customer
     }
 
     init(_ node: JSONNode) throws(UnexpectedAnswer) {
@@ -194,6 +210,7 @@ struct OwnedPurchase: Hashable, Sendable {
             Owner(
                 customer: try owner.needText("customer"),
                 from: owner.instant("from"),
+                until: owner.instant("until"),
                 why: try owner.needText("why")
             )
         }

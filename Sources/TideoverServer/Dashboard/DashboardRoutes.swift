@@ -22,8 +22,13 @@ extension Service {
         action(.grant) { try await $0.giveGrant($1) },
         action(.revoke) { try await $0.revokeGrant($1) },
         action(.alias) { try await $0.addAlias($1) },
+        page("/dashboard/apps/{app}/customers/{customer}/move") { try await $0.confirmMove() },
+        action(.move) { try await $0.movePurchase($1) },
         page("/dashboard/apps/{app}/maintenance") { try await $0.maintenance() },
         maintenanceAction(.backfill), maintenanceAction(.replay), maintenanceAction(.apply),
+        page("/dashboard/apps/{app}/configuration") { try await $0.configuration() },
+        page("/dashboard/apps/{app}/sandbox") { try await $0.sandbox() },
+        form("/dashboard/apps/{app}/sandbox") { try await $0.playSandbox($1) },
         webhookAction(.test), webhookAction(.disable), webhookAction(.enable),
         Route("GET", "/dashboard/sign-in", needs: .nothing) { service, call in
             try service.signIn(call).show()

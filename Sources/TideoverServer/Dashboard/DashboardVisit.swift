@@ -51,6 +51,7 @@ struct DashboardVisit: Sendable {
                     )
                 ),
                 isAdmin: person.grant.kind == .admin,
+                hasSandbox: service.simulatedStores[place.app] != nil,
                 unclaimed: try unclaimed.elements("purchases").map(FoundPurchase.init),
                 hasMore: unclaimed["more"]?.bool ?? false
             )
@@ -98,7 +99,7 @@ struct DashboardVisit: Sendable {
     }
 
     /// Whether the person's key permits changes at all; each route of the API checks again.
-    private var mayChange: Bool { person.grant.kind != .viewer }
+    var mayChange: Bool { person.grant.kind != .viewer }
 
     /// Finds customers and purchases; an exact id leads to its page.
     func search() async throws -> Response {
@@ -191,6 +192,13 @@ struct DashboardVisit: Sendable {
         )
     }
 
+    /// The effective configuration of an app, and of the server for an admin key.
+    func configuration() async throws -> Response {
+        let place = try place()
+        let answer = try await ask("/v1/apps/\(path(place.app))/configuration", [])
+        return respond(ConfigurationPage.page(place, try ConfigurationView(answer)))
+    }
+
     /// The backfills and replays of an app, for an admin key.
     func maintenance() async throws -> Response {
         let place = try place()
@@ -234,7 +242,7 @@ struct DashboardVisit: Sendable {
         return DashboardResponse.redirect(to: place.maintenance(after: action))
     }
 
-    private func respond(_ page: Page) -> Response {
+    func respond(_ page: Page) -> Response {
         DashboardResponse.page(page, for: reader)
     }
 
@@ -333,6 +341,49 @@ struct DashboardVisit: Sendable {
         return try done(.alias)
     }
 
+    /// Asks for confirmation of a move.
+    func confirmMove() async throws -> Response {
+        let place = try place()
+        guard mayChange else { throw Problem.keyNotAllowed([.secret, .admin]) }
+        let request = call.request
+        func value(_ field: CustomerAction.Field) -> String {
+            request.queryValue(field.rawValue) ?? ""
+        }
+        guard let target = CustomerID(value(.to)) else { throw Problem.badCustomer }
+        let root = "/v1/apps/\(path(place.app))/customers/\(path(target.text))"
+        let grants = try await ask("\(root)/grants", about: place)
+        let move = PlannedMove(
+            purchase: value(.purchase),
+            from: call["customer"],
+            to: target.text,
+            why: value(.why),
+            isKnown: grants["customerKnown"]?.bool == true || !grants.elements("grants").isEmpty,
+            explain: try await ask("\(root)/explain", about: place)
+        )
+        return respond(
+            MovePage.page(place, move, formToken: DashboardSessions.formToken(of: token))
+        )
+    }
+
+    func movePurchase(_ form: DashboardForm) async throws -> Response {
+        let place = try place()
+        let wish: JSONObject = [
+            "customer": .string(form[.to]), "from": .string(call["customer"]),
+            "why": .string(form[.why]),
+        ]
+        let purchase = path(form[.purchase])
+        _ = try await send(
+            Request(
+                method: "POST",
+                path: "/v1/apps/\(path(place.app))/purchases/\(purchase)/move",
+                query: [QueryItem(name: "environment", value: place.environment)],
+                body: JSONValue.object(wish).encoded(),
+                peer: call.request.peer
+            )
+        )
+        return try done(.move)
+    }
+
     /// Requests a change of the customer as the person, and returns the answer.
     private func change(
         _ what: String,
@@ -362,7 +413,7 @@ struct DashboardVisit: Sendable {
 
     /// Returns the app and environment of the request. An app that the person's key does not permit
     /// does not exist for the person.
-    private func place() throws -> Place {
+    func place() throws -> Place {
         let app = try app(call["app"])
         let asked = call.request.queryValue("environment").flatMap(Environment.init(rawValue:))
         let environment = asked.flatMap { app.environments.contains($0) ? $0 : nil }
@@ -372,7 +423,7 @@ struct DashboardVisit: Sendable {
         )
     }
 
-    private func app(_ id: String) throws(Problem) -> App {
+    func app(_ id: String) throws(Problem) -> App {
         guard person.grant.opens(app: id), let app = service.apps[id] else {
             throw .notFound
         }
@@ -391,9 +442,9 @@ struct DashboardVisit: Sendable {
         return instant
     }
 
-    private func path(_ segment: String) -> String { PercentEncoding.encode(segment) }
+    func path(_ segment: String) -> String { PercentEncoding.encode(segment) }
 
-    private func ask(
+    func ask(
         _ path: String,
         about place: Place,
         _ change: (inout [QueryItem]) -> Void = { _ in }

@@ -577,6 +577,73 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/apps/{app}/purchases/{purchase}/move": {
+              "post": {
+                "tags": ["customers"],
+                "operationId": "movePurchase",
+                "summary": "Give a purchase to another customer",
+                "description": "The customer owns the purchase from now on, whatever the policy says. Neither a renewal with a former owner's account token nor a former owner's device takes it back. Moving it to its owner changes nothing.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  {
+                    "name": "purchase", "in": "path", "required": true,
+                    "description": "A transaction id, an order number, a purchase token, or the purchase as `explain` and `lookup` name it",
+                    "schema": { "type": "string" }
+                  },
+                  { "$ref": "#/components/parameters/environment" }
+                ],
+                "requestBody": {
+                  "required": true,
+                  "content": {
+                    "application/json": {
+                      "schema": {
+                        "type": "object", "required": ["customer", "why"],
+                        "properties": {
+                          "customer": { "type": "string", "description": "The customer who gets it" },
+                          "from": {
+                            "type": "string",
+                            "description": "Its owner as known to the caller. Of another owner's purchase the move is refused"
+                          },
+                          "why": { "type": "string", "maxLength": 500 }
+                        }
+                      }
+                    }
+                  }
+                },
+                "responses": {
+                  "200": {
+                    "description": "The customer owns the purchase",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": {
+                        "schema": {
+                          "type": "object",
+                          "required": ["app", "environment", "purchase", "customer", "customerKnown"],
+                          "properties": {
+                            "app": { "type": "string" },
+                            "environment": { "$ref": "#/components/schemas/Environment" },
+                            "purchase": { "type": "string" },
+                            "customer": { "type": "string" },
+                            "customerKnown": {
+                              "type": "boolean",
+                              "description": "Whether anything else was stored under the id, which may be mistyped"
+                            }
+                          }
+                        }
+                      }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "409": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/apps/{app}/purchases/{purchase}/actions": {
               "post": {
                 "tags": ["store actions"],
@@ -1885,6 +1952,30 @@ enum OpenAPIDocument {
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" }
+                }
+              }
+            },
+            "/v1/apps/{app}/configuration": {
+              "get": {
+                "tags": ["watching"],
+                "operationId": "getConfiguration",
+                "summary": "The effective configuration with the source of each value",
+                "description": "The settings of the app and what `tideover doctor` finds about them, as far as it needs neither the machine nor a store. With an admin key also those of the server. Secrets are shown as the names of their files.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [{ "$ref": "#/components/parameters/app" }],
+                "responses": {
+                  "200": {
+                    "description": "Both lists are empty for a server without a configuration file",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/ShownConfiguration" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
                 }
               }
             },
@@ -4415,6 +4506,52 @@ enum OpenAPIDocument {
                   "email": { "type": ["string", "null"] }
                 }
               },
+              "ShownConfiguration": {
+                "type": "object",
+                "required": ["app", "fingerprint", "isWhole", "settings", "findings"],
+                "properties": {
+                  "app": { "type": "string" },
+                  "fingerprint": {
+                    "type": ["string", "null"],
+                    "description": "Equal on servers with the same settings; null without a file"
+                  },
+                  "isWhole": {
+                    "type": "boolean",
+                    "description": "Whether the settings of the server are included"
+                  },
+                  "settings": {
+                    "type": "array",
+                    "items": {
+                      "type": "object",
+                      "required": ["path", "value", "source", "line", "variable"],
+                      "properties": {
+                        "path": { "type": "string", "description": "Such as `apps[0].appStore.bundleId`" },
+                        "value": { "description": "A text, a number, a Boolean or a list of texts" },
+                        "source": { "type": "string", "enum": ["file", "variable", "default"] },
+                        "line": { "type": ["integer", "null"], "description": "The line in the file" },
+                        "variable": {
+                          "type": ["string", "null"],
+                          "description": "The environment variable that can set it"
+                        }
+                      }
+                    }
+                  },
+                  "findings": {
+                    "type": "array",
+                    "items": {
+                      "type": "object",
+                      "required": ["check", "subject", "verdict", "detail", "advice"],
+                      "properties": {
+                        "check": { "type": "string" },
+                        "subject": { "type": ["string", "null"] },
+                        "verdict": { "type": "string", "enum": ["ok", "warning", "problem"] },
+                        "detail": { "type": "string" },
+                        "advice": { "type": ["string", "null"], "description": "What to do" }
+                      }
+                    }
+                  }
+                }
+              },
               "Survey": {
                 "type": "object",
                 "required": ["app", "environment", "store", "terms", "failures", "failuresAfterOffers"],
@@ -5551,6 +5688,8 @@ enum OpenAPIDocument {
                       "/problems/grant-ended",
                       "/problems/bad-alias",
                       "/problems/alias-refused",
+                      "/problems/bad-move",
+                      "/problems/move-refused",
                       "/problems/store-did-not-answer",
                       "/problems/not-found",
                       "/problems/method-not-allowed",

@@ -748,6 +748,20 @@ extension ProblemType {
                 "See `reason`: `same-id`, `alias-of-another`, `has-aliases` or `too-many-aliases`."
         ),
         ProblemType(
+            "bad-move",
+            status: 400,
+            title: "Invalid move of a purchase.",
+            meaning: "The move of a purchase is malformed; `detail` says why.",
+            action: "Correct the body."
+        ),
+        ProblemType(
+            "move-refused",
+            status: 409,
+            title: "The purchase cannot be moved.",
+            meaning: "The purchase cannot be moved; `detail` says why.",
+            action: "See `reason`: `another-owner` or `relayed`."
+        ),
+        ProblemType(
             "store-did-not-answer",
             status: 503,
             title: "The store did not answer.",

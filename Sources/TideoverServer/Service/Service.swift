@@ -54,6 +54,10 @@ package struct Service: Sendable {
     let webhookSending: WebhookSending?
     /// The sessions of the dashboard; nil if it is not enabled.
     let dashboard: DashboardSessions?
+    /// The configuration with the source of each value; nil for a server without a file.
+    let effective: EffectiveConfiguration?
+    /// The control servers of the simulated stores of a rehearsal, by app; empty otherwise.
+    let simulatedStores: [String: Handler]
     /// The keys of RevenueCat's SDKs, of all apps.
     let sdkKeys: SDKKeyTable
     let sdkSightings: SDKSightings
@@ -83,6 +87,8 @@ package struct Service: Sendable {
     ///   - webhooks: The configured webhooks, and the connection to receivers.
     ///   - revocation: The list of revocations that the apps' trust reads, to be kept up to date.
     ///   - dashboard: Whether `/dashboard` is served.
+    ///   - effective: The configuration with the source of each value; nil without a file.
+    ///   - simulatedStores: The control servers of the simulated stores of a rehearsal, by app.
     ///   - sleep: Suspends a task for a duration.
     ///   - patience: The maximum wait for a store that throttles.
     ///   - random: A cryptographically secure source for new keys.
@@ -107,6 +113,8 @@ package struct Service: Sendable {
         webhooks: WebhookSetup = WebhookSetup(),
         revocation: RevocationChecks? = nil,
         dashboard: Bool = false,
+        effective: EffectiveConfiguration? = nil,
+        simulatedStores: [String: Handler] = [:],
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) },
         patience: Milliseconds = .minutes(5),
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
@@ -191,6 +199,8 @@ package struct Service: Sendable {
         )
         webhookSending = webhooks.sending
         self.dashboard = dashboard ? former?.dashboard ?? DashboardSessions(random: random) : nil
+        self.effective = effective
+        self.simulatedStores = simulatedStores
         sdkKeys = SDKKeyTable(apps)
         sdkSightings = former?.sdkSightings ?? SDKSightings(metrics: metrics, log: log)
         self.sleep = sleep
@@ -497,6 +507,11 @@ package struct Service: Sendable {
                 )
             ).respond(to: call.request)
         },
+        Route("POST", "/v1/apps/{app}/purchases/{purchase}/move", needs: .secret) {
+            service,
+            call in
+            try await service.moveRoute(call).respond(to: call.request, purchase: call["purchase"])
+        },
         // Actions that refund money require an admin key, which the route itself checks.
         Route("POST", "/v1/apps/{app}/purchases/{purchase}/actions", needs: .secret) {
             service,
@@ -508,6 +523,9 @@ package struct Service: Sendable {
         },
         Route("GET", "/v1/apps/{app}/extensions/{id}", needs: .admin) { service, call in
             try await service.storeActionsRoute(call).massExtension(call)
+        },
+        Route("GET", "/v1/apps/{app}/configuration", needs: .secret) { service, call in
+            try service.configurationRoute(call).respond()
         },
         Route("GET", "/v1/apps/{app}/arrivals", needs: .secret) { service, call in
             try ArrivalsRoute(
@@ -821,6 +839,35 @@ package struct Service: Sendable {
             storage: storage,
             clock: clock,
             random: random,
+            presenter: keys.withLock { $0.name(of: call.presented) }
+        )
+    }
+
+    /// The effective settings, with their sources; empty for a server without a file.
+    package var settings: [Configuration.Setting] { effective?.settings ?? [] }
+
+    private func configurationRoute(_ call: Call) throws -> ConfigurationRoute {
+        let app = try app(call["app"])
+        let objection = Need.admin.objection(
+            to: call.presented,
+            app: app.id,
+            isRehearsal: false,
+            writes: false
+        )
+        return ConfigurationRoute(
+            app: app,
+            effective: effective,
+            isWhole: objection == nil,
+            metrics: String(decoding: MetricsRoute(self).respond().body, as: UTF8.self),
+            now: clock()
+        )
+    }
+
+    private func moveRoute(_ call: Call) throws -> MoveRoute {
+        MoveRoute(
+            app: try app(call["app"]),
+            storage: storage,
+            clock: clock,
             presenter: keys.withLock { $0.name(of: call.presented) }
         )
     }

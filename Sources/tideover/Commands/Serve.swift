@@ -80,7 +80,7 @@ enum Serve {
         let log: Log = { line in
             output.message(String(decoding: line.json(at: SystemClock.now()), as: UTF8.self))
         }
-        let configuration = try load(path, arguments, log)
+        let (configuration, settings) = try load(path, arguments, log)
         let followed = try await follow(arguments[clock], configuration, path)
         let storage = try OpenStorage(configuration.storage)
         log(storage.check())
@@ -92,6 +92,7 @@ enum Serve {
             announcer: announcer
         )
         let localKey = APIKey(.admin) { .random(in: .min ... .max) }
+        let sandbox = try connect(followed, arguments[clock])
         let maker = ServiceMaker(
             path: path,
             storage: storage,
@@ -101,19 +102,22 @@ enum Serve {
             patience: followed == nil ? .minutes(5) : .zero,
             localKey: localKey,
             trustedProxies: configuration.server.trustedProxies,
-            log: log
+            log: log,
+            sandbox: sandbox
         )
         let reloader = Reloader(log: log) { former, adopting in
             if let adopting {
                 return try maker.make(adopting, succeeding: former, adoptsRules: true)
             }
-            let configuration = try load(path, arguments, log)
+            let (configuration, settings) = try load(path, arguments, log)
             if followed != nil { try requireSimulated(configuration, path) }
-            return try maker.make(configuration, succeeding: former)
+            return try maker.make(configuration, settings: settings, succeeding: former)
         }
         let live: LiveService
         do {
-            let served = try maker.make(configuration) { await reloader.reload() }
+            let served = try maker.make(configuration, settings: settings) {
+                await reloader.reload()
+            }
             live = LiveService(served.service)
         } catch {
             await storage.storage.close()
@@ -174,13 +178,13 @@ enum Serve {
         _ path: String,
         _ arguments: Arguments,
         _ log: Log
-    ) throws -> Configuration {
-        let configuration = try ConfigurationFile.loadWithSettings(path, arguments).configuration
+    ) throws -> (configuration: Configuration, settings: [Configuration.Setting]) {
+        let (configuration, settings) = try ConfigurationFile.loadWithSettings(path, arguments)
         try ConfigurationFile.requireClosedSecrets(of: configuration)
         for notice in configuration.notices {
             log(LogLine(.warning, "configuration", detail: notice))
         }
-        return configuration
+        return (configuration, settings)
     }
 
     /// Opens the socket for commands of the same user. Without it, they need the admin key.
@@ -259,6 +263,18 @@ enum Serve {
             return try await FollowedClock(at: url)
         } catch {
             throw CommandFailure(.unavailable, "no clock at \(url): \(error)")
+        }
+    }
+
+    private static func connect(
+        _ clock: FollowedClock?,
+        _ url: HTTPURL?
+    ) throws(CommandFailure) -> SandboxConnection? {
+        guard let clock, let url else { return nil }
+        do {
+            return try SandboxConnection(clock, at: url)
+        } catch {
+            throw CommandFailure(.unavailable, "no connection to \(url): \(error)")
         }
     }
 

@@ -89,7 +89,7 @@ final class FollowedClock: Sendable {
     }
 
     /// Reads the store's clock once. If a request states the time meanwhile, that is newer.
-    private func look() async throws(Failure) {
+    func look() async throws(Failure) {
         let statements = known.withLock { $0.statements }
         let found = try await Self.look(at: store, by: client)
         known.withLock { known in

@@ -18,12 +18,16 @@ struct ServiceMaker: Sendable {
     /// The proxies from the start, because the socket server cannot change them.
     let trustedProxies: TrustedProxies
     let log: Log
+    /// The stores of a rehearsal; nil for any other server.
+    var sandbox: SandboxConnection?
     /// The answers about revoked certificates, which outlive a reload.
     let revocations = RevocationList()
 
     /// Makes the service. With `adoptsRules`, catalogues and policies are the newest recorded ones.
+    /// Without `settings`, they are those of the former service.
     func make(
         _ configuration: Configuration,
+        settings: [Configuration.Setting]? = nil,
         succeeding former: Service? = nil,
         adoptsRules: Bool = false,
         reload: Reload? = nil
@@ -69,6 +73,11 @@ struct ServiceMaker: Sendable {
                 webhooks: webhooks,
                 revocation: revocation,
                 dashboard: configuration.isDashboardEnabled,
+                effective: EffectiveConfiguration(
+                    configuration,
+                    settings: settings ?? former?.settings ?? []
+                ),
+                simulatedStores: sandbox?.controls(configuration) ?? [:],
                 patience: patience
             )
             return ServedConfiguration(configuration: configuration, service: service)
