@@ -12,7 +12,7 @@ import TideoverServer
           storage: "sqlite:tideover.db",
           apps: [
             { id: "cards", environments: ["sandbox"],
-              appStore: { bundleId: "com.example.cards", issuerId: "i", keyId: "ABCDEFGHIJ",
+              appStore: { bundleId: "com.example.cards", issuerId: "57246542-96fe-1a63-e053-0824d011072a", keyId: "ABCDEFGHIJ",
                           privateKeyFile: "AuthKey.p8" },
               products: { "cards.pro": { entitlements: ["premium"] } } },
             { id: "rehearsal", environments: ["sandbox"],
@@ -21,7 +21,7 @@ import TideoverServer
         }
         """
 
-    private func server() throws -> TestServer {
+    private func makeServer() throws -> TestServer {
         let (configuration, settings) = try Configuration.loadWithSettings(
             file: "etc/tideover.json",
             text: Array(Self.text.utf8),
@@ -52,7 +52,7 @@ import TideoverServer
     }
 
     @Test func `an admin sees the app and the server, a secret key only its app`() async throws {
-        let server = try server()
+        let server = try makeServer()
         let whole = try await read(server, "cards")
         #expect(whole["isWhole"]?.bool == true)
         #expect(paths(whole).contains("apps[0].appStore.bundleId"))
@@ -77,7 +77,7 @@ import TideoverServer
     }
 
     @Test func `each value has its source, and a secret only the name of its file`() async throws {
-        let server = try server()
+        let server = try makeServer()
         let settings = try await read(server, "cards")["settings"]?.elements.map(\.self) ?? []
         func setting(_ path: String) -> JSONNode? { settings.first { $0["path"]?.string == path } }
         let key = setting("apps[0].appStore.privateKeyFile")
@@ -90,7 +90,7 @@ import TideoverServer
     }
 
     @Test func `the findings say what to do, on the page too`() async throws {
-        let server = try server()
+        let server = try makeServer()
         let findings = try await read(server, "cards")["findings"]?.elements.map(\.self) ?? []
         let products = findings.first { $0["check"]?.string == "products" }
         #expect(products?["verdict"]?.string == "warning")

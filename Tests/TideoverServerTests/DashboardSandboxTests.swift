@@ -50,7 +50,7 @@ import TideoverServer
         }
     }
 
-    private func server() throws -> TestServer {
+    private func makeServer() throws -> TestServer {
         try TestServer(dashboard: true, simulatedStores: ["rehearsal": control, "cards": control])
     }
 
@@ -65,7 +65,7 @@ import TideoverServer
     @Test func `each button sends one step to the stores, and the audit names the person`()
         async throws
     {
-        let server = try server()
+        let server = try makeServer()
         let browser = DashboardBrowser(server)
         try await browser.enter(TestServer.adminKey.text)
         let anna = [("customer", "anna <b>"), ("store", "appStore")]
@@ -106,7 +106,7 @@ import TideoverServer
     }
 
     @Test func `the page shows the stores beside the answers, and names stay text`() async throws {
-        let server = try server()
+        let server = try makeServer()
         let browser = DashboardBrowser(server)
         try await browser.enter(TestServer.adminKey.text)
         let page = try await browser.text(Self.page)
@@ -125,7 +125,7 @@ import TideoverServer
     @Test func `without a rehearsal the page does not exist`() async throws {
         // The first app also serves the sandbox, so that its stores are not only simulated.
         for (server, isRehearsal) in [
-            (try server(), true), (try TestServer(dashboard: true), false),
+            (try makeServer(), true), (try TestServer(dashboard: true), false),
         ] {
             let browser = DashboardBrowser(server)
             try await browser.enter(TestServer.adminKey.text)
@@ -135,14 +135,16 @@ import TideoverServer
             let form = [("form_token", token), ("do", "step")]
             #expect(try await browser.send("POST", cards, form).status == 404)
             #expect(try await browser.get(Self.page).status == (isRehearsal ? 200 : 404))
-            guard !isRehearsal else { continue }
-            #expect(try await browser.send("POST", Self.page, form).status == 404)
+            if !isRehearsal {
+                #expect(try await browser.send("POST", Self.page, form).status == 404)
+            }
+            await server.close()
         }
         #expect(steps.withLock { $0 }.isEmpty)
     }
 
     @Test func `forms of other sites, other apps and viewers do nothing`() async throws {
-        let server = try server()
+        let server = try makeServer()
         let browser = DashboardBrowser(server)
         try await browser.enter(TestServer.adminKey.text)
         let token = try await browser.token(on: "/dashboard")
