@@ -1,6 +1,7 @@
 import Testing
 import TideoverHTTP
 import TideoverJSON
+import TideoverServer
 
 /// A browser: it keeps the cookies that responses set.
 final class DashboardBrowser {
