@@ -477,15 +477,15 @@ struct OwnershipCalls {
         #expect(
             premium?["why"]?.array?.last?.string?.contains("operator moved the purchase") == true
         )
-        let roles = (premium?["used"]?.array ?? []).flatMap { $0["roles"]?.array ?? [] }
+        let roles = (premium?["used"]?.array ?? []).flatMap { $0["as"]?.array ?? [] }
         #expect(roles.contains("owner"))
         let lost = try await calls.get("customers/\(anna)/explain")["entitlements"]?["premium"]
         #expect(lost?["why"]?.array?.last?.string?.contains("to another") == true)
         let events = try await calls.get("events")["events"]?.array ?? []
-        let changes = events.filter { $0["type"]?.string == "entitlement_changed" }.suffix(2)
+        let changes = events.filter { $0["kind"]?.string == "entitlement_changed" }.suffix(2)
         let changed = changes.map { event in
-            let access = event["data"]?["answer"]?["entitlements"]?["premium"]?["access"]?.bool
-            return "\(event["data"]?["customer"]?.string ?? "?") \(access.map(String.init) ?? "?")"
+            let access = event["data"]?["answer"]?["premium"]?["access"]?.bool
+            return "\(event["customer"]?.string ?? "?") \(access.map(String.init) ?? "?")"
         }
         #expect(Set(changed) == ["\(anna) false", "\(ben) true"])
         await server.close()
