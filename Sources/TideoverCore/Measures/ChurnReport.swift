@@ -81,8 +81,7 @@ extension ChurnReport.Row {
 extension LineageTimeline {
     /// Returns the customer's paid subscription at an instant; nil if there is none.
     fileprivate func subscribed(at instant: Instant) -> MeasuredPlace? {
-        guard let step = steps.step(at: instant), step.phase.isSubscribed,
-            step.standing.reason != .trial, step.term?.term.plan == .autoRenewable
+        guard let step = steps.step(at: instant), step.subscription?.isSubscribed == true
         else { return nil }
         return MeasuredPlace(
             productId: step.standing.productId,

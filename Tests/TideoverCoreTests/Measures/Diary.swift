@@ -3,8 +3,16 @@ import TideoverCore
 /// A production subscription's life in whole days from 1 January 2026.
 struct Diary {
     static let monthly = "cards.pro.monthly"
+    static let yearly = "cards.pro.yearly"
+    static let weekly = "cards.pro.weekly"
     static let catalogue = Catalogue(products: [
-        monthly: Product(entitlements: ["premium"], period: Period(iso8601: "P1M"))
+        monthly: Product(entitlements: ["premium"], period: Period(iso8601: "P1M")),
+        yearly: Product(
+            entitlements: ["premium"],
+            period: Period(iso8601: "P1Y"),
+            price: Money(milliunits: 60_000, currency: "EUR")
+        ),
+        weekly: Product(entitlements: ["premium"], period: Period(iso8601: "P1W")),
     ])
 
     let lineage: Lineage
@@ -31,15 +39,18 @@ struct Diary {
         heard: Int64? = nil,
         rank: Rank = .store,
         trial: Bool = false,
-        bought: Bool? = nil
+        bought: Bool? = nil,
+        product: String = monthly,
+        offer: Offer? = nil,
+        price: Money? = Money(milliunits: 9990, currency: "USD")
     ) -> Diary {
         let term = Term(
             transactionId: "\(lineage.id)-\(from)",
-            productId: Self.monthly,
+            productId: product,
             start: Self.day(from),
             end: Self.day(until),
-            offer: trial ? Offer(kind: .introductory, discount: .freeTrial) : nil,
-            price: Money(milliunits: 9990, currency: "USD"),
+            offer: trial ? Offer(kind: .introductory, discount: .freeTrial) : offer,
+            price: price,
             origin: bought ?? facts.isEmpty ? .purchase : .renewal,
             storefront: "USA"
         )

@@ -1,0 +1,76 @@
+/// The price of a subscription and the period that it pays for.
+struct MonthlyPrice: Hashable, Sendable {
+    let price: Money
+    let length: Length
+
+    /// The length of a period, in 4,380ths of a year: a month has 365, a day 12. So a year has 12
+    /// months or 365 days, and both are whole numbers.
+    struct Length: Hashable, Sendable {
+        let parts: Int64
+
+        /// Nil for a period without a length.
+        init?(_ period: Period) {
+            let months = period.years.multipliedSaturated(by: 12).addingSaturated(period.months)
+            let days = period.weeks.multipliedSaturated(by: 7).addingSaturated(period.days)
+            parts = months.multipliedSaturated(by: Self.month)
+                .addingSaturated(days.multipliedSaturated(by: 12))
+            guard (1...Self.longest).contains(parts) else { return nil }
+        }
+
+        fileprivate static let month: Int64 = 365
+        /// A century; keeps the arithmetic of `MonthlySum` in range.
+        private static let longest: Int64 = 438_000
+    }
+
+    /// Returns the price that a term was sold for, or the catalogue's if the store stated none. Nil
+    /// if the price or its period is unknown.
+    init?(of term: TermRecord, in catalogue: Catalogue) {
+        let product = catalogue[term.term.productId]
+        let listed = term.term.offer == nil ? product?.price : nil
+        guard let price = term.term.price ?? listed,
+            let length = term.term.pricedPeriod(product).flatMap(Length.init)
+        else { return nil }
+        self.price = price
+        self.length = length
+    }
+}
+
+extension Term {
+    /// The period that the price pays for. A commitment is paid by the month, and an offer paid up
+    /// front has a period of its own.
+    fileprivate func pricedPeriod(_ product: Product?) -> Period? {
+        if commitment != nil || billing == .monthly { return Period(months: 1) }
+        switch offer?.discount {
+        case .payUpFront, .oneTime: return offer?.period
+        case .freeTrial, .payAsYouGo, .unrecognised, nil: return product?.period
+        }
+    }
+}
+
+/// The recurring revenue of a month from many subscriptions of one currency.
+///
+/// The prices of each length are summed before they are divided, so nothing is lost for single
+/// subscriptions: three of 79.99 a year make 19.9975 a month.
+struct MonthlySum: Hashable, Sendable {
+    private var prices: [MonthlyPrice.Length: Int64] = [:]
+
+    mutating func add(_ milliunits: Int64, each length: MonthlyPrice.Length) {
+        prices[length] = (prices[length] ?? 0).addingSaturated(milliunits)
+    }
+
+    /// The sum in thousandths of the currency's unit; a half is rounded up.
+    var milliunits: Int64 {
+        var whole: Int64 = 0
+        var rest: Int64 = 0
+        for (length, sum) in prices {
+            let yearly = sum.multipliedSaturated(by: MonthlyPrice.Length.month)
+            let (quotient, remainder) = yearly.quotientAndRemainder(dividingBy: length.parts)
+            whole = whole.addingSaturated(quotient)
+            // Rounded up, so that parts that make exactly a half together do not fall below it.
+            rest += remainder * Self.fraction / length.parts + 1
+        }
+        return whole.addingSaturated((rest + Self.fraction / 2) / Self.fraction)
+    }
+
+    private static let fraction: Int64 = 1_000_000_000
+}
