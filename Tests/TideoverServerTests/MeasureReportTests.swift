@@ -270,7 +270,7 @@ import TideoverTestProcesses
 /// The same figures at the command line.
 @Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
 struct MeasureReportProgramTests {
-    private let configuration = """
+    static let configuration = """
         {
           storage: "sqlite:tideover.db",
           apps: [{
@@ -294,7 +294,7 @@ struct MeasureReportProgramTests {
 
     private func run(_ server: TestServer, _ arguments: String...) throws -> String {
         let file = server.folder.appending(path: "tideover.json")
-        try Data(configuration.utf8).write(to: file)
+        try Data(Self.configuration.utf8).write(to: file)
         let ended = try Executable.run(
             ["report"] + arguments + ["--config", file.path, "--to", "2026-07-11T10:00:00Z"]
         )

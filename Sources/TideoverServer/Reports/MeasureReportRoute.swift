@@ -129,19 +129,38 @@ struct PurchaseWalk {
     }
 
     /// Returns every billing issue. That of a customer who returned through another purchase is
-    /// recovered. A purchase without a customer is judged by itself.
-    func issues() throws -> [BillingIssue] {
+    /// recovered. A purchase without a customer is judged by itself. `body` receives the timeline
+    /// of each purchase.
+    ///
+    /// Only the customers with an issue are read again with all their purchases.
+    func issues(_ body: (LineageTimeline) -> Void = { _ in }) throws -> [BillingIssue] {
         var issues: [BillingIssue] = []
+        var concerned: Set<CustomerID> = []
+        let all = LineageRecordStream(app.id, environment, in: storage, read)
+        for lineageRecord in all {
+            let timeline = timeline(of: lineageRecord)
+            body(timeline)
+            guard !timeline.issues.isEmpty else { continue }
+            if lineageRecord.owners.isEmpty { issues += timeline.issues }
+            concerned.formUnion(lineageRecord.owners.map(\.customer))
+        }
+        try all.check()
+        return issues + (try self.issues(of: concerned))
+    }
+
+    /// Returns the issues of customers, each customer once under whatever id.
+    private func issues(of customers: Set<CustomerID>) throws -> [BillingIssue] {
+        var issues: [BillingIssue] = []
+        var done: Set<CustomerID> = []
         let projector = Projector(app: app)
-        try eachCustomer { key in
-            let lineages = try storage.knownLineages(of: key, now: until)
+        for customer in customers {
+            try read.goOn()
+            var lineages = try knownLineages(of: customer)
+            let primary = lineages.identity.primary
+            guard done.insert(primary).inserted else { continue }
+            if primary != customer { lineages = try knownLineages(of: primary) }
             issues += CustomerTimeline(projector.record(of: lineages), until: until).issues
         }
-        let unowned = LineageRecordStream(app.id, environment, in: storage, read)
-        for lineageRecord in unowned where lineageRecord.owners.isEmpty {
-            issues += timeline(of: lineageRecord).issues
-        }
-        try unowned.check()
         return issues
     }
 
@@ -163,6 +182,11 @@ struct PurchaseWalk {
                 ExperimentReport(of: $1, in: $0, asOf: until)
             }
         )
+    }
+
+    private func knownLineages(of customer: CustomerID) throws -> CustomerLineages {
+        let key = CustomerKey(app: app.id, environment: environment, customer: customer)
+        return try storage.knownLineages(of: key, now: until)
     }
 
     /// Returns a report over the timelines of all purchases, which are read as it asks for them.
@@ -387,7 +411,7 @@ extension RecoveryReport.Horizon {
 }
 
 extension RecoveryReport.Sum {
-    fileprivate func write(to writer: inout JSONWriter) {
+    func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.field("currency", currency)
             writer.field("atRisk", atRisk)

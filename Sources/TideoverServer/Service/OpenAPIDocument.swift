@@ -2272,6 +2272,61 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/reports/portfolio": {
+              "get": {
+                "tags": ["reports"],
+                "operationId": "getPortfolioReport",
+                "summary": "Subscriptions by state, their revenue, and the money of failed renewals",
+                "description": "Counts the customers' own renewing subscriptions. Sums are in thousandths of the currency. `money` is that of the recovery report in the same range. All facts are read, page by page, so the time grows with their number.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  {
+                    "name": "app", "in": "query",
+                    "description": "One app instead of all that the key allows",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "from", "in": "query",
+                    "description": "The start of the range, instead of 30 days before its end",
+                    "schema": { "$ref": "#/components/schemas/Instant" }
+                  },
+                  {
+                    "name": "to", "in": "query",
+                    "description": "Up to this time, instead of now",
+                    "schema": { "$ref": "#/components/schemas/Instant" }
+                  },
+                  {
+                    "name": "each", "in": "query",
+                    "description": "Also count at the start of the range and of each of these in it (UTC, weeks from Monday), at most 400",
+                    "schema": { "type": "string", "enum": ["day", "week", "month"] }
+                  },
+                  {
+                    "name": "currency", "in": "query",
+                    "description": "Also express sums in this currency, with `rates`",
+                    "schema": { "type": "string", "pattern": "^[A-Z]{3}$" }
+                  },
+                  {
+                    "name": "rates", "in": "query",
+                    "description": "What one unit of each other currency is worth: `USD:0.92,JPY:0.0061`, with up to six decimals",
+                    "schema": { "type": "string" }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "A row for each environment of each app, and the total of each environment",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/PortfolioReport" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/apps/{app}/policy/try": {
               "post": {
                 "tags": ["reports"],
@@ -3953,6 +4008,148 @@ enum OpenAPIDocument {
                   "returned": { "type": "integer" },
                   "unconfirmed": { "type": "integer" },
                   "churn": { "$ref": "#/components/schemas/MeasuredShare" }
+                }
+              },
+              "PortfolioReport": {
+                "type": "object",
+                "required": ["asOf", "from", "to", "each", "conversion", "rows", "totals"],
+                "properties": {
+                  "asOf": { "$ref": "#/components/schemas/Instant" },
+                  "from": { "$ref": "#/components/schemas/Instant" },
+                  "to": { "$ref": "#/components/schemas/Instant" },
+                  "each": {
+                    "oneOf": [{ "type": "string", "enum": ["day", "week", "month"] }, { "type": "null" }]
+                  },
+                  "conversion": {
+                    "description": "The rates that `converted` uses, as they were sent; null without `currency`",
+                    "oneOf": [
+                      {
+                        "type": "object",
+                        "required": ["currency", "rates"],
+                        "properties": {
+                          "currency": { "type": "string" },
+                          "rates": {
+                            "type": "array",
+                            "items": {
+                              "type": "object",
+                              "required": ["currency", "rate"],
+                              "properties": {
+                                "currency": { "type": "string" },
+                                "rate": { "type": "string" }
+                              }
+                            }
+                          }
+                        }
+                      },
+                      { "type": "null" }
+                    ]
+                  },
+                  "rows": { "type": "array", "items": { "$ref": "#/components/schemas/PortfolioRow" } },
+                  "totals": {
+                    "type": "array",
+                    "description": "The sums of the rows of each environment",
+                    "items": { "$ref": "#/components/schemas/PortfolioTotal" }
+                  }
+                }
+              },
+              "PortfolioRow": {
+                "type": "object",
+                "required": ["app", "environment", "subscribers", "subscriptions", "revenue", "withoutPrice", "issues", "money", "issuesWithoutPrice", "converted", "history"],
+                "properties": {
+                  "app": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "subscribers": { "type": "integer", "description": "Trials and paid subscriptions that have not ended" },
+                  "subscriptions": { "$ref": "#/components/schemas/SubscriptionCounts" },
+                  "revenue": { "type": "array", "items": { "$ref": "#/components/schemas/RevenueSum" } },
+                  "withoutPrice": { "type": "integer", "description": "Subscriptions in no sum, because their price or period is unknown" },
+                  "issues": { "type": "integer", "description": "Renewals that failed in the range" },
+                  "money": { "type": "array", "items": { "$ref": "#/components/schemas/RecoverySum" } },
+                  "issuesWithoutPrice": { "type": "integer" },
+                  "converted": {
+                    "oneOf": [{ "$ref": "#/components/schemas/ConvertedSums" }, { "type": "null" }]
+                  },
+                  "history": {
+                    "type": "array",
+                    "description": "With `each`, the same counts at earlier instants, as known now; oldest first, and `to` last",
+                    "items": {
+                      "type": "object",
+                      "required": ["at", "subscribers", "subscriptions", "revenue", "withoutPrice"],
+                      "properties": {
+                  "at": { "$ref": "#/components/schemas/Instant" },
+                  "subscribers": { "type": "integer", "description": "Trials and paid subscriptions that have not ended" },
+                  "subscriptions": { "$ref": "#/components/schemas/SubscriptionCounts" },
+                  "revenue": { "type": "array", "items": { "$ref": "#/components/schemas/RevenueSum" } },
+                  "withoutPrice": { "type": "integer", "description": "Subscriptions in no sum, because their price or period is unknown" }
+                      }
+                    }
+                  }
+                }
+              },
+              "PortfolioTotal": {
+                "type": "object",
+                "required": ["environment", "apps", "subscribers", "subscriptions", "revenue", "withoutPrice", "issues", "money", "issuesWithoutPrice", "converted"],
+                "properties": {
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "apps": { "type": "integer" },
+                  "subscribers": { "type": "integer", "description": "Trials and paid subscriptions that have not ended" },
+                  "subscriptions": { "$ref": "#/components/schemas/SubscriptionCounts" },
+                  "revenue": { "type": "array", "items": { "$ref": "#/components/schemas/RevenueSum" } },
+                  "withoutPrice": { "type": "integer", "description": "Subscriptions in no sum, because their price or period is unknown" },
+                  "issues": { "type": "integer", "description": "Renewals that failed in the range" },
+                  "money": { "type": "array", "items": { "$ref": "#/components/schemas/RecoverySum" } },
+                  "issuesWithoutPrice": { "type": "integer" },
+                  "converted": {
+                    "oneOf": [{ "$ref": "#/components/schemas/ConvertedSums" }, { "type": "null" }]
+                  }
+                }
+              },
+              "SubscriptionCounts": {
+                "type": "object",
+                "required": ["trial", "trialCancelled", "active", "cancelled", "grace", "hold", "paused", "expired", "unconfirmed"],
+                "properties": {
+                  "trial": { "type": "integer", "description": "A free trial that renews" },
+                  "trialCancelled": { "type": "integer", "description": "A free trial with renewal switched off" },
+                  "active": { "type": "integer", "description": "Paid and running" },
+                  "cancelled": { "type": "integer", "description": "Paid and running, with renewal switched off" },
+                  "grace": { "type": "integer", "description": "A payment failed; access is kept" },
+                  "hold": { "type": "integer", "description": "A payment failed; access is suspended" },
+                  "paused": { "type": "integer", "description": "The customer has paused it" },
+                  "expired": { "type": "integer", "description": "Ended for any reason" },
+                  "unconfirmed": { "type": "integer", "description": "No store confirmed a renewal or an end" }
+                }
+              },
+              "RevenueSum": {
+                "type": "object",
+                "description": "The prices of one month, in thousandths of the currency",
+                "required": ["currency", "mrr", "active", "cancelled", "grace", "hold"],
+                "properties": {
+                  "currency": { "type": "string" },
+                  "mrr": { "type": "integer", "description": "`active` and `cancelled` together" },
+                  "active": { "type": "integer" },
+                  "cancelled": { "type": "integer" },
+                  "grace": { "type": "integer" },
+                  "hold": { "type": "integer" }
+                }
+              },
+              "ConvertedSums": {
+                "type": "object",
+                "description": "The sums of `revenue` and `money`, converted with the rates and added",
+                "required": ["mrr", "active", "cancelled", "grace", "hold", "atRisk", "recovered", "lost", "open", "leftOut"],
+                "properties": {
+                  "mrr": { "type": "integer" },
+                  "active": { "type": "integer" },
+                  "cancelled": { "type": "integer" },
+                  "grace": { "type": "integer" },
+                  "hold": { "type": "integer" },
+                  "atRisk": { "type": "integer" },
+                  "recovered": { "type": "integer" },
+                  "lost": { "type": "integer" },
+                  "open": { "type": "integer" },
+                  "leftOut": {
+                    "type": "array",
+                    "description": "Currencies without a rate, which are in no converted sum",
+                    "items": { "type": "string" }
+                  }
                 }
               },
               "DeadlineReport": {
@@ -5710,6 +5907,7 @@ enum OpenAPIDocument {
                       "/problems/environment-not-served",
                       "/problems/bad-instant",
                       "/problems/bad-dimension",
+                      "/problems/bad-report-parameter",
                       "/problems/bad-deadline-kind",
                       "/problems/bad-policy",
                       "/problems/bad-knowledge",

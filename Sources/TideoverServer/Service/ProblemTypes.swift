@@ -906,6 +906,13 @@ extension ProblemType {
             action: "Send a list of product, store and country, separated by commas."
         ),
         ProblemType(
+            "bad-report-parameter",
+            status: 400,
+            title: "Invalid report parameter.",
+            meaning: "`each`, `currency` or `rates` of the portfolio report is not valid.",
+            action: "Send what `detail` describes."
+        ),
+        ProblemType(
             "bad-deadline-kind",
             status: 400,
             title: "Unknown kind of deadline.",

@@ -587,6 +587,14 @@ package struct Service: Sendable {
         Route("GET", "/v1/reports/experiments", needs: .secret) { service, call in
             try await service.measureReport(call, MeasureReportRoute.experiments)
         },
+        Route("GET", "/v1/reports/portfolio", needs: .secret) { service, call in
+            try await PortfolioReportRoute(
+                apps: service.reportedApps(call),
+                storage: service.storage,
+                clock: service.clock,
+                longReads: service.longReads
+            ).respond(to: call.request)
+        },
         Route("POST", "/v1/apps/{app}/policy/try", needs: .secret) { service, call in
             try await PolicyTrialRoute(
                 app: service.app(call["app"]),

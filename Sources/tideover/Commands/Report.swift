@@ -27,6 +27,10 @@ enum Report {
                 "tideover report recovery",
                 "how many failed renewals recovered, how soon, and their value"
             ),
+            Example(
+                "tideover report portfolio",
+                "subscriptions by state in all apps, their revenue, and money at risk"
+            ),
             Example("tideover report deadlines", "what must happen by when"),
             Example(
                 "tideover report shadow",
@@ -35,7 +39,7 @@ enum Report {
         ],
         subcommands: [
             arrival, ReportMeasures.churn, ReportDeadlines.command, drift, lockouts,
-            ReportMeasures.recovery,
+            ReportPortfolio.command, ReportMeasures.recovery,
             ReportShadow.command, ReportMeasures.trials,
             ReportExperiments.command,
         ]
