@@ -112,12 +112,16 @@ import TideoverTestProcesses
         return row["deadlines"]?.array ?? []
     }
 
+    private func purchases(_ deadlines: [JSONValue]) -> [JSONValue] {
+        deadlines.filter { $0["purchase"]?.string != nil }
+    }
+
     @Test func `the ends of grace and hold are listed with their customers, soonest first`()
         async throws
     {
         let server = try await Self.lives()
         // The first paid in grace; the second has been on hold since the end.
-        let late = try await deadlines(server)
+        let late = purchases(try await deadlines(server))
         #expect(late.map { $0["kind"]?.string } == ["holdEnd"])
         let hold = try #require(late.first)
         #expect(hold["customer"]?.string == "00000000-0000-4000-8000-000000000002")
@@ -127,13 +131,37 @@ import TideoverTestProcesses
         #expect(end > Message.end + .days(40) && end <= Message.end + .days(61))
         // On the next day both payments were open.
         server.set(Message.end + .days(1))
-        let early = try await deadlines(server)
+        let early = purchases(try await deadlines(server))
         #expect(early.map { $0["kind"]?.string } == ["graceEnd", "holdEnd"])
         #expect(early.first?["at"]?.string == (Message.end + .days(16)).rfc3339)
         #expect(try await deadlines(server, "&kind=graceEnd").count == 1)
         #expect(try await deadlines(server, "&kind=consumption").isEmpty)
         let wrong = try await server.get("/v1/reports/deadlines?kind=tomorrow")
         #expect(wrong.status == 400)
+        await server.close()
+    }
+
+    @Test func `a certificate that is known to end has a deadline`() async throws {
+        let list = RevocationList()
+        let revocable = try RevocableStore(responder: "http://ocsp.example/")
+        let server = try TestServer(
+            store: revocable.store,
+            revocation: (list, RevocationChecks(list: list) { _, _, _ in .failure("none") })
+        )
+        server.set(Message.start)
+        let before = try await deadlines(server)
+        #expect(before.map { $0["kind"]?.string } == ["rootCertificate"])
+        #expect(before.first?["at"]?.string == "2040-01-01T00:00:00.000Z")
+        #expect(before.first?["certificate"]?.string == "test")
+        #expect(try await server.post(.purchase()).status == 200)
+        let after = try await deadlines(server, "&kind=signingCertificate")
+        let names = after.compactMap { $0["certificate"]?.string?.split(separator: " ").first }
+        #expect(Set(names) == ["leaf", "intermediate"])
+        #expect(after.allSatisfy { $0["at"]?.string == "2040-01-01T00:00:00.000Z" })
+        #expect(try await deadlines(server, "&kind=revocationAnswer").isEmpty)
+        // After its last instant it is no deadline any more.
+        server.set("2040-01-02")
+        #expect(try await deadlines(server, "&kind=rootCertificate").isEmpty)
         await server.close()
     }
 

@@ -64,7 +64,8 @@ package enum AppPage {
                 Parts.table(
                     "What must happen by when, soonest first",
                     [
-                        .init(title: "By"), .init(title: "Customer"), .init(title: "Product"),
+                        .init(title: "By"), .init(title: "Customer"),
+                        .init(title: "Product or certificate"),
                         .init(title: "What happens then"),
                     ],
                     deadlines.soonest.map { deadline in
@@ -72,7 +73,8 @@ package enum AppPage {
                             Shown.time(deadline.at),
                             deadline.customer.map {
                                 .tag(.a, [.href(place.customer($0))], .name($0))
-                            } ?? "none", deadline.product.map(HTML.name) ?? "none",
+                            } ?? "none",
+                            (deadline.product ?? deadline.certificate).map(HTML.name) ?? "none",
                             .name(deadline.sentence),
                         ]
                     }

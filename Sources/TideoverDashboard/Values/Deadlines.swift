@@ -12,6 +12,7 @@ package struct Deadlines: Hashable, Sendable {
         let at: Instant
         let customer: String?
         let product: String?
+        let certificate: String?
         let sentence: String
     }
 
@@ -32,6 +33,7 @@ package struct Deadlines: Hashable, Sendable {
                         at: try node.needInstant("at"),
                         customer: node.text("customer"),
                         product: node.text("product"),
+                        certificate: node.text("certificate"),
                         sentence: try node.needText("sentence")
                     )
                 )

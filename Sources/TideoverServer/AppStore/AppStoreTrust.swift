@@ -63,6 +63,17 @@ package struct AppStoreTrust: Sendable {
         return authorities
     }
 
+    /// The roots of signed data and of receipts, with what they certify.
+    var trustedRoots: [TrustAnchor: Authority] {
+        authorities.merging(receiptAuthorities) { first, _ in first }
+    }
+
+    /// The certificates that signed data and are still remembered; none unless revocation is
+    /// checked.
+    var rememberedCertificates: [RevocationTable.Entry] {
+        revocations?.withTable { $0.all } ?? []
+    }
+
     /// Whether a root of receipts is configured; receipts are rejected without one.
     package var readsReceipts: Bool { !receiptAuthorities.isEmpty }
 

@@ -129,6 +129,9 @@ struct RevocationTable {
         )
     }
 
+    /// Every certificate that signed data and is still remembered.
+    var all: [Entry] { Array(entries.values) }
+
     /// Returns the number of certificates in each state.
     func counts(at now: Instant) -> [State: Int] {
         entries.values.reduce(into: [:]) { $0[$1.state(at: now), default: 0] += 1 }

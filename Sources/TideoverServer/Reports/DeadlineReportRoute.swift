@@ -25,6 +25,7 @@ struct DeadlineReportRoute {
         try await writer.report(of: apps, at: now) { app, environment in
             let waiting = consumption[app.id, environment]?.waiting ?? []
             let history = try backfillers.first(app.id, environment)?.historyEnd()
+            let certificates = app.appStore?.certificateEnds(in: environment) ?? []
             let all = try await longReads.read(of: app.id) { read in
                 var deadlines = DeadlineList(app, environment, at: now)
                 try storage.eachLineageRecord(app: app.id, environment: environment) { record in
@@ -33,6 +34,7 @@ struct DeadlineReportRoute {
                 }
                 for request in waiting { deadlines.add(request) }
                 if let history { deadlines.add(historyEnd: history) }
+                for end in certificates { deadlines.add(end) }
                 return deadlines.all
             }
             let found = all.filter { kinds.contains($0.kind) }
@@ -75,6 +77,13 @@ struct ReportedDeadline: Hashable, Sendable {
         case consumption
         /// The App Store's history of notifications no longer reaches back to the last walk.
         case notificationHistory
+        /// A root certificate that is built in or configured ends.
+        case rootCertificate
+        /// A certificate that signed data of the App Store ends.
+        case signingCertificate
+        /// The last answer about a certificate's revocation is no longer current. Only while the
+        /// responder does not answer.
+        case revocationAnswer
 
         var sentence: String {
             switch self {
@@ -85,6 +94,12 @@ struct ReportedDeadline: Hashable, Sendable {
                 "The App Store decides about a refund without consumption information."
             case .notificationHistory:
                 "The App Store forgets notifications that were missed, unless a backfill succeeds."
+            case .rootCertificate:
+                "Data that is signed later under this root is rejected."
+            case .signingCertificate:
+                "The App Store signs with another certificate; this one is rejected."
+            case .revocationAnswer:
+                "The certificate counts as unchecked, unless the responder answers again."
             }
         }
     }
@@ -94,6 +109,7 @@ struct ReportedDeadline: Hashable, Sendable {
     var customer: CustomerID?
     var purchase: Lineage?
     var product: String?
+    var certificate: String?
 
     func writeFields(to writer: inout JSONWriter) {
         writer.field("kind", kind.rawValue)
@@ -101,6 +117,7 @@ struct ReportedDeadline: Hashable, Sendable {
         writer.field("customer", customer?.text)
         writer.field("purchase", purchase?.key)
         writer.field("product", product)
+        writer.field("certificate", certificate)
         writer.field("sentence", kind.sentence)
     }
 }
@@ -119,8 +136,8 @@ struct DeadlineList {
     /// Soonest first.
     var all: [ReportedDeadline] {
         found.filter { $0.at > now }.sorted {
-            ($0.at, $0.kind.rawValue, $0.purchase?.key ?? "")
-                < ($1.at, $1.kind.rawValue, $1.purchase?.key ?? "")
+            ($0.at, $0.kind.rawValue, $0.purchase?.key ?? $0.certificate ?? "")
+                < ($1.at, $1.kind.rawValue, $1.purchase?.key ?? $1.certificate ?? "")
         }
     }
 
@@ -163,6 +180,16 @@ struct DeadlineList {
 
     mutating func add(historyEnd: Instant) {
         add(.notificationHistory, at: historyEnd, nil, nil, nil)
+    }
+
+    mutating func add(_ end: CertificateEnd) {
+        let kind: ReportedDeadline.Kind =
+            switch end.subject {
+            case .root: .rootCertificate
+            case .signing: .signingCertificate
+            case .revocationAnswer: .revocationAnswer
+            }
+        found.append(ReportedDeadline(kind: kind, at: end.at, certificate: end.certificate))
     }
 
     private mutating func add(

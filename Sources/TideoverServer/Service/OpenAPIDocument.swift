@@ -2239,7 +2239,7 @@ enum OpenAPIDocument {
                 "tags": ["reports"],
                 "operationId": "getDeadlineReport",
                 "summary": "What must happen by when",
-                "description": "Ends of grace and hold, acknowledgements that Google Play waits for, requests for consumption information of the App Store, and the end of the App Store's history of notifications; soonest first. All facts are read, page by page, so the time grows with their number.",
+                "description": "Ends of grace and hold, acknowledgements that Google Play waits for, requests for consumption information of the App Store, the end of the App Store's history of notifications, and the ends of certificates; soonest first. All facts are read, page by page, so the time grows with their number.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   {
@@ -2252,7 +2252,11 @@ enum OpenAPIDocument {
                     "description": "One kind instead of all",
                     "schema": {
                       "type": "string",
-                      "enum": ["graceEnd", "holdEnd", "acknowledgement", "consumption", "notificationHistory"]
+                      "enum": [
+                        "graceEnd", "holdEnd", "acknowledgement", "consumption",
+                        "notificationHistory", "rootCertificate", "signingCertificate",
+                        "revocationAnswer"
+                      ]
                     }
                   }
                 ],
@@ -4170,19 +4174,21 @@ enum OpenAPIDocument {
                           "description": "Soonest first; the first 500",
                           "items": {
                             "type": "object",
-                            "required": ["kind", "at", "customer", "purchase", "product", "sentence"],
+                            "required": ["kind", "at", "customer", "purchase", "product", "certificate", "sentence"],
                             "properties": {
                               "kind": {
                                 "type": "string",
                                 "enum": [
                                   "graceEnd", "holdEnd", "acknowledgement", "consumption",
-                                  "notificationHistory"
+                                  "notificationHistory", "rootCertificate", "signingCertificate",
+                                  "revocationAnswer"
                                 ]
                               },
                               "at": { "$ref": "#/components/schemas/Instant" },
                               "customer": { "type": ["string", "null"] },
                               "purchase": { "type": ["string", "null"] },
                               "product": { "type": ["string", "null"] },
+                              "certificate": { "type": ["string", "null"] },
                               "sentence": { "type": "string", "description": "What happens then" }
                             }
                           }

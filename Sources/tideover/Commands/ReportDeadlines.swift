@@ -9,7 +9,8 @@ enum ReportDeadlines {
     private static let kind = Parameter.option(
         "--kind",
         "KIND",
-        "graceEnd, holdEnd, acknowledgement, consumption or notificationHistory"
+        "graceEnd, holdEnd, acknowledgement, consumption, notificationHistory, "
+            + "rootCertificate, signingCertificate or revocationAnswer"
     )
 
     static let command = Command(
@@ -28,8 +29,9 @@ enum ReportDeadlines {
         ],
         notes: [
             "Lists the ends of grace and hold, the acknowledgements that Google Play waits for, the "
-                + "App Store's requests for consumption information, and when its history of "
-                + "notifications no longer reaches back to the last backfill.",
+                + "App Store's requests for consumption information, when its history of "
+                + "notifications no longer reaches back to the last backfill, and the ends of the "
+                + "certificates that its data is verified with.",
             AdminClient.note,
         ],
         run: { arguments, output in
@@ -38,7 +40,7 @@ enum ReportDeadlines {
         }
     )
 
-    private static let members = ["at", "kind", "customer", "purchase", "product"]
+    private static let members = ["at", "kind", "customer", "purchase", "product", "certificate"]
 
     private static func deadlines(_ report: JSONValue) -> [(row: JSONValue, deadline: JSONValue)] {
         (report["rows"]?.array ?? []).flatMap { row in
