@@ -47,6 +47,31 @@ import TideoverJSON
         )
     }
 
+    private static func portfolio(_ name: String) throws -> Portfolio {
+        let counts: JSONValue = [
+            "trial": 1, "trialCancelled": 0, "active": 3, "cancelled": 1, "grace": 0, "hold": 0,
+            "paused": 0, "expired": 2, "unconfirmed": 0,
+        ]
+        let row: JSONValue = [
+            "app": .string(name), "environment": "sandbox", "subscribers": 5,
+            "subscriptions": counts,
+            "revenue": [
+                [
+                    "currency": .string(name), "mrr": 39_960, "active": 29_970,
+                    "cancelled": 9_990, "grace": 0, "hold": 0,
+                ]
+            ],
+            "money": [
+                [
+                    "currency": .string(name), "atRisk": 980_000, "recovered": 0,
+                    "lost": 980_000, "open": 0,
+                ]
+            ],
+            "history": [["subscribers": 4], ["subscribers": 5]],
+        ]
+        return try Portfolio(json(["rows": [row]]))
+    }
+
     private static func purchase(_ name: String) throws -> FoundPurchase {
         try FoundPurchase(
             json([
@@ -301,7 +326,7 @@ import TideoverJSON
         return [
             ("sign-in", SignInPage.page(formToken: name, problem: name)),
             ("problem", ProblemPage.page(title: name, detail: name)),
-            ("portfolio", PortfolioPage.page(try reports(name))),
+            ("portfolio", PortfolioPage.page(try reports(name), try portfolio(name))),
             (
                 "app",
                 AppPage.page(
@@ -478,10 +503,36 @@ import TideoverJSON
     }
 
     @Test func `a number keeps the spelling of the report`() throws {
-        let document = text(PortfolioPage.page(try Self.reports("cards")), Self.reader("plain"))
+        let document = text(
+            PortfolioPage.page(try Self.reports("cards"), try Self.portfolio("cards")),
+            Self.reader("plain")
+        )
         #expect(document.contains("<data value=\"1.5\" title=\"1.5 minutes\">1.5 min</data>"))
         #expect(document.contains("<data value=\"null\">none</data>"))
         #expect(document.contains("<data value=\"0.5\">50 %</data>"))
+    }
+
+    @Test func `the portfolio draws what its table counts, and links to it`() throws {
+        let document = text(
+            PortfolioPage.page(try Self.reports("cards"), try Self.portfolio("cards")),
+            Self.reader("plain")
+        )
+        let app = "/dashboard/apps/cards?environment=sandbox"
+        // A bar of 528 units for five: three active, one cancelled, one trial.
+        for part in [
+            #"<rect class="active" x="190" y="1" width="317""#,
+            #"<rect class="cancelled" x="507" y="1" width="105""#,
+            #"<rect class="trial" x="612" y="1" width="106""#,
+            ##"<a href="\(app)#trials"><data value="1">1</data></a>"##,
+            ##"<a href="\(app)#recovery"><data value="980000" title="980000 thousandths">"##,
+            #"aria-label="Subscribers by day, from 4 to 5""#,
+            #"<path class="curve" d="M2 7L118 3""#,
+            #"<data value="39960" title="39960 thousandths">39.96</data>"#,
+        ] {
+            let expected = part.replacing(#"\(app)"#, with: app)
+            #expect(document.contains(expected), "\(expected)")
+        }
+        #expect(!document.contains(#"<rect class="grace""#))
     }
 
     @Test func `an answer without a needed member is an error, not an empty page`() throws {

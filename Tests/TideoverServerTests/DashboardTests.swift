@@ -385,6 +385,27 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `the portfolio has the numbers of its report at the same instant`() async throws {
+        let (server, browser) = try await signedIn()
+        for instant in [Message.start + .days(3), Message.end + .days(40)] {
+            server.set(instant)
+            let page = try await browser.text("/dashboard")
+            let shown = Set(page.matches(of: /<data value="([^"]*)"/).map { String($0.1) })
+            let answer = try await server.get("/v1/reports/portfolio?each=day")
+            let rows = try JSONDocument(answer.body).root["rows"]?.elements.map(\.self) ?? []
+            let row = try #require(rows.first { $0["environment"]?.string == "sandbox" })
+            let counts = try #require(row["subscriptions"]).members.map { $0.value }
+            let sums = ["revenue", "money"].flatMap { row[$0]?.elements.map(\.self) ?? [] }
+            let names: Set = ["mrr", "grace", "hold", "atRisk", "recovered", "lost", "open"]
+            let numbers =
+                counts.map { String(decoding: $0.source, as: UTF8.self) }
+                + sums.flatMap { self.numbers(in: $0, named: names) }
+            #expect(numbers.count >= 9)
+            for number in numbers { #expect(shown.contains(number), "\(instant.rfc3339)") }
+        }
+        await server.close()
+    }
+
     /// Returns the numbers with these names, as the report writes them.
     private func numbers(in node: JSONNode, named names: Set<String>) -> [String] {
         // Time to heal of the arrival report is not on a page.

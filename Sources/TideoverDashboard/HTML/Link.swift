@@ -16,6 +16,8 @@ package struct Link: Hashable, Sendable {
 
     private init(fragment: String) { text = "#" + fragment }
 
+    fileprivate init(_ page: Link, fragment: String) { text = page.text + "#" + fragment }
+
     /// The content of the same page.
     static let main = Link(fragment: "main")
     package static let portfolio = Link()
@@ -36,6 +38,9 @@ package struct Place: Hashable, Sendable {
     }
 
     package var link: Link { Link(["apps", app], [("environment", environment)]) }
+
+    /// A card of the app's page.
+    func card(_ id: String) -> Link { Link(link, fragment: id) }
 
     /// The search, without its query.
     var search: Link { Link(["apps", app, "search"]) }

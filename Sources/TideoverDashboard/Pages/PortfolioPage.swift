@@ -2,13 +2,16 @@
 package enum PortfolioPage {
     static let title = "All apps"
 
-    package static func page(_ reports: Reports) -> Page {
+    package static func page(_ reports: Reports, _ portfolio: Portfolio) -> Page {
         Page(
             title,
             [
                 .tag(.h1, [], .text(title)),
                 reports.places.isEmpty
                     ? Parts.quiet("Your key permits no app of this server.")
+                    : PortfolioCards(portfolio: portfolio).all,
+                reports.places.isEmpty
+                    ? .nothing
                     : Parts.card("Access and differences", "apps", [table(reports)]),
                 reports.arrivals.isEmpty
                     ? .nothing : Parts.card("Arrival of changes", "arrival", [arrivals(reports)]),

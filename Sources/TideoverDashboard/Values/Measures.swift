@@ -103,15 +103,17 @@ struct RecoveryRow: Hashable, Sendable {
         curves = try ["all", "fromGrace", "fromHold"].map { id throws(UnexpectedAnswer) in
             try Curve(id, row)
         }
-        money = try row.list("money").map { sum throws(UnexpectedAnswer) in
-            Sum(
-                currency: try sum.needText("currency"),
-                atRisk: try sum.figure("atRisk"),
-                recovered: try sum.figure("recovered"),
-                lost: try sum.figure("lost"),
-                open: try sum.figure("open")
-            )
-        }
+        money = try row.list("money").map { sum throws(UnexpectedAnswer) in try Sum(sum) }
+    }
+}
+
+extension RecoveryRow.Sum {
+    init(_ sum: JSONNode) throws(UnexpectedAnswer) {
+        currency = try sum.needText("currency")
+        atRisk = try sum.figure("atRisk")
+        recovered = try sum.figure("recovered")
+        lost = try sum.figure("lost")
+        open = try sum.figure("open")
     }
 }
 

@@ -30,7 +30,13 @@ struct DashboardVisit: Sendable {
     // MARK: Pages
 
     func portfolio() async throws -> Response {
-        respond(PortfolioPage.page(try await reports(of: nil)))
+        let portfolio = try await ask(
+            "/v1/reports/portfolio",
+            [QueryItem(name: "each", value: "day")]
+        )
+        return respond(
+            PortfolioPage.page(try await reports(of: nil), try Portfolio(portfolio))
+        )
     }
 
     func app() async throws -> Response {
