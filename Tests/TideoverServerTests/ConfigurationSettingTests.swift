@@ -208,7 +208,8 @@ import TideoverServer
         #expect(
             secret == [
                 "admin.key", "AuthKey.p8", "play.json", "rc.txt", "rc-secret.txt", "rc-key.txt",
-                "sdk-key.pem", "pass-key.pem", "whsec.txt", "old-whsec.txt", "whsk.txt", "hook-auth.txt",
+                "sdk-key.pem", "pass-key.pem", "whsec.txt", "old-whsec.txt", "whsk.txt",
+                "hook-auth.txt",
             ]
         )
     }
