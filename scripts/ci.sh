@@ -172,8 +172,8 @@ sanitized_tests() {
         skipped+='|^TideoverServerTests[.][A-Za-z]*ProgramTests'
         # Requests one after the other, and functions of values; the coverage run has them.
         skipped+='|^TideoverServerTests[.](Arrival|Configuration|Conformance|Dashboard|DeadlineProperty'
-        skipped+='|Doctor|Drift|Every|Explain|Export|Import|Inspect|Measure|OpenAPI|Ownership'
-        skipped+='|PlayPollerTrouble|PolicyVersion|Problem|Receipt|Rehearsal|Replay|RevenueCat|SDK'
+        skipped+='|Doctor|Drift|Every|Explain|Export|Import|Inspect|Measure|MessagePlan|Move|OpenAPI|Ownership'
+        skipped+='|PlayPollerTrouble|PolicyVersion|Portfolio|Problem|Receipt|Rehearsal|Replay|RevenueCat|SDK'
         skipped+='|Shadow|StoreTrial)[A-Za-z]*Tests'
         skipped+='|^TideoverServerTests[.]Play(Acknowledgement|Arrival|Drift|Ending|Ingest|Lookup'
         skipped+='|Preflight|Reconcile|Trial|UnpaidHold|VoidedNotice|WithoutAccount)Tests'
