@@ -182,6 +182,15 @@ def wait_for(url):
             time.sleep(0.2)
 
 
+def wait_for_files(folder, *names):
+    """Waits for the keys of the simulated stores, which are written after they listen."""
+    deadline = time.monotonic() + PATIENCE
+    while not all(os.path.exists(os.path.join(folder, name)) for name in names):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"the simulated stores did not write all of {names}")
+        time.sleep(0.1)
+
+
 class SimulatedStores:
     """Simulated stores, and a server that follows their clock, with a key to sign in."""
 
@@ -195,6 +204,7 @@ class SimulatedStores:
             "--listen", f"127.0.0.1:{store}", "--target", self.root, "--authority", folder,
         )
         wait_for(f"http://127.0.0.1:{store}/clock")
+        wait_for_files(folder, "root.der", "AuthKey_REHEARSAL1.p8", "service-account.json")
         with open(os.path.join(root, "Examples/rehearsed.json5")) as file:
             text = file.read()
         text = text.replace("127.0.0.1:8080", f"127.0.0.1:{server}")

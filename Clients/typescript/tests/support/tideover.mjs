@@ -155,7 +155,8 @@ export class World {
     const { credentials = true } = scenario.googlePlay ?? {};
     const account = { push, ...this.googlePlay, ...(credentials ? { serviceAccountFile: file("service-account.json") } : {}) };
     const consumption = scenario.customersConsent ? { consumption: { customersConsent: true } } : {};
-    const policy = { prompts: lengths(scenario.prompts) };
+    const { plan, ...prompts } = scenario.prompts ?? {};
+    const policy = { prompts: lengths(prompts), ...(plan ? { plan } : {}) };
     return {
       server: { listen: "127.0.0.1:0" },
       storage: `sqlite:${path.join(this.folder, "tideover.db")}`,
