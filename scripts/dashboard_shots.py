@@ -324,12 +324,18 @@ def play_stores(browser, root):
     """Drives the simulated stores by the page's buttons; returns what is wrong."""
     found = []
     answers = "[...document.querySelectorAll('.halves .badge')].map(b => b.textContent).join()"
-    choose = "document.querySelector('select[name={}]').value = '{}'"
+    choose = "document.querySelectorAll('select[name={}]')[{}].value = '{}'"
     for label, choice, expected in [
-        ("Buy: anna", None, "trial,nothing bought,nothing bought,nothing bought"),
-        ("Buy: ben", None, "trial,nothing bought,trial,nothing bought"),
+        (
+            "Buy: anna", ("product", 0, "cards.pro.monthly"),
+            "trial,nothing bought,nothing bought,nothing bought",
+        ),
+        (
+            "Buy: ben", ("product", 1, "cards.pro:monthly"),
+            "trial,nothing bought,active,nothing bought",
+        ),
         ("Payments fail: anna", None, None),
-        ("Leap", ("length", "1 w"), "grace,nothing bought,active,nothing bought"),
+        ("Leap", ("length", 0, "1 w"), "grace,nothing bought,active,nothing bought"),
         ("Payments recover: anna", None, "active,nothing bought,active,nothing bought"),
         ("Refund: ben", None, None),
         ("Step to the next event", None, None),
@@ -344,12 +350,12 @@ def play_stores(browser, root):
             found.append(f"after {label} the answers are {shown}, not {expected}")
         found += faults(browser, root, 1440)
     before = browser.evaluate("document.querySelector('#clock time').dateTime")
-    browser.evaluate(choose.format("speed", "86400"))
+    browser.evaluate(choose.format("speed", 0, "86400"))
     click(browser, "Play")
     time.sleep(3)
     if browser.evaluate("document.querySelector('#clock time').dateTime") == before:
         found.append("the page does not follow the running clock")
-    browser.evaluate(choose.format("speed", "0"))
+    browser.evaluate(choose.format("speed", 0, "0"))
     click(browser, "Play")
     return found
 
