@@ -58,10 +58,9 @@ final class ReadSessionPool: Sendable {
                 return result
             } catch {
                 let isLost = error.reason == .unavailable && !session.isUsable
-                let isSilent = isLost && deadline.milliseconds == 0
-                give(back: session, distrustingOthers: isSilent)
+                give(back: session)
                 losses += 1
-                guard isLost, losses <= mostLosses, !isSilent else { throw error }
+                guard isLost, losses <= mostLosses, deadline.milliseconds > 0 else { throw error }
             }
         }
     }
@@ -78,14 +77,10 @@ final class ReadSessionPool: Sendable {
         throw failure ?? StorageError(.busy, place: place, detail: "all readers")
     }
 
-    private func give(back session: ReadSession, distrustingOthers: Bool = false) {
+    private func give(back session: ReadSession) {
         state.update { state in
             state.lent -= 1
             if session.isUsable { state.idle.append(session) } else { state.missing += 1 }
-            guard distrustingOthers else { return }
-            // They lead to the same host, and each would hold a thread as long before it fails.
-            state.missing += state.idle.count
-            state.idle = []
         }
     }
 
