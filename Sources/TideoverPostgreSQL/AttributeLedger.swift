@@ -6,16 +6,8 @@ struct AttributeLedger {
     let connection: Connection
 
     func keep(_ order: AttributeOrder) throws(StorageError) -> [String] {
-        var known = Set(try connection.attributes(of: order.customer).map(\.name))
-        var left: [String] = []
-        for attribute in order.attributes {
-            guard known.contains(attribute.name) || known.count < order.limit else {
-                left.append(attribute.name)
-                continue
-            }
-            known.insert(attribute.name)
-            try put(attribute, of: order.customer, at: order.now)
-        }
+        let (kept, left) = order.divided(after: try connection.attributes(of: order.customer))
+        for attribute in kept { try put(attribute, of: order.customer, at: order.now) }
         return left
     }
 

@@ -29,20 +29,13 @@ final class AttributeLedger {
     }
 
     func keep(_ order: AttributeOrder) throws(StorageError) -> [String] {
-        var known = Set(try queries.attributes(of: order.customer).map(\.name))
-        var left: [String] = []
-        for attribute in order.attributes {
-            guard known.contains(attribute.name) || known.count < order.limit else {
-                left.append(attribute.name)
-                continue
-            }
-            known.insert(attribute.name)
-            _ = try put(attribute, of: order.customer, at: order.now)
-        }
+        let (kept, left) = order.divided(after: try queries.attributes(of: order.customer))
+        for attribute in kept { try put(attribute, of: order.customer, at: order.now) }
         return left
     }
 
     /// Returns whether the attribute was later than the stored one.
+    @discardableResult
     func put(
         _ attribute: CustomerAttribute,
         of customer: CustomerKey,

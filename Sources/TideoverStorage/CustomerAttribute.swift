@@ -43,6 +43,24 @@ package struct AttributeOrder: Sendable {
         self.now = now
         self.limit = limit
     }
+
+    /// Returns the attributes to store, and the names of the others, given the stored ones.
+    package func divided(
+        after stored: [CustomerAttribute]
+    ) -> (kept: [CustomerAttribute], left: [String]) {
+        var known = Set(stored.map(\.name))
+        var kept: [CustomerAttribute] = []
+        var left: [String] = []
+        for attribute in attributes {
+            if known.contains(attribute.name) || known.count < limit {
+                known.insert(attribute.name)
+                kept.append(attribute)
+            } else {
+                left.append(attribute.name)
+            }
+        }
+        return (kept, left)
+    }
 }
 
 /// An attribute with its customer, for an export.

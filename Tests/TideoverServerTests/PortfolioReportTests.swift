@@ -7,8 +7,7 @@ import TideoverSQLite
 import TideoverServer
 import TideoverTestProcesses
 
-/// The portfolio report at its route: three customers of one app, whose lives
-/// `MeasureReportTests.lives` tells.
+/// The portfolio report at its route, about the three customers of `MeasureReportTests.lives`.
 @Suite struct PortfolioReportTests {
     private static let range = "from=2026-05-11T10:00:00Z&to=2026-06-05T10:00:00Z"
 

@@ -14,15 +14,16 @@ struct RevenueCatMessages: Sendable {
     /// Returns the messages of an event; none for an event that RevenueCat does not have.
     func messages(of event: OutboxEvent) async throws -> [WebhookMessage] {
         guard let app = apps[event.customer.app] else { return [] }
-        let (record, attributes) = try await onPool {
+        let data = try JSONDocument(event.event.body, limits: .local).root
+        return try await onPool {
             let record = Projector(app: app, issuesPasses: false).record(
                 of: try storage.knownLineages(of: event.customer, now: event.event.at)
             )
-            return (record, try app.attributes(of: record.identity, in: storage))
+            let messages = messages(of: data, record, id: event.id.description, app: app.id)
+            guard !messages.isEmpty else { return [] }
+            let attributes = try app.attributes(of: record.identity, in: storage)
+            return messages.map { WebhookMessage(id: $0.id, body: $0.with(attributes).body) }
         }
-        let data = try JSONDocument(event.event.body, limits: .local).root
-        return messages(of: data, record, id: event.id.description, app: app.id)
-            .map { WebhookMessage(id: $0.id, body: $0.with(attributes).body) }
     }
 
     private func messages(

@@ -17,7 +17,7 @@ struct SandboxConnection: Sendable {
         client = try HTTPClient(userAgent: "tideover/\(Tideover.version)")
     }
 
-    /// Returns the stores' control server for each app whose stores have this clock.
+    /// Returns the stores' control server for each app with this clock.
     func controls(_ configuration: Configuration) -> [String: Handler] {
         var controls: [String: Handler] = [:]
         for app in configuration.apps {
