@@ -59,7 +59,7 @@ struct EventPage {
     private static let kinds =
         ["entitlement_changed"] + Transition.Kind.allCases.map(\.rawValue)
         + [Deadline.Kind.trialEnding, .graceEnding].map(\.rawValue)
-        + [PlannedMessage.eventKind, Corrections.Correction.kind]
+        + [PlannedMessage.eventKind, PurchaseMove.eventKind, Corrections.Correction.kind]
 
     private func document() async throws -> JSONDocument {
         let server = try TestServer()

@@ -488,6 +488,9 @@ struct OwnershipCalls {
             return "\(event["customer"]?.string ?? "?") \(access.map(String.init) ?? "?")"
         }
         #expect(Set(changed) == ["\(anna) false", "\(ben) true"])
+        let moves = events.filter { $0["kind"]?.string == PurchaseMove.eventKind }
+        #expect(moves.map { $0["customer"]?.string } == [ben])
+        #expect(moves.first?["data"]?["why"]?.string == "moved")
         await server.close()
     }
 
@@ -510,6 +513,11 @@ struct OwnershipCalls {
         try await calls.present(carl, renewal(calls, token: carl))
         #expect(try await server.premium(carl) == "active paid access")
         #expect(try await server.premium(ben).contains("none"))
+        let events = try await calls.get("events")["events"]?.array ?? []
+        let moves = events.filter { $0["kind"]?.string == PurchaseMove.eventKind }
+        // The store's own name is no move.
+        #expect(moves.map { $0["customer"]?.string } == [ben, anna, ben])
+        #expect(Set(moves.map { $0["data"]?["id"]?.string }).count == 3)
         await server.close()
     }
 

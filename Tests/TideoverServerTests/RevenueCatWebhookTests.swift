@@ -183,6 +183,140 @@ import TideoverSignatures
         await server.close()
     }
 
+    /// Returns a message about the first purchase, signed at an instant.
+    private static func message(
+        _ uuid: String,
+        _ type: String,
+        _ subtype: String? = nil,
+        at instant: Instant
+    ) -> Message {
+        var message = Message.purchase(uuid)
+        message.type = type
+        message.subtype = subtype
+        message.sign(at: instant)
+        return message
+    }
+
+    @Test func `a renewal that is turned off and on again arrives as both`() async throws {
+        let receiver = Receiver()
+        let server = try await server(receiver)
+        try await hear(.purchase(), server)
+        for (day, turn) in [(1, "DISABLED"), (2, "ENABLED")] {
+            let instant = Message.start + .days(Int64(day))
+            server.set(instant + .minutes(1))
+            var change = Self.message(
+                "n-\(turn)",
+                "DID_CHANGE_RENEWAL_STATUS",
+                "AUTO_RENEW_\(turn)",
+                at: instant
+            )
+            change.renewal?["autoRenewStatus"] = turn == "ENABLED" ? 1 : 0
+            try await hear(change, server)
+        }
+        let changes = try receiver.types().dropFirst()
+        #expect(changes == ["CANCELLATION UNSUBSCRIBE", "UNCANCELLATION"])
+        await server.close()
+    }
+
+    @Test func `a refund that the store takes back is reported reversed`() async throws {
+        let receiver = Receiver()
+        let server = try await server(receiver)
+        try await hear(.purchase(), server)
+        let refund = Message.start + .days(3)
+        server.set(refund + .minutes(1))
+        var refunded = Self.message("n-2", "REFUND", at: refund)
+        refunded.status = 5
+        refunded.transaction?["revocationDate"] = refund.wire
+        refunded.transaction?["revocationReason"] = 0
+        try await hear(refunded, server)
+        server.set(refund + .days(1) + .minutes(1))
+        try await hear(Self.message("n-3", "REFUND_REVERSED", at: refund + .days(1)), server)
+        #expect(try receiver.types().last == "REFUND_REVERSED")
+        await server.close()
+    }
+
+    @Test func `a trial that becomes paid is a renewal that says so`() async throws {
+        let receiver = Receiver()
+        let server = try await server(receiver)
+        var trial = Message.purchase()
+        for (name, value) in ["offerType": 1, "price": 0] as JSONObject {
+            trial.transaction?[name] = value
+        }
+        trial.transaction?["offerDiscountType"] = "FREE_TRIAL"
+        try await hear(trial, server)
+        server.set(Message.end + .minutes(5))
+        try await hear(.renewed(), server)
+        #expect(try receiver.types() == ["INITIAL_PURCHASE", "RENEWAL"])
+        #expect(try receiver.events().map(\.periodType?.known) == [.trial, .normal])
+        #expect(try receiver.events().last?.isTrialConversion == true)
+        await server.close()
+    }
+
+    @Test func `a change of product names the new product`() async throws {
+        let receiver = Receiver()
+        let yearly = "cards.pro.yearly"
+        let catalogue = Catalogue(products: [
+            "cards.pro.monthly": Product(
+                entitlements: ["premium"],
+                group: "pro",
+                period: Period(months: 1)
+            ),
+            yearly: Product(entitlements: ["premium"], group: "pro", period: Period(years: 1)),
+        ])
+        let server = try await server(receiver, catalogue: catalogue)
+        try await hear(.purchase(), server)
+        let change = Message.start + .days(5)
+        server.set(change + .minutes(1))
+        var upgrade = Self.message("n-2", "DID_CHANGE_RENEWAL_PREF", "UPGRADE", at: change)
+        upgrade.transaction?["transactionId"] = "2000000000000002"
+        upgrade.transaction?["webOrderLineItemId"] = "900000002"
+        upgrade.transaction?["productId"] = .string(yearly)
+        upgrade.transaction?["purchaseDate"] = change.wire
+        upgrade.transaction?["expiresDate"] = (change + .days(365)).wire
+        for name in ["productId", "autoRenewProductId"] { upgrade.renewal?[name] = .string(yearly) }
+        upgrade.renewal?["renewalDate"] = (change + .days(365)).wire
+        try await hear(upgrade, server)
+        #expect(try receiver.types().dropFirst() == ["PRODUCT_CHANGE", "RENEWAL"])
+        let event = try #require(try receiver.events().dropFirst().first)
+        #expect(event.productId == "cards.pro.monthly")
+        #expect(event.newProductId == yearly)
+        await server.close()
+    }
+
+    @Test func `a pause on Google Play names its end`() async throws {
+        let receiver = Receiver()
+        let play = TestPlay()
+        let server = try await server(receiver, play)
+        func hear(_ type: Int64, _ answer: JSONObject, at instant: Instant) async throws {
+            server.set(instant)
+            play.set(instant)
+            play.answer("token-1", answer)
+            let push = try TestPlay.push(
+                TestPlay.notice(type),
+                messageId: "\(type)",
+                at: instant,
+                claims: [:]
+            )
+            #expect(try await server.service.handler(push).status == 200)
+            await server.service.deliverDueWebhooks()
+        }
+        let end = Message.end.rfc3339
+        let resumes = Message.end + .days(30)
+        let context: JSONObject = ["autoResumeTime": .string(resumes.rfc3339)]
+        let pausing = TestPlay.subscription(
+            "PAUSED",
+            until: end,
+            ["pausedStateContext": .object(context)]
+        )
+        let active = TestPlay.subscription("ACTIVE", until: end)
+        try await hear(4, active, at: Message.start + .minutes(1))
+        try await hear(10, pausing, at: Message.end + .minutes(5))
+        let pause = ["SUBSCRIPTION_PAUSED", "EXPIRATION SUBSCRIPTION_PAUSED"]
+        #expect(try receiver.types().dropFirst() == pause[...])
+        #expect(try receiver.events().dropFirst().first?.autoResumesAt == resumes)
+        await server.close()
+    }
+
     @Test func `an event has the customer, the purchase and the documented members`()
         async throws
     {
@@ -335,6 +469,27 @@ import TideoverSignatures
         #expect(transfers.first?.store?.known == .appStore)
         #expect(transfers.first?.environment?.known == .sandbox)
         #expect(transfers.first?.appUserId == nil)
+        await server.close()
+    }
+
+    @Test func `a purchase that is over moves by a transfer too`() async throws {
+        let receiver = Receiver()
+        let server = try await server(receiver, policy: Policy(transfer: .transferIfInactive))
+        var transaction = Message.transaction()
+        transaction["appAccountToken"] = nil
+        let receipt: JSONObject = ["fetch_token": .string(try server.store.sign(transaction))]
+        let former = SDKApp(server: server, key: "appl_test", customer: "u_42")
+        #expect(try await former.post(receipt).isActive("premium"))
+        server.set(Message.end + .days(90))
+        await server.service.deliverDueWebhooks()
+        let new = SDKApp(server: server, key: "appl_test", customer: "u_43")
+        for _ in 0..<2 {
+            #expect(try await !new.post(receipt).isActive("premium"))
+            await server.service.deliverDueWebhooks()
+        }
+        let transfers = try receiver.events().filter { $0.type.known == .transfer }
+        #expect(transfers.map(\.transferredFrom) == [["u_42"]])
+        #expect(transfers.map(\.transferredTo) == [["u_43"]])
         await server.close()
     }
 

@@ -84,10 +84,22 @@ extension CustomerNews.Happening {
     /// Writes the members of an event. The caller has opened the object.
     public func writeFields(to writer: inout JSONWriter) {
         switch self {
+        case .move(let move): move.writeFields(to: &writer)
         case .transition(let transition): transition.writeFields(to: &writer)
         case .reminder(let reminder): reminder.writeFields(to: &writer)
         case .message(let message): message.writeFields(to: &writer)
         }
+    }
+}
+
+extension PurchaseMove {
+    /// Writes the members of an event. The caller has opened the object.
+    public func writeFields(to writer: inout JSONWriter) {
+        writer.field("id", id)
+        writer.field("kind", Self.eventKind)
+        writer.field("at", at)
+        writer.field("lineage", object: { lineage.writeFields(to: &$0) })
+        writer.field("why", why.rawValue)
     }
 }
 

@@ -9,14 +9,16 @@ public struct CustomerNews: Hashable, Sendable {
     /// The next instant with an event to send if no more is learned; nil if there is none.
     public let nextAt: Instant?
 
-    /// A transition, or a reminder or a planned message that is due.
+    /// A transition, a purchase's move to the customer, or a reminder or a planned message that is due.
     public enum Happening: Hashable, Sendable, Identifiable {
+        case move(PurchaseMove)
         case transition(Transition)
         case reminder(Reminder)
         case message(PlannedMessage)
 
         public var id: String {
             switch self {
+            case .move(let move): move.id
             case .transition(let transition): transition.id
             case .reminder(let reminder): reminder.id
             case .message(let message): message.id
@@ -26,6 +28,7 @@ public struct CustomerNews: Hashable, Sendable {
         /// The kind of the event: that of the transition, or of the reminder's deadline.
         public var kind: String {
             switch self {
+            case .move: PurchaseMove.eventKind
             case .transition(let transition): transition.kind.rawValue
             case .reminder(let reminder): reminder.deadline.kind.rawValue
             case .message: PlannedMessage.eventKind
@@ -35,6 +38,7 @@ public struct CustomerNews: Hashable, Sendable {
         /// When it took effect.
         public var at: Instant {
             switch self {
+            case .move(let move): move.at
             case .transition(let transition): transition.at
             case .reminder(let reminder): reminder.deadline.at
             case .message(let message): message.at
@@ -43,6 +47,9 @@ public struct CustomerNews: Hashable, Sendable {
 
         fileprivate func told(under id: String) -> Happening {
             switch self {
+            case .move(var move):
+                move.id = id
+                return .move(move)
             case .transition(var transition):
                 transition.id = id
                 return .transition(transition)
@@ -70,7 +77,7 @@ extension CustomerTimeline {
         of plan: MessagePlan = .none
     ) -> CustomerNews {
         let told = Told(sent)
-        let reminders = reminders
+        let (moves, reminders) = (moves, reminders)
         let due = reminders.filter { $0.deadline.at <= until }
         let ahead = lineages.flatMap(\.expected)
         // Imminent events are not undone, because a clock that was set back makes them look early.
@@ -78,8 +85,14 @@ extension CustomerTimeline {
         let happened = Set(
             transitions.map(\.id) + ahead.filter { $0.at <= soon }.map(\.id)
                 + reminders.filter { $0.deadline.at <= soon }.map(\.id) + plan.messages.map(\.id)
+                + moves.map(\.id)
         )
-        let happenings = Self.merged(transitions, due, plan.due(at: until))
+        let happenings = Self.merged(
+            moves.filter { $0.at <= until },
+            transitions,
+            due,
+            plan.due(at: until)
+        )
         return CustomerNews(
             corrected: told.undone(where: happened),
             unsent: happenings.compactMap { happening in
@@ -91,16 +104,18 @@ extension CustomerTimeline {
     }
 
     private static func merged(
+        _ moves: [PurchaseMove],
         _ transitions: [Transition],
         _ reminders: [Reminder],
         _ messages: [PlannedMessage]
     ) -> [CustomerNews.Happening] {
         let told = transitions.map(CustomerNews.Happening.transition)
-        guard !(reminders.isEmpty && messages.isEmpty) else { return told }
+        guard !(moves.isEmpty && reminders.isEmpty && messages.isEmpty) else { return told }
         let all =
-            told + reminders.map(CustomerNews.Happening.reminder)
+            moves.map(CustomerNews.Happening.move) + told
+            + reminders.map(CustomerNews.Happening.reminder)
             + messages.map(CustomerNews.Happening.message)
-        // Stable for equal instants: a transition is sent before a reminder.
+        // Stable for equal instants: a move is sent before a transition, that before a reminder.
         return all.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
             .map(\.element)
     }

@@ -75,6 +75,9 @@ public struct CustomerTimeline: Sendable {
         }.sorted(by: Deadline.isEarlier)
     }
 
+    /// Every move of a purchase to the customer, ordered by lineage.
+    var moves: [PurchaseMove] { lineageRecords.flatMap(\.moves) }
+
     /// Every reminder of the customer's own purchases, past and future, earliest first.
     var reminders: [Reminder] {
         let all = zip(lineages, lineageRecords).flatMap { lineage, lineageRecord in

@@ -1,8 +1,8 @@
 package import TideoverCore
 package import TideoverJSON
 
-/// Translates a stored change of an answer to RevenueCat's events that no transition of a purchase
-/// reports: a purchase that moved to the customer, and a period that the store extended.
+/// Translates a stored change of an answer to the event of RevenueCat that no transition of a
+/// purchase reports: a period that the store extended.
 ///
 /// A product with several entitlements changes each of them. Then the message is repeated under one
 /// id.
@@ -31,62 +31,18 @@ package struct RevenueCatChange {
     /// not at all.
     package func message(app: String) -> RevenueCatMessage? {
         for lineageRecord in record.lineageRecords where lineageRecord.lineage.store == new.store {
-            if let move = move(of: lineageRecord) {
-                let id = "transfer-\(lineageRecord.lineage.key)-\(move.at.millisecondsSince1970)"
-                return message(.transfer, id: id, app, .transfer(move.transfer))
-            }
-            if let purchase = extended(lineageRecord) {
-                let end = purchase.expiresAt?.millisecondsSince1970 ?? 0
-                let id = "extension-\(purchase.transactionId ?? "")-\(end)"
-                let customer = RevenueCatMessage.Customer(record.identity)
-                return message(.subscriptionExtended, id: id, app, .customer(customer, purchase))
-            }
+            guard let purchase = extended(lineageRecord) else { continue }
+            let end = purchase.expiresAt?.millisecondsSince1970 ?? 0
+            return RevenueCatMessage(
+                .subscriptionExtended,
+                id: "extension-\(purchase.transactionId ?? "")-\(end)",
+                timestamp: at,
+                app: app,
+                content: .customer(RevenueCatMessage.Customer(record.identity), purchase)
+            )
         }
         return nil
     }
-
-    private func message(
-        _ type: RevenueCatMessage.Kind,
-        id: String,
-        _ app: String,
-        _ content: RevenueCatMessage.Content
-    ) -> RevenueCatMessage {
-        RevenueCatMessage(type, id: id, timestamp: at, app: app, content: content)
-    }
-
-    // MARK: Transfers
-
-    /// How much later than the move its answer can be dated, by a store with a fast clock.
-    private static let tolerance = Milliseconds.minutes(5)
-
-    /// Returns the transfer that gave a lineage to the customer at the change.
-    private func move(
-        of lineageRecord: CustomerRecord.LineageRecord
-    ) -> (at: Instant, transfer: RevenueCatMessage.Transfer)? {
-        let owners = lineageRecord.owners
-        let ids = Set(record.identity.all)
-        let isRecent = { (entry: OwnershipEntry) in
-            entry.from <= at && at <= entry.from + Self.tolerance
-        }
-        guard
-            let position = owners.lastIndex(where: {
-                ($0.why == .transferred || $0.why == .moved) && ids.contains($0.customer)
-                    && isRecent($0)
-            }),
-            let giver = Array(owners[..<position]).owner(at: owners[position].from),
-            !ids.contains(giver),
-            purchases(of: lineageRecord).contains(where: { $0.productId == new.product })
-        else { return nil }
-        let transfer = RevenueCatMessage.Transfer(
-            from: [giver.text],
-            to: RevenueCatMessage.Customer(record.identity).ids,
-            store: lineageRecord.lineage.store.revenueCat,
-            environment: lineageRecord.lineage.environment.revenueCat
-        )
-        return (owners[position].from, transfer)
-    }
-
-    // MARK: Extensions
 
     /// Returns the purchase of a lineage if the change is that its store moved the end of the
     /// running period. A payment begins a period of its own.

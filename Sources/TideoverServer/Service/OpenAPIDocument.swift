@@ -5046,6 +5046,7 @@ enum OpenAPIDocument {
                   { "$ref": "#/components/schemas/TransitionEvent" },
                   { "$ref": "#/components/schemas/ReminderEvent" },
                   { "$ref": "#/components/schemas/MessageDueEvent" },
+                  { "$ref": "#/components/schemas/PurchaseMovedEvent" },
                   { "$ref": "#/components/schemas/CorrectedEvent" }
                 ],
                 "discriminator": {
@@ -5077,6 +5078,7 @@ enum OpenAPIDocument {
                     "trial_ending": "#/components/schemas/ReminderEvent",
                     "grace_ending": "#/components/schemas/ReminderEvent",
                     "message_due": "#/components/schemas/MessageDueEvent",
+                    "purchase_moved": "#/components/schemas/PurchaseMovedEvent",
                     "corrected": "#/components/schemas/CorrectedEvent"
                   }
                 }
@@ -5168,6 +5170,27 @@ enum OpenAPIDocument {
                   "environment": { "$ref": "#/components/schemas/Environment" },
                   "customerVersion": { "$ref": "#/components/schemas/CustomerVersion" },
                   "data": { "$ref": "#/components/schemas/MessageDue" }
+                }
+              },
+              "PurchaseMovedEvent": {
+                "type": "object",
+                "description": "A purchase came from another customer",
+                "required": [
+                  "id", "kind", "effectiveAt", "customer", "environment", "customerVersion", "data"
+                ],
+                "properties": {
+                  "id": { "$ref": "#/components/schemas/EventID" },
+                  "kind": {
+                    "type": "string",
+                    "enum": [
+                      "purchase_moved"
+                    ]
+                  },
+                  "effectiveAt": { "$ref": "#/components/schemas/Instant" },
+                  "customer": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "customerVersion": { "$ref": "#/components/schemas/CustomerVersion" },
+                  "data": { "$ref": "#/components/schemas/PurchaseMove" }
                 }
               },
               "CorrectedEvent": {
@@ -5272,6 +5295,23 @@ enum OpenAPIDocument {
                   "lineage": { "$ref": "#/components/schemas/Lineage" },
                   "productId": { "type": "string" },
                   "endsAt": { "$ref": "#/components/schemas/Instant" },
+                  "answer": { "$ref": "#/components/schemas/EventAnswer" }
+                }
+              },
+              "PurchaseMove": {
+                "type": "object",
+                "required": [
+                  "app", "customer", "environment", "id", "kind", "at", "lineage", "why"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "customer": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "id": { "$ref": "#/components/schemas/HappeningID" },
+                  "kind": { "type": "string" },
+                  "at": { "$ref": "#/components/schemas/Instant" },
+                  "lineage": { "$ref": "#/components/schemas/Lineage" },
+                  "why": { "type": "string", "enum": ["transferred", "moved"] },
                   "answer": { "$ref": "#/components/schemas/EventAnswer" }
                 }
               },

@@ -32,6 +32,7 @@ struct RevenueCatMessages: Sendable {
         id: String,
         app: String
     ) -> [RevenueCatMessage] {
+        if let move = RevenueCatMove(data, record) { return [move.message(app: app)] }
         if let change = RevenueCatChange(data, record) {
             return [change.message(app: app)].compactMap(\.self)
         }
