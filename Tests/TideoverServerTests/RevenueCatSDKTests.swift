@@ -228,6 +228,60 @@ import TideoverSignatures
         await server.close()
     }
 
+    @Test func `an alias takes the purchases along, and one that is refused changes nothing`()
+        async throws
+    {
+        let server = try server()
+        var transaction = Message.transaction()
+        transaction["appAccountToken"] = nil
+        let receipt: JSONObject = ["fetch_token": .string(try server.store.sign(transaction))]
+        let former = SDKApp(server: server, key: "appl_test", customer: Self.anonymous)
+        #expect(try await former.post(receipt).isActive("premium"))
+        func alias(_ id: String, as new: String) async throws -> Int {
+            let path = "/v1/subscribers/\(PercentEncoding.encode(id))/alias"
+            let body: JSONValue = ["new_app_user_id": .string(new)]
+            return try await former.ask("POST", path, body).status
+        }
+        #expect(try await alias(Self.anonymous, as: "u_50") == 200)
+        #expect(try await SDKApp(server: server, key: "appl_test", customer: "u_50").get()
+            .isActive("premium"))
+        // A customer who was named is not joined with another.
+        #expect(try await alias("u_50", as: "u_51") == 200)
+        let other = SDKApp(server: server, key: "appl_test", customer: "u_51")
+        #expect(try await !other.get().isActive("premium"))
+        await server.close()
+    }
+
+    @Test func `a customer with as many ids as fit still gets a purchase of their account`()
+        async throws
+    {
+        let play = TestPlay()
+        let server = try server(play)
+        for number in 0...CustomerAlias.most {
+            let digit = String(number, radix: 16)
+            let anonymous = "$RCAnonymousID:" + String(repeating: digit, count: 32)
+            let phone = SDKApp(server: server, key: "goog_test", customer: anonymous)
+            let logIn: JSONValue = ["app_user_id": .string(anonymous), "new_app_user_id": "u_42"]
+            let answer = try await phone.ask("POST", "/v1/subscribers/identify", logIn)
+            #expect((200...201).contains(answer.status))
+        }
+        let digest = Hexadecimal.text(SHA256.hash("u_42".utf8))
+        let account: JSONObject = ["obfuscatedExternalAccountId": .string(digest)]
+        let bought = TestPlay.subscription(
+            "ACTIVE",
+            until: "2026-06-01T10:00:00Z",
+            ["externalAccountIdentifiers": .object(account)]
+        )
+        play.answer("token-1", bought)
+        let app = SDKApp(server: server, key: "goog_test", customer: "u_42")
+        let receipt: JSONObject = [
+            "fetch_token": "token-1", "product_ids": ["cards.pro.monthly"],
+        ]
+        for _ in 0..<2 { #expect(try await app.post(receipt).isActive("premium")) }
+        #expect(try await app.get().isActive("premium"))
+        await server.close()
+    }
+
     @Test func `a purchase that awaits payment is kept`() async throws {
         let play = TestPlay()
         let server = try server(play)

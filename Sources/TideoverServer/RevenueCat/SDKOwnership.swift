@@ -8,7 +8,8 @@ import TideoverStorage
 // So the store names an owner that no customer uses as an id.
 
 extension SDKVisit {
-    /// Joins a customer with the owner of a purchase if the SDK itself named the owner.
+    /// Joins a customer with the owner of a purchase if the SDK itself named the owner. A customer
+    /// with too many ids for that gets the purchase alone.
     ///
     /// On Google Play the SDK names the SHA-256 digest of the app user id as the account of a
     /// purchase, so the digest's purchases are the customer's. The purchase can be older than a
@@ -32,7 +33,13 @@ extension SDKVisit {
         guard let owner, ids.contains(where: { $0.sdkAccounts.contains(owner) }) else {
             return false
         }
-        return try await join(owner, to: customer, why: "account id of RevenueCat's SDK")
+        if try await join(owner, to: customer, why: "account id of RevenueCat's SDK") {
+            return true
+        }
+        return try await claim(lineage, for: customer) { claim, record, _ throws(StorageError) in
+            let isUnchanged = record.owners.owner(at: claim.at) == owner
+            return isUnchanged ? .granted(claim.transfer) : .refused(.heldByAnother)
+        }
     }
 
     /// Moves a restored purchase to its presenter if its owner is a former installation. Returns
@@ -45,13 +52,22 @@ extension SDKVisit {
         _ objection: ClaimRuling.Objection
     ) async throws -> Bool {
         guard mayRestore(lineage, objection) else { return false }
+        return try await claim(lineage, for: customer, by: Self.restoreRule)
+    }
+
+    /// Claims a purchase for a customer by a rule. Returns whether the customer has it then.
+    private func claim(
+        _ lineage: Lineage,
+        for customer: CustomerID,
+        by rule: @escaping OwnershipClaims.Rule
+    ) async throws -> Bool {
         let now = now
         let claim = OwnershipClaim(lineage: lineage, customer: customer, at: now)
         let commitRequest = CommitRequest(
             app: app.id,
             environment: lineage.environment,
             customers: [key(of: customer, in: lineage.environment)],
-            ownership: OwnershipClaims([claim], rule: Self.restoreRule),
+            ownership: OwnershipClaims([claim], rule: rule),
             now: now
         )
         let projector = Projector(app: app)
@@ -80,14 +96,7 @@ extension SDKVisit {
         _ holder: LineageHolder?
     ) throws(StorageError) -> ClaimRuling {
         guard let holder, try isFormerInstallation(holder) else { return .refused(.heldByAnother) }
-        let entry = OwnershipEntry(
-            lineage: claim.lineage,
-            customer: claim.customer,
-            from: claim.at,
-            why: .transferred,
-            decidedAt: claim.at
-        )
-        return .granted(entry)
+        return .granted(claim.transfer)
     }
 
     /// Whether a holder has only ids that the SDK made up: anonymous ones with their accounts, or
@@ -99,6 +108,19 @@ extension SDKVisit {
         guard others.count == ids.count else { return true }
         guard ids.count == 1 else { return false }
         return try holder.lineages().reconciledAt == nil
+    }
+}
+
+extension OwnershipClaim {
+    /// The move of the purchase to the customer.
+    fileprivate var transfer: OwnershipEntry {
+        OwnershipEntry(
+            lineage: lineage,
+            customer: customer,
+            from: at,
+            why: .transferred,
+            decidedAt: at
+        )
     }
 }
 
