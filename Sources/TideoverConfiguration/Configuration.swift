@@ -56,6 +56,8 @@ extension Configuration {
     package struct Server: Hashable, Sendable {
         /// The address that accepts connections.
         package let listen: ListenAddress
+        /// The address for requests of RevenueCat's SDKs alone; nil if they use `listen`.
+        package let sdkListen: ListenAddress?
         /// The public URL of the server, or nil if not configured.
         package let publicURL: String?
         /// The proxies trusted to report a client's address.
@@ -76,6 +78,7 @@ extension Configuration {
         /// Creates the settings of a server.
         package init(
             listen: ListenAddress = .standard,
+            sdkListen: ListenAddress? = nil,
             publicURL: String? = nil,
             trustedProxies: TrustedProxies = TrustedProxies(),
             limits: Limits = Limits(),
@@ -85,6 +88,7 @@ extension Configuration {
             drain: Milliseconds = .zero
         ) {
             self.listen = listen
+            self.sdkListen = sdkListen
             self.publicURL = publicURL
             self.trustedProxies = trustedProxies
             self.limits = limits

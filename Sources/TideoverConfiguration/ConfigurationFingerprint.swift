@@ -26,6 +26,7 @@ extension Configuration {
 
 extension Configuration.Setting {
     fileprivate var isShared: Bool {
-        !namesSecretFile && path != "server.listen" && !path.hasPrefix("storage")
+        !namesSecretFile && !["server.listen", "server.sdkListen"].contains(path)
+            && !path.hasPrefix("storage")
     }
 }

@@ -16,6 +16,7 @@ extension ConfigurationSection {
             .listenAddress,
             default: "\(ListenAddress.standard)"
         )
+        let sdkListen = value("sdkListen", .listenAddress)
         let adminKeyFile = value("adminKeyFile", .fileName)
         let allowsReadableSecrets = value("allowReadableSecrets", .yesOrNo, default: "false")
         let checksRevocation = value("checkRevocation", .yesOrNo, default: "true")
@@ -29,6 +30,7 @@ extension ConfigurationSection {
         close()
         return Configuration.Server(
             listen: listen,
+            sdkListen: sdkListen,
             publicURL: publicURL,
             trustedProxies: TrustedProxies(proxies),
             limits: limits,

@@ -4,6 +4,7 @@ extension Configuration {
     package func keysNeedingRestart(since former: Configuration) -> [String] {
         let changes = [
             ("server.listen", server.listen != former.server.listen),
+            ("server.sdkListen", server.sdkListen != former.server.sdkListen),
             ("server.trustedProxies", server.trustedProxies != former.server.trustedProxies),
             (
                 "server.limits.connectionsPerAddress",

@@ -40,6 +40,26 @@ package final class ConditionLock<State>: @unchecked Sendable {
         return body(&state)
     }
 
+    /// Updates the value, and wakes one of the waiting threads, which must all wait for the same.
+    package func updateWakingOne<Result>(_ body: (inout State) -> Result) -> Result {
+        pthread_mutex_lock(mutex)
+        defer {
+            pthread_cond_signal(change)
+            pthread_mutex_unlock(mutex)
+        }
+        return body(&state)
+    }
+
+    /// Runs `body` now and after each change until it returns a value.
+    package func wait<Result>(until body: (inout State) -> Result?) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&state) { return result }
+            pthread_cond_wait(change, mutex)
+        }
+    }
+
     /// Runs `body` now and after each change until it returns a value; returns nil after
     /// `milliseconds`.
     package func wait<Result>(

@@ -1,4 +1,4 @@
-import TideoverConfiguration
+package import TideoverConfiguration
 import TideoverCore
 package import TideoverHTTP
 import TideoverLocks
@@ -27,9 +27,9 @@ package struct Rehearsal: Sendable {
     /// The simulated App Store's Server API, once the scenario has a store.
     private let storeAPI = Locked<Handler?>(nil)
 
-    /// Creates a server without data, with a dashboard if `dashboard` is true. Its database is in
-    /// `folder`, which the caller removes after `close()`. `version` is the version that the server
-    /// reports.
+    /// Creates a server without data, with a dashboard if `dashboard` is true, and for RevenueCat's
+    /// SDKs with the given keys. Its database is in `folder`, which the caller removes after
+    /// `close()`. `version` is the version that the server reports.
     ///
     /// - Throws: `MintingError` if the store's certificates cannot be created, `StorageError` if
     ///   the database cannot.
@@ -37,10 +37,17 @@ package struct Rehearsal: Sendable {
         _ scenario: Scenario,
         in folder: String,
         version: String,
-        dashboard: Bool = false
+        dashboard: Bool = false,
+        revenueCatSDK: RevenueCatSDK? = nil
     ) throws {
         let storage = try SQLiteStorage(path: "\(folder)/tideover.db")
-        try self.init(scenario, on: storage, version: version, dashboard: dashboard)
+        try self.init(
+            scenario,
+            on: storage,
+            version: version,
+            dashboard: dashboard,
+            revenueCatSDK: revenueCatSDK
+        )
     }
 
     /// Creates a server on an empty storage, which `close()` closes.
@@ -48,7 +55,8 @@ package struct Rehearsal: Sendable {
         _ scenario: Scenario,
         on storage: any Storage,
         version: String,
-        dashboard: Bool = false
+        dashboard: Bool = false,
+        revenueCatSDK: RevenueCatSDK? = nil
     ) throws {
         let (clock, storeAPI) = (clock, storeAPI)
         authority = try SandboxAuthority()
@@ -81,6 +89,7 @@ package struct Rehearsal: Sendable {
                     appStore: appStore.trust,
                     googlePlay: googlePlay?.trust,
                     revenueCat: revenueCat?.trust,
+                    revenueCatSDK: revenueCatSDK,
                     consumption: ConsumptionChoices(customersConsent: scenario.customersConsent)
                 )
             ],

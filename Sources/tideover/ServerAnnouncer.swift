@@ -25,7 +25,7 @@ final class ServerAnnouncer: Sendable {
 
     /// Announces this server with its current configuration until cancelled.
     func run(_ configuration: @Sendable () async -> String) async {
-        guard case .postgres(let database) = storage else { return }
+        guard case .postgres(let database, _) = storage else { return }
         while !Task.isCancelled {
             let server = ServerRecord(
                 id: id,

@@ -35,7 +35,8 @@ import TideoverServer
     /// The design's example with all later keys.
     private static let everything = fullExample.replacing(
         "server:  {",
-        with: "pass: { keyFile: \"pass-key.pem\" }, server: { adminKeyFile: \"admin.key\","
+        with: "pass: { keyFile: \"pass-key.pem\" }, "
+            + "server: { adminKeyFile: \"admin.key\", sdkListen: \"127.0.0.1:8081\","
     ).replacing(
         "bundleId:",
         with:

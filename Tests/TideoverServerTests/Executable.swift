@@ -41,6 +41,13 @@ final class ServingExecutable {
 
     private static let listening = "\"event\":\"listening\""
 
+    /// The address for RevenueCat's SDKs; nil if they have none of their own.
+    var sdkURL: HTTPURL? {
+        let line = messages.split(separator: "\n").first { $0.contains("listening for SDKs") }
+        let detail = line.flatMap { try? JSONDocument(Array($0.utf8)).root["detail"]?.string }
+        return detail.flatMap { try? HTTPURL($0) }
+    }
+
     /// It exited before it listened.
     struct Ended: Error {
         let messages: String

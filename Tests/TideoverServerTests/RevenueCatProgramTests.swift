@@ -2,6 +2,8 @@ import Foundation
 import Testing
 import TideoverConfiguration
 import TideoverCore
+import TideoverHTTP
+import TideoverHTTPClient
 import TideoverJSON
 import TideoverServer
 import TideoverStorage
@@ -67,6 +69,32 @@ final class RevenueCatProgramTests {
         let said = try Executable.run(arguments + ["--json"])
         let root = try JSONDocument(Array(said.results.utf8), limits: .local).root
         return (JSONValue(root), said.code, said.messages)
+    }
+
+    @Test func `RevenueCat's SDKs can have a port of their own`() async throws {
+        let file = folder.appending(path: "sdk.json")
+        let text = """
+            { server: { listen: "127.0.0.1:0", sdkListen: "127.0.0.1:0" },
+              storage: "sqlite:sdk.db",
+              apps: [{ id: "cards", environments: ["sandbox"],
+              revenueCat: { sdk: { appStoreKeys: ["appl_test"] } },
+              products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
+            """
+        try Data(text.utf8).write(to: file)
+        let server = try ServingExecutable(file.path)
+        let sdk = try #require(server.sdkURL)
+        func get(_ path: String, _ url: HTTPURL) async throws -> Response {
+            try await ServingExecutable.get(path, from: url, key: "appl_test", query: [])
+        }
+        #expect(try await get("/v1/subscribers/u_1", sdk).status == 200)
+        #expect(try await get("/v1/subscribers/u_1", server.url).status == 404)
+        #expect(try await get("/healthz", server.url).status == 200)
+        for path in ["/healthz", "/v1/apps/cards/customers/u_1", "/dashboard"] {
+            let response = try await get(path, sdk)
+            #expect(response.status == 404)
+            #expect(try JSONDocument(response.body).root["code"]?.int64 != nil, "\(path)")
+        }
+        try server.askToStop()
     }
 
     @Test func `a killed import resumes without duplicates`() throws {

@@ -5,13 +5,13 @@ import TideoverRevenueCat
 
 /// Handles every request: assigns an id, responds even after an error, counts, and logs a line.
 extension Service {
-    func answer(_ request: Request) async -> Response {
+    func answer(_ request: Request, at entrance: Entrance) async -> Response {
         let begun = probes.uptime()
         let call = Call(
             request,
             id: probes.requestID(),
             presented: keys.withLock { $0.judge(request) },
-            among: servedRoutes
+            among: routes(at: entrance)
         )
         var response: Response
         var code: String?
@@ -23,7 +23,8 @@ extension Service {
         } catch {
             let problem = problem(of: error, call)
             code = problem.slug
-            response = isOfSDK(call) ? sdkResponse(problem) : problem.response
+            let isOfSDK = entrance == .sdk || isOfSDK(call)
+            response = isOfSDK ? sdkResponse(problem) : problem.response
         }
         response.headers["X-Request-Id"] = call.id
         let taken = probes.uptime() - begun
@@ -36,9 +37,10 @@ extension Service {
         return response
     }
 
-    /// The routes of this service by what is enabled.
-    private var servedRoutes: [Route] {
-        switch (dashboard != nil, !sdkKeys.isEmpty) {
+    /// The routes of this service at an address, by what is enabled.
+    private func routes(at entrance: Entrance) -> [Route] {
+        guard entrance != .sdk else { return Self.sdkAndRestRoutes }
+        return switch (dashboard != nil, entrance == .all && !sdkKeys.isEmpty) {
         case (false, false): Self.routes
         case (true, false): Self.routesWithDashboard
         case (false, true): Self.routesWithSDK

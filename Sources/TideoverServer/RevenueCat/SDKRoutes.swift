@@ -86,8 +86,9 @@ extension Service {
         refused("POST", "/v1/external_purchase_tokens", .wrongPlatform),
     ]
 
-    static let routesWithSDK = routes + sdkRoutes + restRoutes
-    static let allRoutes = routesWithDashboard + sdkRoutes + restRoutes
+    static let sdkAndRestRoutes = sdkRoutes + restRoutes
+    static let routesWithSDK = routes + sdkAndRestRoutes
+    static let allRoutes = routesWithDashboard + sdkAndRestRoutes
     private static let sdkTemplates = Set(sdkRoutes.map(\.template))
 
     private static func sdk(
@@ -143,12 +144,21 @@ extension Service {
 
     /// Returns the response to a request that the HTTP server rejected, by its target as sent. A
     /// device finishes a purchase after any 4xx, so a receipt that was not read is a 503.
-    package func rejection(_ problem: Problem, of target: String) -> Response {
+    package func rejection(
+        _ problem: Problem,
+        of target: String,
+        at entrance: Entrance = .all
+    ) -> Response {
         let segments = target.prefix { $0 != "?" }.split(separator: "/").map(String.init)
-        guard !sdkKeys.isEmpty,
-            let route = Self.sdkRoutes.first(where: { $0.parameters(of: segments) != nil })
-        else { return problem.response }
-        guard route.template == Self.receipts else { return sdkResponse(problem) }
+        let route = Self.sdkRoutes.first { $0.parameters(of: segments) != nil }
+        let isOfSDK =
+            switch entrance {
+            case .all: !sdkKeys.isEmpty && route != nil
+            case .sdk: true
+            case .withoutSDK: false
+            }
+        guard isOfSDK else { return problem.response }
+        guard route?.template == Self.receipts else { return sdkResponse(problem) }
         return SDKResponse(at: clock()).error(.tryLater(problem.title))
     }
 

@@ -267,8 +267,19 @@ package struct Service: Sendable {
     }
 
     /// The handler for a socket server or for direct calls. It never throws.
-    package var handler: Handler {
-        { request in await answer(request) }
+    package var handler: Handler { handler(at: .all) }
+
+    /// The handler of one of the server's addresses.
+    package func handler(at entrance: Entrance) -> Handler {
+        { request in await answer(request, at: entrance) }
+    }
+
+    /// An address of the server, by the requests that it answers.
+    package enum Entrance: Sendable {
+        case all
+        /// Those of RevenueCat's SDKs, and of back ends that read its REST API.
+        case sdk
+        case withoutSDK
     }
 
     /// Stores the counts since the last call, and logs the number of suppressed lines.

@@ -118,7 +118,7 @@ enum Serve {
             let served = try maker.make(configuration, settings: settings) {
                 await reloader.reload()
             }
-            live = LiveService(served.service)
+            live = LiveService(served.service, on: storage.threads)
         } catch {
             await storage.storage.close()
             throw error
@@ -130,21 +130,29 @@ enum Serve {
             log(LogLine(.error, "answer not sent", detail: kind, request: id))
         }
         let listen = arguments[Self.listen] ?? configuration.server.listen
+        let sdkListen = configuration.server.sdkListen
         let server: HTTPServer
+        let sdkServer: HTTPServer?
         do {
-            server = try HTTPServer(
-                address: listen.host,
-                port: listen.port,
-                limits: HTTPServerLimits(configuration),
-                report: report,
-                rejection: { live.service.rejection($0, of: $1) },
-                handler: followed?.hearing(live.handler) ?? live.handler
-            )
+            func serve(at address: ListenAddress, _ entrance: Service.Entrance) throws -> HTTPServer {
+                let handler = live.handler(at: entrance)
+                return try HTTPServer(
+                    address: address.host,
+                    port: address.port,
+                    limits: HTTPServerLimits(configuration, at: entrance),
+                    report: report,
+                    rejection: { live.service.rejection($0, of: $1, at: entrance) },
+                    handler: followed?.hearing(handler) ?? handler
+                )
+            }
+            sdkServer = try sdkListen.map { try serve(at: $0, .sdk) }
+            server = try serve(at: listen, sdkListen == nil ? .all : .withoutSDK)
         } catch {
             await storage.storage.close()
             throw CommandFailure(
                 .unavailable,
-                "cannot serve: \(error)\nAnother address can be set as server.listen."
+                "cannot serve: \(error)\n"
+                    + "Other addresses can be set as server.listen and server.sdkListen."
             )
         }
         system.watch(server)
@@ -152,8 +160,15 @@ enum Serve {
         StopSignal.on(SIGHUP) { Task { _ = await reloader.reload() } }
         let following = Task { await followed?.run(log: log) }
         await reloader.start(configuration, live)
-        let others = Task { await reloader.followOthers(of: live) }
-        let announcing = Task { await announcer.run { await reloader.fingerprint } }
+        let others = Task(executorPreference: live.threads) {
+            await reloader.followOthers(of: live)
+        }
+        let announcing = Task(executorPreference: live.threads) {
+            await announcer.run { await reloader.fingerprint }
+        }
+        if let sdkServer {
+            log(LogLine(.info, "listening for SDKs", detail: "http://\(sdkServer.address)"))
+        }
         log(LogLine(.info, "listening", detail: "http://\(server.address)"))
         await stop.arrival()
         await reloader.refuse()
@@ -162,6 +177,7 @@ enum Serve {
         try? await Task.sleep(for: .milliseconds(configuration.server.drain.count))
         live.service.endReports()
         await local?.stop()
+        await sdkServer?.stop()
         await server.stop()
         for task in [others, announcing] { task.cancel() }
         for task in [others, announcing] { await task.value }
@@ -201,7 +217,7 @@ enum Serve {
         guard case .sqlite(let database) = configuration.storage else { return nil }
         let path = AdminClient.socket(besides: database)
         do {
-            let handler = live.handler
+            let handler = live.handler()
             return try LocalHTTPServer(socket: path, report: report) { request in
                 try await handler(request.presenting(key))
             }
@@ -300,13 +316,12 @@ extension HTTPServerLimits {
 
     /// The configured limits. Addresses of this machine and of trusted proxies have no limit of
     /// their own, because each represents many clients.
-    init(_ configuration: Configuration) {
+    init(_ configuration: Configuration, at entrance: Service.Entrance = .all) {
         self.init()
         let server = configuration.server
         connectionsPerAddress = server.limits.connectionsPerAddress
         sharedNetworks = IPNetwork.loopback + server.trustedProxies.networks
-        if configuration.apps.contains(where: { $0.revenueCat?.sdk != nil }) {
-            bodyBytes = Self.receiptBytes
-        }
+        let hasSDK = configuration.apps.contains { $0.revenueCat?.sdk != nil }
+        if hasSDK, entrance != .withoutSDK { bodyBytes = Self.receiptBytes }
     }
 }

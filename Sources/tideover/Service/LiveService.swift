@@ -14,22 +14,30 @@ final class LiveService: Sendable {
     }
 
     private let current: Locked<Place>
+    let threads: BlockingThreads?
 
-    init(_ service: Service) {
+    /// Requests run on `threads`, if there are any.
+    init(_ service: Service, on threads: BlockingThreads? = nil) {
+        self.threads = threads
         current = Locked(Place(service))
     }
 
     var service: Service { current.withLock { $0 }.service }
 
     /// Passes each request to the service that is current when it arrives.
-    var handler: Handler {
+    func handler(at entrance: Service.Entrance = .all) -> Handler {
         { request in
             let place = self.current.withLock { place in
                 place.running.add(1, ordering: .relaxed)
                 return place
             }
             defer { place.running.subtract(1, ordering: .releasing) }
-            return try await place.service.handler(request)
+            guard let threads = self.threads else {
+                return try await place.service.handler(at: entrance)(request)
+            }
+            return try await threads.run {
+                try await place.service.handler(at: entrance)(request)
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 import TideoverCommandLine
 import TideoverConfiguration
+import TideoverLocks
 import TideoverPostgreSQL
 import TideoverSQLite
 import TideoverServer
@@ -8,14 +9,21 @@ import TideoverStorage
 /// The storage of a running server, and what only one of the engines has.
 enum OpenStorage {
     case sqlite(SQLiteStorage)
-    case postgres(PostgreSQLStorage)
+    case postgres(PostgreSQLStorage, BlockingThreads)
+
+    /// Enough for every connection that reads, and for requests that wait for one.
+    private static let mostThreads = 64
 
     /// Opens the storage of a configuration, and creates its tables if needed.
     init(_ location: Configuration.StorageLocation) throws(CommandFailure) {
-        do throws(StorageError) {
+        do {
             switch location {
             case .sqlite(let path): self = .sqlite(try SQLiteStorage(path: path))
-            case .postgres(let address): self = .postgres(try PostgreSQLStorage(address: address))
+            case .postgres(let address):
+                self = .postgres(
+                    try PostgreSQLStorage(address: address),
+                    try BlockingThreads(most: Self.mostThreads)
+                )
             }
         } catch {
             throw CommandFailure(.cannotCreate, "\(error)")
@@ -25,7 +33,7 @@ enum OpenStorage {
     var storage: any Storage {
         switch self {
         case .sqlite(let storage): storage
-        case .postgres(let storage): storage
+        case .postgres(let storage, _): storage
         }
     }
 
@@ -34,6 +42,14 @@ enum OpenStorage {
         switch self {
         case .sqlite(let storage): storage.copier
         case .postgres: nil
+        }
+    }
+
+    /// The threads for tasks that use the storage; nil if its reads are too short to need any.
+    var threads: BlockingThreads? {
+        switch self {
+        case .sqlite: nil
+        case .postgres(_, let threads): threads
         }
     }
 
@@ -49,7 +65,7 @@ enum OpenStorage {
     var repetitionCount: Int? {
         switch self {
         case .sqlite: nil
-        case .postgres(let storage): storage.repetitionCount
+        case .postgres(let storage, _): storage.repetitionCount
         }
     }
 
@@ -59,7 +75,7 @@ enum OpenStorage {
     func check() -> LogLine {
         switch self {
         case .sqlite(let storage): Self.check(storage)
-        case .postgres(let storage):
+        case .postgres(let storage, _):
             LogLine(.info, "database connected", detail: storage.place + Self.note(on: storage))
         }
     }

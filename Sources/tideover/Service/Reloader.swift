@@ -36,7 +36,7 @@ actor Reloader {
     func start(_ configuration: Configuration, _ live: LiveService) {
         started = (configuration, live)
         served = configuration
-        work = ServiceWork(live.service, keeping: configuration.retention)
+        work = ServiceWork(live.service, keeping: configuration.retention, on: live.threads)
     }
 
     /// The fingerprint of the configuration in effect; empty before the start.
@@ -152,7 +152,14 @@ actor Reloader {
         await drained()
         // Stores the counts of the last requests.
         await work?.flush()
-        work = isStopped ? nil : ServiceWork(next.service, keeping: next.configuration.retention)
+        work =
+            isStopped
+            ? nil
+            : ServiceWork(
+                next.service,
+                keeping: next.configuration.retention,
+                on: started?.live.threads
+            )
     }
 
     /// Stores the versions of a service's catalogue and policy, and its configured webhooks, which

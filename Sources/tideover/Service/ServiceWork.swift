@@ -1,4 +1,5 @@
 import TideoverConfiguration
+import TideoverLocks
 import TideoverServer
 
 /// The background workers of a service.
@@ -6,22 +7,30 @@ struct ServiceWork {
     private let service: Service
     private let tasks: [Task<Void, Never>]
 
-    /// Starts the workers. Pruning runs only if a retention is given.
-    init(_ service: Service, keeping retention: Configuration.Retention? = nil) {
+    /// Starts the workers, on `threads` if there are any. Pruning runs only if a retention is given.
+    init(
+        _ service: Service,
+        keeping retention: Configuration.Retention? = nil,
+        on threads: BlockingThreads? = nil
+    ) {
         self.service = service
         var tasks = [
-            Task { await service.run() },
-            Task { await service.meetDeadlines() },
-            Task { await service.backfill() },
-            Task { await service.keepUp() },
-            Task { await service.replay() },
-            Task { await service.watchForSilence() },
-            Task { await service.watchForLockouts() },
-            Task { await service.pullNotifications() },
-            Task { await service.checkRevocation() },
-            Task { await service.deliverWebhooks() },
+            Task(executorPreference: threads) { await service.run() },
+            Task(executorPreference: threads) { await service.meetDeadlines() },
+            Task(executorPreference: threads) { await service.backfill() },
+            Task(executorPreference: threads) { await service.keepUp() },
+            Task(executorPreference: threads) { await service.replay() },
+            Task(executorPreference: threads) { await service.watchForSilence() },
+            Task(executorPreference: threads) { await service.watchForLockouts() },
+            Task(executorPreference: threads) { await service.pullNotifications() },
+            Task(executorPreference: threads) { await service.checkRevocation() },
+            Task(executorPreference: threads) { await service.deliverWebhooks() },
         ]
-        if let retention { tasks.append(Task { await service.prune(keeping: retention) }) }
+        if let retention {
+            tasks.append(
+                Task(executorPreference: threads) { await service.prune(keeping: retention) }
+            )
+        }
         self.tasks = tasks
     }
 

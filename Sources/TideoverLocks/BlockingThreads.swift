@@ -1,0 +1,69 @@
+/// Threads for tasks that block, for example while a database across the network answers.
+///
+/// Swift's pool has as many threads as there are processors. If that many tasks block, no other one
+/// runs. Here a thread is added while all others are busy, up to a limit; further tasks wait.
+package final class BlockingThreads: TaskExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var threads = 0
+        var idle = 0
+        var isClosed = false
+    }
+
+    private let state = ConditionLock(State())
+    private let most: Int
+
+    /// Starts the first thread.
+    ///
+    /// - Throws: `NoThreadLeft` if the system cannot start one.
+    package init(most: Int) throws(NoThreadLeft) {
+        self.most = most
+        guard add() else { throw NoThreadLeft() }
+    }
+
+    /// Runs `body` and the tasks in it on these threads.
+    package func run<Answer: Sendable>(
+        _ body: @Sendable @concurrent () async throws -> Answer
+    ) async rethrows -> Answer {
+        try await withTaskExecutorPreference(self, operation: body)
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isMissing = state.updateWakingOne { state in
+            state.jobs.append(job)
+            return state.idle < state.jobs.count && state.threads < most
+        }
+        // Without another thread the job waits for one of those that exist.
+        if isMissing { _ = add() }
+    }
+
+    /// Ends the threads once no job is left.
+    package func close() { state.update { $0.isClosed = true } }
+
+    private func add() -> Bool {
+        state.update(matters: { _ in false }) { $0.threads += 1 }
+        guard startThread({ self.work() }) == 0 else {
+            state.update(matters: { _ in false }) { $0.threads -= 1 }
+            return false
+        }
+        return true
+    }
+
+    private func work() {
+        while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    private func next() -> UnownedJob? {
+        state.update(matters: { _ in false }) { $0.idle += 1 }
+        let job = state.wait { state -> UnownedJob?? in
+            guard state.jobs.isEmpty else { return state.jobs.removeFirst() }
+            return state.isClosed ? .some(nil) : nil
+        }
+        state.update(matters: { _ in false }) { $0.idle -= 1 }
+        return job
+    }
+}
+
+/// The system cannot start a thread.
+package struct NoThreadLeft: Error {}
