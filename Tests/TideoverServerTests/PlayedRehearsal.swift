@@ -1,4 +1,5 @@
 import Foundation
+import TideoverConfiguration
 import TideoverHTTP
 import TideoverJSON
 import TideoverRehearsal
@@ -10,6 +11,7 @@ extension Rehearsal {
     static func played<Result>(
         _ scenario: Scenario,
         keepsUp: Bool = false,
+        revenueCatSDK: RevenueCatSDK? = nil,
         planting: (Rehearsal, inout ScenarioTarget) -> Void = { _, _ in },
         then: (Rehearsal, ScenarioReport) async throws -> Result
     ) async throws -> Result {
@@ -18,7 +20,12 @@ extension Rehearsal {
         )
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let rehearsal = try Rehearsal(scenario, in: folder.path, version: "test")
+        let rehearsal = try Rehearsal(
+            scenario,
+            in: folder.path,
+            version: "test",
+            revenueCatSDK: revenueCatSDK
+        )
         let report = try await rehearsal.play(keepsUp: keepsUp) { planting(rehearsal, &$0) }
         let result = try await then(rehearsal, report)
         await rehearsal.close()
