@@ -1,8 +1,8 @@
 package import TideoverCore
 package import TideoverJSON
 
-/// One line of an app's audit log. It records an ownership change, a refused claim, or access that
-/// was granted or revoked by hand. Lines are only ever added.
+/// One line of an app's audit log. It records an ownership change, a refused claim, access that
+/// was granted or revoked by hand, or an experiment that was stopped. Lines are only ever added.
 package struct AuditEntry: Hashable, Sendable {
     package var kind: Kind
     /// The customer; nil for a purchase without an owner and for a change of many purchases.
@@ -69,6 +69,8 @@ package struct AuditEntry: Hashable, Sendable {
         case aliased
         /// A change of a purchase was requested from its store.
         case storeAction
+        /// An experiment was stopped, because one of its arms does harm.
+        case experimentStopped
     }
 
     /// The originator of the event.

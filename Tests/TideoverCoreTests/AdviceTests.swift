@@ -25,6 +25,15 @@ import TideoverLives
         catalogue: Catalogue = catalogue,
         package: String? = nil
     ) -> CustomerHistory {
+        history(lives, policy: Versioned(policy), catalogue: catalogue, package: package)
+    }
+
+    static func history(
+        _ lives: [Life],
+        policy: Versioned<Policy>,
+        catalogue: Catalogue = catalogue,
+        package: String? = nil
+    ) -> CustomerHistory {
         let priced = lives.map { life in
             var life = life
             life.catalogue = catalogue
@@ -43,7 +52,7 @@ import TideoverLives
                 return OwnedHistory(history: life.history, owners: [entry])
             },
             catalogue: Versioned(catalogue),
-            policy: Versioned(policy),
+            policy: policy,
             googlePlayPackage: package
         )
     }

@@ -151,6 +151,54 @@ import TideoverLives
         #expect(plan.messages.contains { $0.suppression == .notAffected })
     }
 
+    // MARK: Experiments
+
+    /// Returns the messages about a failed payment of a customer in the arm `later`, which waits for
+    /// a day. Without a stop the experiment goes on.
+    private static func plan(stop: Instant?, until: Instant) -> [PlannedMessage] {
+        var experiment = Experiment(
+            id: "timing",
+            entitlement: "premium",
+            start: "2026-06-01",
+            arms: [.init("plain", weight: 0), .init("later", quiet: .days(1), channel: .app)]
+        )
+        func policy() -> Policy { Policy(plan: everything, experiments: [experiment]) }
+        var versions = Versioned(policy())
+        if let stop {
+            experiment.stop = Experiment.Stop(at: stop, reason: .lockouts, arm: "later")
+            versions.add(.init(policy(), effectiveAt: stop, learnedAt: stop))
+        }
+        let plan = timeline([failing()], until: until, policy: versions).plan()
+        return plan.messages.filter { $0.experiment != nil }
+    }
+
+    private static func arms(_ messages: [PlannedMessage]) -> [String] {
+        messages.map {
+            "\($0.at.short) \($0.kind.rawValue) \($0.channel.rawValue) "
+                + ($0.experiment?.arm.name ?? "none")
+        }
+    }
+
+    @Test func `a message that is due after a stop has the control's words and time`() {
+        let running = Self.plan(stop: nil, until: Self.failed)
+        #expect(
+            Self.arms(running) == [
+                "2026-06-05 graceEntered app later", "2026-06-17 graceEnding message later",
+                "2026-06-20 holdEntered message later",
+            ]
+        )
+        let stop = Self.failed + .hours(6)
+        let stopped = Self.plan(stop: stop, until: stop)
+        #expect(stopped.first?.at == stop)
+        #expect(stopped.first?.channel == .message)
+        #expect(stopped.map { $0.experiment?.arm.name } == ["plain", "plain", "plain"])
+        // A plan as of an earlier instant does not include the stop.
+        #expect(Self.arms(Self.plan(stop: stop, until: stop.justBefore)) == Self.arms(running))
+        // What was due before the stop keeps its arm.
+        let late = Self.plan(stop: Self.failed + .days(2), until: Self.failed + .days(2))
+        #expect(late.map { $0.experiment?.arm.name } == ["later", "plain", "plain"])
+    }
+
     // MARK: Waits and suppression
 
     @Test func `a notice waits for the quiet period, and a recovery within it is silent`() {

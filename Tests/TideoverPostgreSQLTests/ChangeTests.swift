@@ -106,7 +106,7 @@ import TideoverJSON
         #expect(try await policy(first) == new)
         #expect(try await policy(second) == new)
         let log = first.stop()
-        #expect(log.split(separator: "policy of another server adopted").count == 2)
+        #expect(log.split(separator: "recorded policy adopted").count == 2)
     }
 
     @Test func `of its configuration is reported by all of them, until it stops`() async throws {

@@ -1,4 +1,4 @@
-import TideoverJSON
+public import TideoverJSON
 
 extension Experiment {
     func write(to writer: inout JSONWriter) {
@@ -10,6 +10,7 @@ extension Experiment {
             writer.field("days", Int64(days))
             writer.field("points", Int64(points))
             writer.field("arms", array: { for arm in arms { arm.write(to: &$0) } })
+            if let stop { writer.field("stop", object: stop.writeMembers) }
         }
     }
 
@@ -29,7 +30,29 @@ extension Experiment {
             end: try node.optional("end", Field.instant),
             days: Int(try node.required("days", Field.integer)),
             points: Int(try node.required("points", Field.integer)),
-            arms: try node.required("arms", Arm.readAll)
+            arms: try node.required("arms", Arm.readAll),
+            stop: try node.optional("stop", Stop.read)
+        )
+    }
+}
+
+extension Experiment.Stop {
+    /// Writes the members of a JSON object, which the caller has opened.
+    public func writeMembers(to writer: inout JSONWriter) {
+        writer.field("at", at)
+        writer.field("reason", reason.rawValue)
+        writer.field("arm", arm)
+    }
+
+    fileprivate static func read(
+        _ node: JSONNode,
+        _ field: String
+    ) throws(FormError) -> Experiment.Stop {
+        guard node.kind == .object else { throw .wrongType(field: field) }
+        return Experiment.Stop(
+            at: try node.required("at", Field.instant),
+            reason: try node.required("reason", Field.word),
+            arm: try node.required("arm", Field.text)
         )
     }
 }

@@ -14,6 +14,8 @@ public struct Experiment: Hashable, Sendable, Identifiable {
     public var points: Int
     /// At least two.
     public var arms: [Arm]
+    /// Nil unless the server stopped it.
+    public var stop: Stop?
 
     public struct Arm: Hashable, Sendable {
         public var name: String
@@ -41,6 +43,31 @@ public struct Experiment: Hashable, Sendable, Identifiable {
         }
     }
 
+    /// The early end of an experiment, because an arm does harm.
+    public struct Stop: Hashable, Sendable {
+        public var at: Instant
+        public var reason: ExperimentReport.Alarm
+        /// The name of the arm that does harm.
+        public var arm: String
+
+        public init(at: Instant, reason: ExperimentReport.Alarm, arm: String) {
+            self.at = at
+            self.reason = reason
+            self.arm = arm
+        }
+    }
+
+    /// What customers with a failed payment experience.
+    public enum Phase: String, Hashable, Sendable, CaseIterable {
+        /// It has not begun.
+        case planned
+        case running
+        /// Its `end` has passed.
+        case ended
+        /// Stopped before its `end`; every customer has the control.
+        case stopped
+    }
+
     public init(
         id: String,
         entitlement: String,
@@ -48,7 +75,8 @@ public struct Experiment: Hashable, Sendable, Identifiable {
         end: Instant? = nil,
         days: Int = 30,
         points: Int = 5,
-        arms: [Arm]
+        arms: [Arm],
+        stop: Stop? = nil
     ) {
         self.id = id
         self.entitlement = entitlement
@@ -57,17 +85,41 @@ public struct Experiment: Hashable, Sendable, Identifiable {
         self.days = days
         self.points = points
         self.arms = arms
+        self.stop = stop
     }
 
     /// The smallest difference that matters, as a share.
     var effect: Double { Double(points) / 100 }
 
-    /// Whether a payment that fails at an instant is compared.
+    /// Whether customers with a payment that fails at an instant have an arm.
     public func includes(_ instant: Instant) -> Bool {
         start <= instant && instant < end ?? .distantFuture
     }
 
-    /// Returns the customer's arm, the same on every machine and in every version.
+    /// Whether a payment that fails at an instant is compared.
+    func compares(_ instant: Instant) -> Bool {
+        includes(instant) && instant < stop?.at ?? .distantFuture
+    }
+
+    public func phase(at instant: Instant) -> Phase {
+        if let stop, stop.at <= instant { return .stopped }
+        if instant < start { return .planned }
+        return includes(instant) ? .running : .ended
+    }
+
+    /// Returns the experiment without a stop that is later than an instant.
+    public func asKnown(at instant: Instant) -> Experiment {
+        var known = self
+        if let stop, stop.at > instant { known.stop = nil }
+        return known
+    }
+
+    /// Returns the arm that a customer is shown: the assigned one, or the control after a stop.
+    func shownArm(of customer: CustomerID) -> Arm {
+        stop == nil ? arm(of: customer) : arms[0]
+    }
+
+    /// Returns the arm assigned to a customer, the same on every machine and in every version.
     public func arm(of customer: CustomerID) -> Arm {
         let whole = UInt64(arms.reduce(0) { $0 + $1.weight })
         var place = Int(StableDigest.number(id, customer.text) % whole)
@@ -97,7 +149,7 @@ extension Policy {
             entitlements.contains($0.entitlement) && $0.includes(instant)
         }
         return experiment.map {
-            ExperimentAssignment(experiment: $0.id, arm: $0.arm(of: customer))
+            ExperimentAssignment(experiment: $0.id, arm: $0.shownArm(of: customer))
         }
     }
 }
@@ -132,37 +184,33 @@ public struct ExperimentEntry: Hashable, Sendable {
 extension CustomerTimeline {
     /// Returns the customer's entry in an experiment: the first payment for its entitlement that
     /// failed during it. One entry for each customer keeps entries independent. Nil without any.
-    /// `shown` contains the reports of what was shown.
+    /// `shown` contains the reports of what was shown. A stop ends the observation, because every
+    /// customer has the control from then on.
     public func entry(
         in experiment: Experiment,
         shown: [PromptExposure] = []
     ) -> ExperimentEntry? {
+        let until = min(until, experiment.stop?.at ?? .distantFuture)
         let first = issues.filter { issue in
-            experiment.includes(issue.enteredAt) && issue.enteredAt <= until
+            experiment.compares(issue.enteredAt) && issue.enteredAt <= until
                 && transitions.contains {
                     $0.id == issue.id && $0.concerns(experiment.entitlement)
                 }
         }.min { $0.enteredAt < $1.enteredAt }
         guard let issue = first else { return nil }
         let refund = transitions.first { $0.kind == .refunded && $0.at >= issue.enteredAt }
+        func observation(of instant: Instant?) -> KaplanMeier.Observation {
+            let time = instant.flatMap { $0 <= until ? $0 - issue.enteredAt : nil }
+            return .init(time ?? until - issue.enteredAt, happened: time != nil)
+        }
         return ExperimentEntry(
             arm: experiment.arm(of: primary).name,
             recovery: issue.life(from: issue.enteredAt, until: until).observation,
-            lockout: observation(of: issue.holdFrom, since: issue.enteredAt),
-            refund: observation(of: refund?.at, since: issue.enteredAt),
+            lockout: observation(of: issue.holdFrom),
+            refund: observation(of: refund?.at),
             isExposed: shown.contains {
                 $0.kind != .store && (issue.enteredAt...until).contains($0.shownAt)
             }
         )
-    }
-
-    private func observation(
-        of instant: Instant?,
-        since start: Instant
-    ) -> KaplanMeier.Observation {
-        guard let instant, instant <= until else {
-            return KaplanMeier.Observation(until - start, happened: false)
-        }
-        return KaplanMeier.Observation(instant - start, happened: true)
     }
 }

@@ -50,6 +50,14 @@ public struct ExperimentReport: Hashable, Sendable {
         case lockouts, refunds
     }
 
+    /// The stop that an alarm calls for while the experiment runs; nil for none.
+    public var neededStop: Experiment.Stop? {
+        guard experiment.phase(at: asOf) == .running else { return nil }
+        return rows.lazy.compactMap { row in
+            row.alarm.map { Experiment.Stop(at: asOf, reason: $0, arm: row.arm) }
+        }.first
+    }
+
     public init(
         of entries: some Sequence<ExperimentEntry>,
         in experiment: Experiment,
@@ -107,7 +115,12 @@ extension ExperimentReport.Row {
         refunds = compared(\.refund)
         let both = entries.count + control.count
         needed = Self.needed(both, difference, arm, experiment, sequence)
-        sentence = self.sentence(both)
+        sentence = Self.sentence(experiment.stop, of: arm) ?? self.sentence(both)
+    }
+
+    private static func sentence(_ stop: Experiment.Stop?, of arm: Experiment.Arm) -> String? {
+        guard let stop, stop.arm == arm.name else { return nil }
+        return "Stopped at \(stop.at.rfc3339): \(stop.reason.rawValue) rose with this arm."
     }
 
     private static func difference(

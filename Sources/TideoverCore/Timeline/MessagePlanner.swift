@@ -182,20 +182,15 @@ private struct MessagePlanner {
     private func message(_ occasion: Occasion) -> PlannedMessage? {
         let policy = steps.policy.value(at: occasion.at)
         guard let planned = policy.plan.channels[occasion.kind] else { return nil }
-        let assignment = occasion.failedAt.flatMap {
-            policy.assignment(of: timeline.primary, for: occasion.entitlements, failedAt: $0)
-        }
-        let isNotice = occasion.kind == .graceEntered
-        let channel = (isNotice ? assignment?.arm.channel : nil) ?? planned
         let id = StableDigest.text(
             of: lineage.lineage,
             PlannedMessage.eventKind,
             occasion.kind.rawValue,
             occasion.anchor
         )
-        var prompts = policy.prompts
-        if let quiet = assignment?.arm.quiet { prompts.quiet = quiet }
-        let at = due(occasion, prompts, id)
+        let (assignment, at) = assignment(in: policy, on: occasion, id)
+        let isNotice = occasion.kind == .graceEntered
+        let channel = (isNotice ? assignment?.arm.channel : nil) ?? planned
         let isHeldOut = assignment?.arm.isHoldout == true && occasion.kind != .holdEntered
         return PlannedMessage(
             id: id,
@@ -210,6 +205,49 @@ private struct MessagePlanner {
             suppression: isHeldOut ? .holdout : suppression(of: occasion, id, at: at),
             experiment: assignment
         )
+    }
+
+    /// Returns the customer's arm, and when the message is due in it. An experiment that is stopped
+    /// before then shows the control.
+    private func assignment(
+        in policy: Policy,
+        on occasion: Occasion,
+        _ id: String
+    ) -> (ExperimentAssignment?, at: Instant) {
+        var policy = policy
+        policy.experiments = policy.experiments.map { $0.asKnown(at: timeline.until) }
+        guard let failedAt = occasion.failedAt,
+            let assigned = policy.assignment(
+                of: timeline.primary,
+                for: occasion.entitlements,
+                failedAt: failedAt
+            )
+        else { return (nil, due(occasion, policy.prompts, id)) }
+        let at = due(occasion, policy.prompts, assigned.arm, id)
+        guard let stopped = stopped(assigned.experiment), let stop = stopped.stop, stop.at <= at
+        else { return (assigned, at) }
+        let control = stopped.arms[0]
+        return (
+            ExperimentAssignment(experiment: stopped.id, arm: control),
+            max(due(occasion, policy.prompts, control, id), stop.at)
+        )
+    }
+
+    /// Returns an experiment that was stopped by the instant of the plan; nil if it was not.
+    private func stopped(_ id: String) -> Experiment? {
+        steps.policy.versions.lazy.filter { $0.effectiveAt <= timeline.until }
+            .flatMap(\.value.experiments).first { $0.id == id && $0.stop != nil }
+    }
+
+    private func due(
+        _ occasion: Occasion,
+        _ prompts: Policy.Prompts,
+        _ arm: Experiment.Arm,
+        _ id: String
+    ) -> Instant {
+        var prompts = prompts
+        if let quiet = arm.quiet { prompts.quiet = quiet }
+        return due(occasion, prompts, id)
     }
 
     /// Returns when an occasion's message is due. A locked-out customer never waits.

@@ -6,7 +6,7 @@ package import TideoverStorage
 /// An app's catalogue and policy, which are recorded together.
 struct AppRules: Hashable, Sendable {
     var catalogue: Catalogue
-    let policy: Policy
+    var policy: Policy
 
     init(_ catalogue: Catalogue, _ policy: Policy) {
         self.catalogue = catalogue
@@ -29,6 +29,16 @@ struct AppRules: Hashable, Sendable {
             policy.write(to: &writer)
         }
         return writer.bytes
+    }
+
+    /// Returns the rules with experiments stopped, by name.
+    func stopping(_ stops: [String: Experiment.Stop]) -> AppRules {
+        var stopped = self
+        for place in stopped.policy.experiments.indices {
+            guard let stop = stops[stopped.policy.experiments[place].id] else { continue }
+            stopped.policy.experiments[place].stop = stop
+        }
+        return stopped
     }
 }
 
@@ -168,7 +178,7 @@ extension App {
     }
 
     /// Returns the app with the stored versions. With `adopting`, the newest of them replaces its
-    /// own catalogue and policy.
+    /// own catalogue and policy. An experiment that any version stopped stays stopped.
     ///
     /// - Throws: `StorageError` if they cannot be read.
     func withHistory(
@@ -181,7 +191,9 @@ extension App {
             recorded[environment] = try storage.policyVersions(app: id, environment: environment)
         }
         do throws(FormError) {
-            var app = adopting ? try adoptingNewest(of: recorded.values.joined(), now: now) : self
+            let current =
+                adopting ? try adoptingNewest(of: recorded.values.joined(), now: now) : self
+            var app = try current.stoppingExperiments(of: recorded.values.joined())
             for (environment, versions) in recorded {
                 app.policyHistories[environment] =
                     try PolicyHistory(app.rules, recorded: versions, now: now)
@@ -203,6 +215,35 @@ extension App {
         return try newest.map { version throws(FormError) in
             applying(try AppRules(recorded: version))
         } ?? self
+    }
+
+    /// Returns the app with the experiments stopped that a version stopped. The first stop of each
+    /// name counts.
+    private func stoppingExperiments(
+        of recorded: some Sequence<PolicyVersion>
+    ) throws(FormError) -> App {
+        let stops = try Experiment.Stop.first(of: recorded, among: policy.experiments.map(\.id))
+        let stopped = rules.stopping(stops)
+        return stopped == rules ? self : applying(stopped)
+    }
+}
+
+extension Experiment.Stop {
+    /// Returns the first recorded stop of each of some experiments, by the experiment's name.
+    fileprivate static func first(
+        of recorded: some Sequence<PolicyVersion>,
+        among names: [String]
+    ) throws(FormError) -> [String: Experiment.Stop] {
+        var stops: [String: Experiment.Stop] = [:]
+        guard !names.isEmpty else { return stops }
+        for version in recorded {
+            for experiment in try AppRules(recorded: version).policy.experiments {
+                guard let stop = experiment.stop, names.contains(experiment.id) else { continue }
+                if let known = stops[experiment.id], known.at <= stop.at { continue }
+                stops[experiment.id] = stop
+            }
+        }
+        return stops
     }
 }
 

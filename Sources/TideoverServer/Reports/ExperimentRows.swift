@@ -17,6 +17,12 @@ extension ExperimentReport {
             writer.field("entitlement", experiment.entitlement)
             writer.field("start", experiment.start.rfc3339)
             writer.field("end", experiment.end?.rfc3339)
+            writer.field("state", experiment.phase(at: asOf).rawValue)
+            if let stop = experiment.stop {
+                writer.field("stop", object: stop.writeMembers)
+            } else {
+                writer.field("stop", String?.none)
+            }
             writer.field("days", experiment.days)
             writer.field("points", experiment.points)
             writer.field("arms", array: { for row in rows { row.write(to: &$0) } })

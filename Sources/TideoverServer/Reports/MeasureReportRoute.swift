@@ -166,7 +166,11 @@ struct PurchaseWalk {
 
     /// Returns a report on each experiment of the app's current policy.
     func experiments() throws -> ExperimentRows {
-        let experiments = app.policy.experiments
+        try experiments(app.policy.experiments.map { $0.asKnown(at: until) })
+    }
+
+    /// Returns a report on each of some experiments of the app.
+    func experiments(_ experiments: [Experiment]) throws -> ExperimentRows {
         var entries = experiments.map { _ in [ExperimentEntry]() }
         let projector = Projector(app: app)
         try eachCustomer { key in

@@ -17,9 +17,10 @@ package struct ChangeFollower: Sendable {
 
     /// Learns the keys that other servers added and revoked.
     ///
-    /// Returns whether another server recorded a catalogue or policy that the service lacks. It
-    /// is to be replaced by a service that adopts them.
+    /// Returns whether another server, or a worker of this one, recorded a catalogue or policy that
+    /// the service lacks. It is to be replaced by a service that adopts them.
     package mutating func look(at service: Service) throws(StorageError) -> Bool {
+        if service.recordedRules.withLock({ $0 }) { return try service.hasOutdatedRules() }
         guard let changes = try service.storage.sharedChanges(), changes != known else {
             return false
         }

@@ -3648,7 +3648,7 @@ enum OpenAPIDocument {
                           "type": "string",
                           "enum": [
                             "claimed", "transferred", "claimRefused", "granted", "grantRevoked", "aliased",
-                            "storeAction"
+                            "storeAction", "experimentStopped"
                           ]
                         },
                         "at": { "$ref": "#/components/schemas/Instant" },
@@ -4338,13 +4338,33 @@ enum OpenAPIDocument {
               },
               "ExperimentOutcome": {
                 "type": "object",
-                "required": ["id", "entitlement", "start", "end", "days", "points", "arms"],
+                "required": [
+                  "id", "entitlement", "start", "end", "state", "stop", "days", "points", "arms"
+                ],
                 "properties": {
                   "id": { "type": "string" },
                   "entitlement": { "type": "string" },
                   "start": { "$ref": "#/components/schemas/Instant" },
                   "end": {
                     "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "state": {
+                    "type": "string", "enum": ["planned", "running", "ended", "stopped"]
+                  },
+                  "stop": {
+                    "oneOf": [
+                      {
+                        "type": "object",
+                        "description": "Why the server stopped it: customers have the control since",
+                        "required": ["at", "reason", "arm"],
+                        "properties": {
+                          "at": { "$ref": "#/components/schemas/Instant" },
+                          "reason": { "type": "string", "enum": ["lockouts", "refunds"] },
+                          "arm": { "type": "string" }
+                        }
+                      },
+                      { "type": "null" }
+                    ]
                   },
                   "days": { "type": "integer" },
                   "points": { "type": "integer" },

@@ -64,6 +64,8 @@ package struct Service: Sendable {
     let sleep: Sleep
     /// Reloads the configuration; nil for a service without a configuration file.
     package let reload: Reload?
+    /// Whether a worker of this service recorded a policy, for the next service to adopt.
+    let recordedRules = Locked(false)
 
     /// Creates a service over a storage, and reads its keys.
     ///

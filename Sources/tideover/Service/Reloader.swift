@@ -4,7 +4,7 @@ import TideoverServer
 import TideoverStorage
 
 /// Replaces the service of a running server, once at a time: after a reload of the configuration,
-/// and to adopt the catalogues and policies that another server recorded.
+/// and to adopt the catalogues and policies that another server or a worker recorded.
 actor Reloader {
     /// Creates the service that replaces a former one: with the recorded catalogues and policies in
     /// place of those of `adopting`, or from the configuration file without it.
@@ -22,7 +22,7 @@ actor Reloader {
     private var isStopped = false
     /// Whether reloads are rejected, because the server stops.
     private var isRefusing = false
-    /// Why the policy of another server could not be adopted.
+    /// Why a recorded policy could not be adopted.
     private var failedAdoption: String?
     /// The most recently requested replacement.
     private var latest: Task<Void, Never>?
@@ -111,21 +111,22 @@ actor Reloader {
         }
     }
 
-    /// Replaces the service by one with the catalogues and policies that another server recorded.
+    /// Replaces the service by one with the catalogues and policies that another server or a worker
+    /// recorded.
     private func adoptNow() {
         guard let started, let served, !isStopped, !isRefusing else { return }
         do {
             // A reload that was requested before may have read it.
             guard try started.live.service.hasOutdatedRules() else { return }
             replace(started.live, by: try make(started.live.service, served))
-            log(LogLine(.info, "policy of another server adopted"))
+            log(LogLine(.info, "recorded policy adopted"))
             failedAdoption = nil
         } catch {
             let reason = (error as? any ReportableFailure)?.message ?? "\(error)"
             // It is repeated each second, and logged once.
             guard reason != failedAdoption else { return }
             failedAdoption = reason
-            log(LogLine(.error, "policy of another server not adopted", detail: reason))
+            log(LogLine(.error, "recorded policy not adopted", detail: reason))
         }
     }
 

@@ -25,6 +25,7 @@ struct ServiceWork {
             Task(executorPreference: threads) { await service.pullNotifications() },
             Task(executorPreference: threads) { await service.checkRevocation() },
             Task(executorPreference: threads) { await service.deliverWebhooks() },
+            Task(executorPreference: threads) { await service.watchExperiments() },
         ]
         if let retention {
             tasks.append(

@@ -37,7 +37,11 @@ import TideoverLives
 
     // MARK: Entries
 
-    private static func entry(_ life: Life, until: Instant) -> ExperimentEntry? {
+    private static func entry(
+        _ life: Life,
+        until: Instant,
+        in experiment: Experiment = experiment
+    ) -> ExperimentEntry? {
         let anna = SnapshotTests.anna
         let record = CustomerRecord(
             customer: anna,
@@ -121,8 +125,89 @@ import TideoverLives
         #expect(text.contains(#""experiment":{"id":"words","arm":"later"}"#))
     }
 
+    // MARK: Stops
+
+    private static let stop = Experiment.Stop(at: "2026-06-20", reason: .refunds, arm: "asked")
+
+    @Test func `a stopped experiment shows the control from its stop until its end`() {
+        let later = Experiment.Arm("later", quiet: .hours(6))
+        let stop = PromptTests.failed + .hours(8)
+        var experiment = Experiment(
+            id: "words",
+            entitlement: "premium",
+            start: PromptTests.failed,
+            arms: [.init("plain", weight: 0), later]
+        )
+        let running = Policy(experiments: [experiment])
+        experiment.stop = Experiment.Stop(at: stop, reason: .lockouts, arm: "later")
+        var policy = Versioned(running)
+        policy.add(
+            .init(Policy(experiments: [experiment]), effectiveAt: stop, learnedAt: stop)
+        )
+        let history = AdviceTests.history([StandingTests.failing()], policy: policy)
+        for (instant, arm) in [
+            (PromptTests.failed, nil), (PromptTests.failed + .hours(6), "later"),
+            (stop.justBefore, "later"), (stop, "plain"), (PromptTests.graceEnd, "plain"),
+        ] as [(Instant, String?)] {
+            #expect(history.snapshot(at: instant).prompt?.experiment?.arm.name == arm)
+        }
+    }
+
+    @Test func `an experiment is planned, running, ended or stopped`() {
+        var experiment = Self.experiment
+        experiment.end = "2026-07-01"
+        #expect(experiment.phase(at: "2026-05-31") == .planned)
+        #expect(experiment.phase(at: "2026-06-01") == .running)
+        #expect(experiment.phase(at: "2026-07-01") == .ended)
+        experiment.stop = Self.stop
+        #expect(experiment.phase(at: "2026-06-19") == .running)
+        #expect(experiment.phase(at: "2026-06-20") == .stopped)
+        #expect(experiment.phase(at: "2026-07-01") == .stopped)
+        #expect(experiment.asKnown(at: "2026-06-19").stop == nil)
+        #expect(experiment.asKnown(at: "2026-06-20").stop == Self.stop)
+    }
+
+    @Test func `a stop ends the observation, and later failures are not compared`() throws {
+        var life = TimelineStoryTests.converted()
+        life.fail("2026-06-04", grace: "2026-06-20")
+        life.pay("3", from: "2026-06-04", to: "2026-07-04", signed: "2026-06-14")
+        func entry(_ stop: Instant) -> ExperimentEntry? {
+            var experiment = Self.experiment
+            experiment.stop = Experiment.Stop(at: stop, reason: .refunds, arm: "asked")
+            return Self.entry(life, until: "2026-06-25", in: experiment)
+        }
+        #expect(entry("2026-06-04") == nil)
+        let early = try #require(entry("2026-06-10"))
+        #expect(early.recovery == KaplanMeier.Observation(.days(6), happened: false))
+        #expect(early.lockout == KaplanMeier.Observation(.days(6), happened: false))
+        let late = try #require(entry("2026-06-20"))
+        #expect(late.recovery == KaplanMeier.Observation(.days(10), happened: true))
+    }
+
+    @Test func `harm calls for a stop while the experiment runs, and no harm does not`() {
+        let end = ExperimentWorld.start + .days(395)
+        let harmful = ExperimentWorld(seed: 3, customers: 3000, effect: 0, harm: 0.2)
+        let report = harmful.report(at: end)
+        let stop = Experiment.Stop(at: end, reason: .refunds, arm: "asked")
+        #expect(report.neededStop == stop)
+        var ended = report
+        ended.experiment.end = end
+        #expect(ended.neededStop == nil)
+        var stopped = harmful.experiment
+        stopped.stop = stop
+        let after = ExperimentReport(of: harmful.entries(at: end), in: stopped, asOf: end)
+        #expect(after.neededStop == nil)
+        #expect(after.rows[1].sentence == "Stopped at \(end.rfc3339): refunds rose with this arm.")
+        let harmless = ExperimentWorld(seed: 4, customers: 3000, effect: 0.1)
+        for day in stride(from: 30, through: 390, by: 60) {
+            let look = harmless.report(at: ExperimentWorld.start + .days(Int64(day)))
+            #expect(look.neededStop == nil)
+        }
+    }
+
     @Test func `the policy's form keeps experiments`() throws {
         var experiment = Self.experiment
+        experiment.stop = Self.stop
         experiment.end = "2027-06-01"
         experiment.arms[1].quiet = .hours(6)
         experiment.arms[1].channel = .app
