@@ -233,6 +233,8 @@ extension Configuration {
         package let silence: Milliseconds
         /// The operator's texts for customers, by the tag of their language.
         package let messages: [String: [MessageText]]
+        /// The texts of arms of experiments, each by the tag of its language.
+        package let armMessages: [ArmName: [String: [MessageText]]]
 
         /// Creates an app in code.
         package init(
@@ -245,7 +247,8 @@ extension Configuration {
             catalogue: Catalogue = Catalogue(),
             policy: Policy = Policy(),
             silence: Milliseconds = .hours(6),
-            messages: [String: [MessageText]] = [:]
+            messages: [String: [MessageText]] = [:],
+            armMessages: [ArmName: [String: [MessageText]]] = [:]
         ) {
             self.id = id
             self.environments = environments
@@ -257,6 +260,7 @@ extension Configuration {
             self.policy = policy
             self.silence = silence
             self.messages = messages
+            self.armMessages = armMessages
         }
     }
 

@@ -118,9 +118,13 @@ extension ConfigurationSection {
         let catalogue = readCatalogue(in: folder, readFile)
         if let sdk = revenueCat?.sdk { noteOddities(sdk, of: catalogue) }
         var policy = section("policy").readPolicy(of: catalogue)
-        policy.experiments = section("experiments").readExperiments(of: catalogue)
-        let silence = value("silence", .duration, default: "6h")
         let messages = section("messages").readMessages()
+        let (experiments, armMessages) = section("experiments").readExperiments(
+            of: catalogue,
+            messages
+        )
+        policy.experiments = experiments
+        let silence = value("silence", .duration, default: "6h")
         close()
         return id.map {
             Configuration.App(
@@ -133,7 +137,8 @@ extension ConfigurationSection {
                 catalogue: catalogue,
                 policy: policy,
                 silence: silence,
-                messages: messages
+                messages: messages,
+                armMessages: armMessages
             )
         }
     }
@@ -590,13 +595,30 @@ extension ConfigurationSection {
 // MARK: - Experiments
 
 extension ConfigurationSection {
-    fileprivate func readExperiments(of catalogue: Catalogue) -> [Experiment] {
+    fileprivate typealias Texts = [String: [MessageText]]
+
+    /// Reads experiments, and the texts of their arms. `texts` are those of the app.
+    fileprivate func readExperiments(
+        of catalogue: Catalogue,
+        _ texts: Texts
+    ) -> ([Experiment], [ArmName: Texts]) {
         // These names have hyphens and dots, so no variable can be named after them.
         variable = nil
-        return namedSections().compactMap { $1.readExperiment($0, of: catalogue) }
+        var messages: [ArmName: Texts] = [:]
+        let experiments = namedSections().compactMap { id, section in
+            section.readExperiment(id, of: catalogue) { arm, section in
+                let own = section.readMessages(over: texts)
+                if !own.isEmpty { messages[ArmName(experiment: id, arm: arm)] = own }
+            }
+        }
+        return (experiments, messages)
     }
 
-    private func readExperiment(_ id: String, of catalogue: Catalogue) -> Experiment? {
+    private func readExperiment(
+        _ id: String,
+        of catalogue: Catalogue,
+        _ readMessages: (_ arm: String, ConfigurationSection) -> Void
+    ) -> Experiment? {
         let names = ConfigurationForm<String>(expectation: .oneOf(catalogue.entitlements)) {
             catalogue.entitlements.contains($0) ? $0 : nil
         }
@@ -605,7 +627,10 @@ extension ConfigurationSection {
         let end = value("end", .instant)
         let days = value("days", .count(through: 365), default: "30")
         let points = value("points", .count(through: 100), default: "5")
-        let arms = section("arms").namedSections().map { $1.readArm($0) }
+        let arms = section("arms").namedSections().map { name, arm in
+            readMessages(name, arm.section("messages"))
+            return arm.readArm(name)
+        }
         if arms.count < 2 { report(.mismatch(.arms, found: .text("\(arms.count)")), of: "arms") }
         close()
         guard let entitlement, let start, arms.count > 1 else { return nil }
@@ -636,16 +661,18 @@ extension ConfigurationSection {
 // MARK: - Texts for customers
 
 extension ConfigurationSection {
-    /// Reads texts by language and key. The names are those of the built-in texts.
-    fileprivate func readMessages() -> [String: [MessageText]] {
+    /// Reads texts by language and key. The names are those of the built-in texts. What a text
+    /// leaves out is as in `standard`, or else built in.
+    fileprivate func readMessages(over standard: Texts = [:]) -> Texts {
         // These names have hyphens and dots, so no variable can be named after them.
         variable = nil
-        var texts: [String: [MessageText]] = [:]
+        var texts: Texts = [:]
         for (tag, messages) in namedSections() {
-            guard let language = MessageLanguage.all.first(where: { $0.tag == tag }) else {
+            guard var language = MessageLanguage.all.first(where: { $0.tag == tag }) else {
                 reportUnknown(tag, among: MessageLanguage.all.map(\.tag))
                 continue
             }
+            for text in standard[tag] ?? [] { language.replace(text) }
             texts[tag] = messages.readMessages(of: language)
         }
         return texts

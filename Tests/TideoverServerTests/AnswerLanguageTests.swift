@@ -1,16 +1,25 @@
 import Testing
+import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 import TideoverServer
+import TideoverStorage
 
 /// Answers in the language that a request accepts.
 @Suite struct AnswerLanguageTests {
     private static let path = "/v1/apps/cards/customers/\(TestServer.anna)?environment=sandbox"
 
     /// Creates a customer in grace.
-    private func server(_ texts: [String: [MessageText]] = [:]) async throws -> TestServer {
-        let server = try TestServer(languages: AnswerLanguages(texts))
+    private func server(
+        _ texts: [String: [MessageText]] = [:],
+        policy: Policy = Policy(),
+        arms: [ArmName: [String: [MessageText]]] = [:]
+    ) async throws -> TestServer {
+        let server = try TestServer(
+            policy: policy,
+            languages: AnswerLanguages(texts, arms: arms)
+        )
         _ = try await server.post(.purchase())
         var failure = Message.purchase("n-2", signed: Message.end)
         failure.fail(graceUntil: Message.end + .days(16))
@@ -99,5 +108,78 @@ import TideoverServer
         #expect(try await plain.get(Self.path, headers: ["If-None-Match": tag]).status == 200)
         await server.close()
         await plain.close()
+    }
+
+    // MARK: Texts of an arm
+
+    /// An experiment in which every customer has the arm `kind`.
+    private static let policy = Policy(
+        plan: Policy.Plan([.graceEntered: .message, .holdEntered: .message]),
+        experiments: [
+            Experiment(
+                id: "words",
+                entitlement: "premium",
+                start: Message.start,
+                arms: [.init("plain", weight: 0), .init("kind")]
+            )
+        ]
+    )
+    private static let kind = ArmName(experiment: "words", arm: "kind")
+    private static let english = MessageText(.grace, "Please", "By {until}.", label: "Fix")
+    private static let german = MessageText(.grace, "Bitte", "Bis {until}.", label: "Los")
+
+    @Test func `a prompt has the texts of its arm in each language that has some`() async throws {
+        let server = try await server(
+            ["de": [MessageText(.grace, "Karte", "Bis {until}!", label: "Weiter")]],
+            policy: Self.policy,
+            arms: [Self.kind: ["de": [Self.german]]]
+        )
+        let response = try await get(server, "de")
+        let answer = try JSONDocument(response.body).root
+        #expect(answer["prompt"]?["experiment"]?["arm"]?.string == "kind")
+        #expect(answer["prompt"]?["title"]?.string == "Bitte")
+        #expect(answer["prompt"]?["message"]?.string == "Bis 17. Juni 2026.")
+        #expect(answer["prompt"]?["action"]?["label"]?.string == "Los")
+        // The words of an entitlement are those of the app.
+        let words = answer["entitlements"]?["premium"]?["words"]
+        #expect(words?["title"]?.string == "Karte")
+        let title = "There was a problem with your payment"
+        #expect(try self.title(try await get(server, "en")) == title)
+        await server.close()
+    }
+
+    @Test func `an arm without texts has those of the app, and another tag than with them`()
+        async throws
+    {
+        let other = ArmName(experiment: "words", arm: "plain")
+        let server = try await server(
+            policy: Self.policy,
+            arms: [other: ["de": [Self.german]]]
+        )
+        let response = try await get(server, "de")
+        #expect(try title(response) == "Es gab ein Problem mit Ihrer Zahlung")
+        let tag = try #require(response.headers["ETag"])
+        let own = try await self.server(
+            policy: Self.policy,
+            arms: [Self.kind: ["de": [Self.german]]]
+        )
+        let headers: Headers = ["Accept-Language": "de", "If-None-Match": tag]
+        #expect(try await own.get(Self.path, headers: headers).status == 200)
+        await server.close()
+        await own.close()
+    }
+
+    @Test func `a planned message that is due has the English texts of its arm`() async throws {
+        let server = try await server(
+            policy: Self.policy,
+            arms: [Self.kind: ["en": [Self.english], "de": [Self.german]]]
+        )
+        let event = try #require(try server.events().last { $0.event.kind == "message_due" })
+        let body = try JSONDocument(event.event.body).root
+        #expect(body["about"]?.string == "graceEntered")
+        #expect(body["title"]?.string == "Please")
+        #expect(body["message"]?.string == "By 17 June 2026.")
+        #expect(body["label"]?.string == "Fix")
+        await server.close()
     }
 }

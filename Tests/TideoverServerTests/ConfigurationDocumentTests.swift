@@ -44,13 +44,13 @@ import TideoverServer
             row.variable.replacing("<APP>", with: "CARDS").replacing("<N>", with: "0")
                 .replacing("<PRODUCT>", with: "CARDS_LIFETIME")
         }
-        #expect(variables.count == 111)
+        #expect(variables.count == 114)
         for variable in variables where variable != "none" {
             let configuration = try load(Self.designExample, [variable: ""])
             let notice = "\(variable) is empty and is treated as not set"
             #expect(configuration.notices.contains(notice), "\(variable)")
         }
-        #expect(variables.filter { $0 == "none" }.count == 18)
+        #expect(variables.filter { $0 == "none" }.count == 21)
     }
 
     @Test func `every key of the design's example is in the reference`() throws {

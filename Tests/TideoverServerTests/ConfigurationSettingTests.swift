@@ -51,7 +51,9 @@ import TideoverServer
                 messages: { de: { "grace.soft": { title: "Karte", message: "Bis {until}",
                 label: "Los" } } }, experiments: { ask: { entitlement: "premium",
                 start: "2026-06-01T00:00:00Z", end: "2027-06-01T00:00:00Z", arms: {
-                none: { holdout: true }, early: { quiet: "1h", channel: "app" } } } },
+                none: { holdout: true }, early: { quiet: "1h", channel: "app",
+                messages: { en: { "grace.soft": { title: "Card", message: "By {until}",
+                label: "Go" } } } } } } },
                 catalogue: "Products.storekit", entitlements: { pro: ["premium"],
                 "cards.lifetime": ["premium"], "cards.season": ["premium"] }, products: {
                 """#

@@ -325,6 +325,44 @@ import TideoverSignatures
         #expect(texts["pt-BR"]?.first?.message == "Aguarde.")
     }
 
+    @Test func `texts of an arm replace those of the app`() throws {
+        let configuration = try load(
+            app(
+                #"""
+                appStore: { bundleId: "a.b" }, products: { p: { entitlements: ["pro"], period: "P1M" } },
+                messages: { de: { "grace.soft": { title: "Karte", label: "Los" } } },
+                experiments: { words: { entitlement: "pro", start: "2026-06-01T00:00:00Z", arms: {
+                  plain: {}, kind: { messages: { de: { "grace.soft": { title: "Bitte" } } } },
+                } } }
+                """#
+            )
+        )
+        let arms = configuration.apps[0].armMessages
+        #expect(arms.count == 1)
+        let texts = arms[ArmName(experiment: "words", arm: "kind")]
+        let german = try #require(texts?["de"]?.first)
+        #expect(german.title == "Bitte")
+        #expect(german.label == "Los")
+        #expect(german.message.contains("{until}"))
+    }
+
+    @Test func `an impossible text of an arm is reported at its place`() throws {
+        let found = problems(
+            app(
+                #"""
+                appStore: { bundleId: "a.b" }, products: { p: { entitlements: ["pro"], period: "P1M" } },
+                experiments: { words: { entitlement: "pro", start: "2026-06-01T00:00:00Z", arms: {
+                  plain: {}, kind: { messages: { de: { "hold.hard": { title: "Bis {until}" } } } },
+                } } }
+                """#
+            )
+        )
+        #expect(found.count == 1)
+        let problem = try #require(found.first)
+        #expect(problem.contains("arms.kind.messages.de"))
+        #expect(problem.contains("a text on one line with no arguments"))
+    }
+
     @Test(
         arguments: [
             (#"sv: {}"#, "unknown key `sv`"),

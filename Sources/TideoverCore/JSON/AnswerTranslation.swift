@@ -3,11 +3,16 @@ import TideoverJSON
 extension MessageLanguage {
     /// Writes an answer in this language, in place of English.
     ///
-    /// - Parameter answer: A JSON object with the members that `Snapshot.writeAnswer` writes, and
-    ///   any others.
+    /// - Parameters:
+    ///   - answer: A JSON object with the members that `Snapshot.writeAnswer` writes, and any
+    ///     others.
+    ///   - own: Returns the language of the prompt in an arm of an experiment; nil for this one.
     /// - Returns: The answer with this language's `title`, `message` and `label` in its messages.
     ///   The rest stays, byte for byte; what is no answer is returned as it is.
-    public func translate(answer: [UInt8]) -> [UInt8] {
+    public func translate(
+        answer: [UInt8],
+        inArm own: (_ experiment: String, _ arm: String) -> MessageLanguage? = { _, _ in nil }
+    ) -> [UInt8] {
         guard let root = try? JSONDocument(answer, limits: .local).root else { return answer }
         var texts: [(place: Range<Int>, text: String)] = []
         for (_, entitlement) in root["entitlements"]?.members ?? root.members {
@@ -15,7 +20,12 @@ extension MessageLanguage {
             texts += translated(words, label: words["label"])
         }
         if let prompt = root["prompt"] {
-            texts += translated(prompt, label: prompt["action"]?["label"])
+            let arm = prompt["experiment"].flatMap { experiment in
+                experiment["id"]?.string.flatMap { id in
+                    experiment["arm"]?.string.flatMap { own(id, $0) }
+                }
+            }
+            texts += (arm ?? self).translated(prompt, label: prompt["action"]?["label"])
         }
         return answer.replacing(texts)
     }

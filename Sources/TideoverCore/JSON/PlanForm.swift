@@ -16,8 +16,12 @@ extension PlannedMessage {
         }
     }
 
-    /// Writes the members of an event. The caller has opened the object.
-    public func writeFields(to writer: inout JSONWriter) {
+    /// Writes the members of an event, with the texts of a language. The caller has opened the
+    /// object.
+    public func writeFields(
+        to writer: inout JSONWriter,
+        in language: MessageLanguage = .english
+    ) {
         writer.field("id", id)
         writer.field("kind", Self.eventKind)
         writer.field("about", kind.rawValue)
@@ -29,9 +33,9 @@ extension PlannedMessage {
         writer.field("entitlements", .array(entitlements.map(JSONValue.string)))
         writer.field("key", wording.screen.key.rawValue)
         writer.field("arguments", object: wording.screen.writeArguments)
-        writer.field("title", wording.title)
-        writer.field("message", wording.message)
-        writer.said("label", wording.label)
+        writer.field("title", wording.title(in: language))
+        writer.field("message", wording.message(in: language))
+        writer.said("label", language[wording.screen.key].label)
         writeExperiment(to: &writer)
     }
 

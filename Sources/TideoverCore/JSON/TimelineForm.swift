@@ -81,13 +81,18 @@ extension Corrections.Correction {
 }
 
 extension CustomerNews.Happening {
-    /// Writes the members of an event. The caller has opened the object.
-    public func writeFields(to writer: inout JSONWriter) {
+    /// Writes the members of an event. The caller has opened the object. `language` returns that of
+    /// a message in an arm of an experiment.
+    public func writeFields(
+        to writer: inout JSONWriter,
+        in language: (ExperimentAssignment) -> MessageLanguage = { _ in .english }
+    ) {
         switch self {
         case .move(let move): move.writeFields(to: &writer)
         case .transition(let transition): transition.writeFields(to: &writer)
         case .reminder(let reminder): reminder.writeFields(to: &writer)
-        case .message(let message): message.writeFields(to: &writer)
+        case .message(let message):
+            message.writeFields(to: &writer, in: message.experiment.map(language) ?? .english)
         }
     }
 }

@@ -218,7 +218,7 @@ struct SnapshotRoute: Sendable {
         _ now: Instant,
         _ choice: AnswerLanguages.Choice?
     ) -> [UInt8] {
-        let bytes = choice?.language.translate(answer: answer.bytes) ?? answer.bytes
+        let bytes = choice?.translate(answer: answer.bytes) ?? answer.bytes
         var writer = JSONWriter()
         writer.object { writer in
             writer.field("app", key.app)

@@ -112,6 +112,7 @@ struct ChangeEvents {
 /// Events about a customer's purchases; each is delivered once under its own id.
 struct NewsEvents {
     let bodies: EventBodies
+    let languages: AnswerLanguages
 
     func happenings(in news: CustomerNews) -> [Event] {
         news.unsent.map { happening in
@@ -119,7 +120,7 @@ struct NewsEvents {
                 name: happening.id,
                 kind: happening.kind,
                 at: happening.at,
-                body: bodies.body { happening.writeFields(to: &$0) }
+                body: bodies.body { happening.writeFields(to: &$0, in: languages.ofEvents) }
             )
         }
     }

@@ -28,7 +28,7 @@ struct Projector: Sendable {
         var changes = ChangeEvents(bodies, lineages.answer, policyChange(since: lineages))
         changes.pass(history, news, before: now)
         let answer = changes.move(to: snapshot)
-        let newsEvents = NewsEvents(bodies: bodies)
+        let newsEvents = NewsEvents(bodies: bodies, languages: app.languages)
         return Derivation(
             answer: answer,
             validUntil: [snapshot.validUntil, news.nextAt].compactMap(\.self).min(),

@@ -46,7 +46,7 @@ extension App {
             backfill: configured.appStore?.backfill ?? BackfillSchedule(),
             consumption: configured.appStore?.consumption ?? ConsumptionChoices(),
             silence: configured.silence,
-            languages: AnswerLanguages(configured.messages),
+            languages: AnswerLanguages(configured.messages, arms: configured.armMessages),
             passes: passes
         )
     }
