@@ -22,6 +22,14 @@ import urllib.request
 
 PATIENCE = 60
 
+EXPERIMENT = """experiments: {
+        "june-words": {
+          entitlement: "premium", start: "2026-05-01T00:00:00Z",
+          arms: { plain: {}, kind: { quiet: "1d" } },
+        },
+      },
+      """
+
 
 class Browser:
     """Chromium with one page, controlled by messages that end with a zero byte."""
@@ -210,6 +218,7 @@ class SimulatedStores:
         text = text.replace("127.0.0.1:8080", f"127.0.0.1:{server}")
         text = text.replace("127.0.0.1:9090", f"127.0.0.1:{store}").replace("../store/", "")
         text = text.replace("storage:", "dashboard: { enabled: true },\n  storage:", 1)
+        text = text.replace("products: {", EXPERIMENT + "products: {", 1)
         path = os.path.join(folder, "tideover.json")
         with open(path, "w") as file:
             file.write(text)
@@ -398,6 +407,7 @@ def visit_stores(browser, program, folder):
         lineage = browser.evaluate("document.querySelector('[name=purchase]').value")
         pages = {
             "sandbox": f"{app}/sandbox", "configuration": f"{app}/configuration",
+            "experiments": f"{app}/experiments",
             "customer-purchases": customer,
             "move": f"{customer}/move?purchase={lineage}&to=u_43&why=bought+under+another+id",
         }
@@ -437,6 +447,7 @@ def main():
         pages["webhooks"] = f"{app}/webhooks"
         pages["maintenance"] = f"{app}/maintenance"
         pages["events"] = f"{app}/events"
+        pages["no-experiments"] = f"{app}/experiments"
         pages["problem"] = "/dashboard/apps/none"
         for theme in ["light", "dark"]:
             for width in [390, 1440]:

@@ -267,6 +267,28 @@ import TideoverJSON
         )
     }
 
+    private static func experiments(_ place: Place) throws -> Page {
+        let text = JSONValue.string(place.app)
+        let difference: JSONValue = ["value": 0.1, "lower": -0.05, "upper": 0.25]
+        func arm(_ differences: JSONValue) -> JSONValue {
+            [
+                "arm": text, "entries": 40, "exposed": 30, "needed": 3_700, "recovered": 0.6,
+                "difference": differences, "lockouts": differences, "refunds": differences,
+                "alarm": nil, "sentence": text,
+            ]
+        }
+        let experiment: JSONValue = [
+            "id": text, "entitlement": text, "start": "2026-05-01T10:00:00.000Z", "end": nil,
+            "state": "stopped",
+            "stop": ["at": "2026-05-02T10:00:00.000Z", "reason": "lockouts", "arm": text],
+            "days": 30, "points": 5, "arms": [arm(nil), arm(difference)],
+        ]
+        let report: JSONValue = [
+            "rows": [["app": text, "environment": "sandbox", "experiments": [experiment]]]
+        ]
+        return ExperimentsPage.page(place, try Experiments(of: place, json(report)))
+    }
+
     private static func configuration(_ place: Place) throws -> Page {
         let name = place.app
         let answer: JSONValue = [
@@ -354,7 +376,7 @@ import TideoverJSON
             ),
             ("events", EventsPage.page(place, [try event(name)])),
             ("move", MovePage.page(place, try move(name), formToken: name)),
-            ("configuration", try configuration(place)),
+            ("experiments", try experiments(place)), ("configuration", try configuration(place)),
             ("silent sandbox", SandboxPage.silent(place)),
             ("sandbox", try sandbox(place, refused: nil)),
             ("sandbox that refuses", try sandbox(place, refused: name)),

@@ -47,6 +47,7 @@ import TideoverStorage
         customer + "?environment=sandbox&at=2026-05-02T10:00:00Z",
         customer + "?environment=sandbox&at=1777716000000", events,
         "/dashboard/apps/cards/configuration?environment=sandbox",
+        "/dashboard/apps/cards/experiments?environment=sandbox",
         customer + "/move?environment=sandbox&purchase=appStore:2000000000000001&to=u_2&why=x",
         "/dashboard/apps/cards/events/stream?environment=sandbox",
     ]

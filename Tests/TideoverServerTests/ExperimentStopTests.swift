@@ -41,6 +41,7 @@ import TideoverStorage
         after former: TestServer? = nil,
         policy: Policy = Policy(experiments: [experiment]),
         at instant: Instant = Message.start,
+        dashboard: Bool = false,
         adoptsRules: Bool = false
     ) async throws -> TestServer {
         await former?.storage.close()
@@ -49,6 +50,7 @@ import TideoverStorage
             folder: former?.folder,
             store: former?.store,
             now: instant,
+            dashboard: dashboard,
             adoptsRules: adoptsRules
         )
         try await server.service.recordPolicyVersions()
@@ -158,6 +160,38 @@ import TideoverStorage
         let versions = try server.storage.policyVersions(app: "cards", environment: .sandbox)
         #expect(versions.map(\.effectiveAt) == [Message.start, Self.looked])
         await server.close()
+    }
+
+    @Test func `the dashboard has the numbers of the report`() async throws {
+        let server = try await Self.harmed()
+        await Self.look(server)
+        let next = try await Self.start(after: server, at: Self.looked + .days(1), dashboard: true)
+        let browser = DashboardBrowser(next)
+        try await browser.enter(TestServer.adminKey.text)
+        let page = try await browser.text("/dashboard/apps/cards/experiments?environment=sandbox")
+        let shown = page.matches(of: /<data value="([^"]*)"/).map { String($0.1) }
+        let response = try await next.get("/v1/reports/experiments?app=cards")
+        let rows = try JSONDocument(response.body).root["rows"]?.elements.map(\.self) ?? []
+        let row = try #require(rows.first { $0["environment"]?.string == "sandbox" })
+        let experiment = try #require(row["experiments"]?[0])
+        let arms = try #require(experiment["arms"]).elements.map(\.self)
+        func bounds(_ arm: JSONNode, _ measure: String) -> [String?] {
+            ["value", "lower", "upper"].map { arm[measure]?[$0].map(Self.source) ?? "null" }
+        }
+        let recovery = arms.flatMap { arm in
+            ["entries", "exposed", "recovered"].map { arm[$0].map(Self.source) }
+                + bounds(arm, "difference") + [arm["needed"].map(Self.source)]
+        }
+        let guardrail = arms.dropFirst().flatMap { bounds($0, "lockouts") + bounds($0, "refunds") }
+        #expect(shown == ["7", "5"] + recovery.compactMap(\.self) + guardrail.compactMap(\.self))
+        #expect(guardrail.first != "null")
+        for arm in arms { #expect(page.contains(try #require(arm["sentence"]?.string))) }
+        #expect(page.contains("Every customer has the control since."))
+        await next.close()
+    }
+
+    private static func source(_ node: JSONNode) -> String {
+        String(decoding: node.source, as: UTF8.self)
     }
 
     @Test func `after a restart with the same file everyone has the control`() async throws {

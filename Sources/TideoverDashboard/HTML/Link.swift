@@ -51,6 +51,10 @@ package struct Place: Hashable, Sendable {
         Link(["apps", app, "configuration"], [("environment", environment)])
     }
 
+    var experiments: Link {
+        Link(["apps", app, "experiments"], [("environment", environment)])
+    }
+
     var sandbox: Link { Link(["apps", app, "sandbox"], [("environment", environment)]) }
 
     package func webhooks(after done: WebhookAction.Done? = nil) -> Link {

@@ -30,6 +30,8 @@ package enum AppPage {
                     [],
                     .tag(.a, [.href(place.events)], "Events"),
                     " ",
+                    .tag(.a, [.href(place.experiments)], "Experiments"),
+                    " ",
                     .tag(.a, [.href(place.configuration)], "Configuration"),
                     hasSandbox ? [" ", .tag(.a, [.href(place.sandbox)], "Sandbox")] : .nothing,
                     isAdmin

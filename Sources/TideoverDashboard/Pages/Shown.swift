@@ -30,6 +30,12 @@ enum Shown {
         return .tag(.data, [.of(.value, figure.source)], .text(text))
     }
 
+    /// A difference between shares, in points of a hundred.
+    static func points(_ figure: Figure) -> HTML {
+        let text = figure.value.map { number($0 * 100) } ?? "none"
+        return .tag(.data, [.of(.value, figure.source)], .text(text))
+    }
+
     /// Money of a report, in thousandths of the currency's unit.
     static func money(_ figure: Figure) -> HTML {
         guard let value = figure.value, value.isFinite, abs(value) < 1e15 else {

@@ -14,6 +14,7 @@ extension Service {
         page("/dashboard/apps/{app}/customers/{customer}") { try await $0.customer() },
         page("/dashboard/apps/{app}/webhooks") { try await $0.webhooks() },
         page("/dashboard/apps/{app}/events") { try await $0.events() },
+        page("/dashboard/apps/{app}/experiments") { try await $0.experiments() },
         // An open page alone does not keep a session alive.
         Route("GET", "/dashboard/apps/{app}/events/stream", needs: .nothing) { service, call in
             try await service.visit(call, extendsSession: false) { try await $0.eventStream() }

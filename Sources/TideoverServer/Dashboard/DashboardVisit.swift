@@ -156,6 +156,16 @@ struct DashboardVisit: Sendable {
         )
     }
 
+    /// The experiments of an app, as their report has them.
+    func experiments() async throws -> Response {
+        let place = try place()
+        let report = try await ask(
+            "/v1/reports/experiments",
+            [QueryItem(name: "app", value: place.app)]
+        )
+        return respond(ExperimentsPage.page(place, try Experiments(of: place, report)))
+    }
+
     /// The latest events of an app.
     func events() async throws -> Response {
         let place = try place()
