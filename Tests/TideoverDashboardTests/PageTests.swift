@@ -148,6 +148,10 @@ import TideoverJSON
         )
     }
 
+    private static func attribute(_ name: String) -> AttributeView {
+        AttributeView(name: name, value: name, updatedAt: Instant(millisecondsSince1970: 0))
+    }
+
     private static func actions(_ name: String) throws -> CustomerActions {
         let text = JSONValue.string(name)
         let grant: JSONValue = [
@@ -372,7 +376,8 @@ import TideoverJSON
                 )
             ),
             (
-                "customer", CustomerPage.page(try customer(name), try actions(name))
+                "customer",
+                CustomerPage.page(try customer(name), [attribute(name)], try actions(name))
             ),
             ("events", EventsPage.page(place, [try event(name)])),
             ("move", MovePage.page(place, try move(name), formToken: name)),
@@ -514,7 +519,7 @@ import TideoverJSON
 
     @Test func `a customer's page has the drawing, its table, the reason and the reply`() throws {
         let document = text(
-            CustomerPage.page(try Self.customer("cards.pro"), try Self.actions("x")),
+            CustomerPage.page(try Self.customer("cards.pro"), [], try Self.actions("x")),
             Self.reader("plain")
         )
         for part in [

@@ -13,11 +13,15 @@ import TideoverStorage
 
     private let uptime = Uptime()
 
-    private func server(_ limits: ClientLimits = ClientLimits()) throws -> TestServer {
+    private func server(
+        _ limits: ClientLimits = ClientLimits(),
+        dashboard: Bool = false
+    ) throws -> TestServer {
         try TestServer(
             probes: Probes(uptime: { [uptime] in uptime.nanoseconds }),
             clients: limits,
-            revenueCatSDK: RevenueCatSDK(appStoreKeys: ["appl_test"])
+            revenueCatSDK: RevenueCatSDK(appStoreKeys: ["appl_test"]),
+            dashboard: dashboard
         )
     }
 
@@ -62,6 +66,28 @@ import TideoverStorage
             #expect(items.first?["updated_at"]?.int64 == at.millisecondsSince1970)
         }
         #expect(attributes(try await app.get()) == nil)
+        await server.close()
+    }
+
+    @Test func `the dashboard shows what an app states, and not what it deleted`() async throws {
+        let server = try server(dashboard: true)
+        let app = SDKApp(server: server, key: "appl_test")
+        let at = server.now - .seconds(5)
+        for attribute in [
+            stated("$email", "anna<b>@example.com", at), stated("group", "gone", at),
+            stated("group", "", at + .seconds(1)),
+        ] {
+            #expect(try await app.ask("POST", Self.path, body(attribute)).status == 200)
+        }
+        let browser = DashboardBrowser(server)
+        try await browser.enter(TestServer.adminKey.text)
+        let page = try await browser.text("/dashboard/apps/cards/customers/u_42")
+        #expect(page.contains("<bdi>$email</bdi>"))
+        #expect(page.contains("<bdi>anna&lt;b&gt;@example.com</bdi>"))
+        #expect(page.contains("<time datetime=\"\(at.rfc3339)\">"))
+        #expect(!page.contains("gone"))
+        let other = try await browser.text("/dashboard/apps/cards/customers/u_43")
+        #expect(!other.contains("id=\"attributes\""))
         await server.close()
     }
 

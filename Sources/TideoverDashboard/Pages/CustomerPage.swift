@@ -3,9 +3,14 @@ import TideoverCore
 /// The page of one customer: the answer, why, and the life that led to it.
 package struct CustomerPage {
     let view: CustomerView
+    let attributes: [AttributeView]
 
-    package static func page(_ view: CustomerView, _ actions: CustomerActions) -> Page {
-        let page = CustomerPage(view: view)
+    package static func page(
+        _ view: CustomerView,
+        _ attributes: [AttributeView],
+        _ actions: CustomerActions
+    ) -> Page {
+        let page = CustomerPage(view: view, attributes: attributes)
         return Page(
             view.customer,
             place: view.place,
@@ -13,8 +18,8 @@ package struct CustomerPage {
             [
                 .tag(.h1, [], "Customer ", .name(view.customer)), page.notice(actions),
                 page.instant, .group(view.entitlements.map(page.answer)), page.forms(actions),
-                page.grants(actions), page.drift, page.ownership, page.moves(actions),
-                page.audit(actions),
+                page.grants(actions), page.drift, page.stated, page.ownership,
+                page.moves(actions), page.audit(actions),
             ]
         )
     }
@@ -267,6 +272,28 @@ package struct CustomerPage {
                     Shown.time(denial.until),
                 ]
             }
+    }
+
+    // MARK: Attributes
+
+    private var stated: HTML {
+        guard !attributes.isEmpty else { return .nothing }
+        return Parts.card(
+            "Attributes",
+            "attributes",
+            [
+                Parts.table(
+                    "What the app states about the customer, as of its last change",
+                    [.init(title: "Name"), .init(title: "Value"), .init(title: "As of")],
+                    attributes.map { attribute in
+                        [
+                            .name(attribute.name), .name(attribute.value),
+                            Shown.time(attribute.updatedAt),
+                        ]
+                    }
+                )
+            ]
+        )
     }
 
     // MARK: Evidence, differences, ownership

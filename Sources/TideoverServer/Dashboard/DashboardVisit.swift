@@ -2,6 +2,7 @@ import TideoverCore
 import TideoverDashboard
 import TideoverHTTP
 import TideoverJSON
+import TideoverRevenueCat
 import TideoverSignatures
 import TideoverStorage
 
@@ -81,9 +82,28 @@ struct DashboardVisit: Sendable {
                     denials: try await denials(of: customer, place),
                     isPast: instant != nil
                 ),
+                try await attributes(of: customer, place),
                 try await actions(of: root, in: place)
             )
         )
+    }
+
+    /// Returns what the app states about a customer, in the order of the names.
+    private func attributes(of customer: String, _ place: Place) async throws -> [AttributeView] {
+        let app = try app(place.app)
+        guard let id = CustomerID(customer),
+            let environment = Environment(rawValue: place.environment)
+        else { throw Problem.badCustomer }
+        let storage = service.storage
+        return try await onPool {
+            let key = CustomerKey(app: app.id, environment: environment, customer: id)
+            let stated = try app.attributes(of: try storage.identity(of: key), in: storage)
+            return stated.values.sorted { $0.key < $1.key }.compactMap { name, value in
+                value.text.map {
+                    AttributeView(name: name, value: $0, updatedAt: value.updatedAt)
+                }
+            }
+        }
     }
 
     /// Returns what the person may change, with what was changed before. Past answers have no forms.
