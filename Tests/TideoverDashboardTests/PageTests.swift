@@ -315,8 +315,10 @@ import TideoverJSON
 
     private static func sandbox(_ place: Place, refused: String?) throws -> Page {
         let name = place.app
+        let text = JSONValue.string(name)
         let stores: JSONValue = [
             "now": "2026-05-06T10:00:00Z", "speed": 60,
+            "products": .object([name: .array([text])]),
             "customers": [
                 [
                     "name": .string(name), "store": .string(name),
@@ -339,7 +341,6 @@ import TideoverJSON
         return SandboxPage.page(
             place,
             try SandboxView(json(stores), answers: [name: json(answer)]),
-            products: [name: [name]],
             formToken: name,
             outcome: SandboxOutcome(try json(outcome))
         )

@@ -18,6 +18,10 @@ import TideoverServer
             guard request.path == "/control" else {
                 let body: JSONValue = [
                     "now": "2026-05-01T10:00:00Z", "speed": 0,
+                    "products": [
+                        "appStore": ["cards.pro.monthly"],
+                        "googlePlay": ["cards.pro:monthly", "cards.lifetime"],
+                    ],
                     "customers": [
                         [
                             "name": "anna <b>", "store": "appStore",
@@ -119,6 +123,19 @@ import TideoverServer
         #expect(!page.contains("anna <b>"))
         let app = try await browser.text("/dashboard/apps/rehearsal")
         #expect(app.contains("/dashboard/apps/rehearsal/sandbox"))
+        await server.close()
+    }
+
+    @Test func `each customer is offered what the store of the customer sells`() async throws {
+        let server = try makeServer()
+        let browser = DashboardBrowser(server)
+        try await browser.enter(TestServer.adminKey.text)
+        let page = try await browser.text(Self.page)
+        let cards = page.split(separator: "id=\"customer-").dropFirst().map { card in
+            card.matches(of: /<option value="(cards[^"]*)"/).map { String($0.1) }
+        }
+        .filter { !$0.isEmpty }
+        #expect(cards == [["cards.pro.monthly"], ["cards.pro:monthly", "cards.lifetime"]])
         await server.close()
     }
 

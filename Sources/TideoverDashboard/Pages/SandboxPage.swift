@@ -45,6 +45,8 @@ package struct SandboxView: Hashable, Sendable {
     /// How many times faster than real time the clock runs; 0 while it stands still.
     let speed: Int64
     let customers: [SandboxCustomer]
+    /// The products on sale in each store, in the spelling of the server's catalogue.
+    let products: [String: [String]]
 
     /// `stores` is the control server's answer. `answers` are those of the API by customer id.
     package init(
@@ -56,6 +58,11 @@ package struct SandboxView: Hashable, Sendable {
         customers = try stores.list("customers").map { node throws(UnexpectedAnswer) in
             try SandboxCustomer(node, answers: answers)
         }
+        products = Dictionary(
+            stores["products"]?.members.map { ($0.key, stores["products"]?.texts($0.key) ?? []) }
+                ?? [],
+            uniquingKeysWith: { first, _ in first }
+        )
     }
 }
 
@@ -133,19 +140,16 @@ package struct SandboxOutcome: Hashable, Sendable {
 package struct SandboxPage {
     let place: Place
     let view: SandboxView
-    /// The products of each store, by the names of the server's catalogue.
-    let products: [String: [String]]
     /// The form token of the session; nil for a person who may change nothing.
     let formToken: String?
 
     package static func page(
         _ place: Place,
         _ view: SandboxView,
-        products: [String: [String]],
         formToken: String?,
         outcome: SandboxOutcome?
     ) -> Page {
-        let page = SandboxPage(place: place, view: view, products: products, formToken: formToken)
+        let page = SandboxPage(place: place, view: view, formToken: formToken)
         return Page(
             "Sandbox",
             place: place,
@@ -279,7 +283,7 @@ package struct SandboxPage {
     }
 
     private func actions(_ customer: SandboxCustomer) -> HTML {
-        let sold = products[customer.store] ?? []
+        let sold = view.products[customer.store] ?? []
         return [
             sold.isEmpty
                 ? .nothing

@@ -101,6 +101,23 @@ public actor ScenarioSession {
         return standings
     }
 
+    /// The names of the products on sale, by store. A subscription of Google Play is named with
+    /// each of its base plans.
+    package nonisolated var products: JSONObject {
+        let apple =
+            scenario.app.store.products.map(\.id)
+            + scenario.app.store.oneTimeProducts.map(\.id)
+        let google = scenario.googlePlay?.app
+        let plans = (google?.subscriptions ?? []).flatMap { subscription in
+            subscription.basePlans.map { "\(subscription.id):\($0.id)" }
+        }
+        let oneTime = (google?.products ?? []).map(\.id)
+        return [
+            "appStore": .array(apple.map(JSONValue.string)),
+            "googlePlay": .array((plans + oneTime).map(JSONValue.string)),
+        ]
+    }
+
     // MARK: At a pace
 
     /// Converts an instant of the store to the clock that dates its output.

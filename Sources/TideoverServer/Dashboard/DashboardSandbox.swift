@@ -71,24 +71,10 @@ extension DashboardVisit {
             SandboxPage.page(
                 place,
                 try SandboxView(stores, answers: answers),
-                products: try products(of: place.app),
                 formToken: mayChange ? DashboardSessions.formToken(of: token) : nil,
                 outcome: outcome
             )
         )
-    }
-
-    /// Returns the products that each store can sell. A subscription of Google Play is named with
-    /// its base plan.
-    private func products(of app: String) throws -> [String: [String]] {
-        let products = try self.app(app).catalogue.products.sorted { $0.key < $1.key }
-        let apple = products.filter { !$0.key.contains(":") }.map(\.key)
-        let google = products.filter {
-            $0.key.contains(":") || $0.value.kind != .autoRenewable
-        }
-        return [
-            Store.appStore.rawValue: apple, Store.googlePlay.rawValue: google.map(\.key),
-        ]
     }
 
     private func audit(_ step: SandboxStep, _ place: Place, isRefused: Bool) async throws {

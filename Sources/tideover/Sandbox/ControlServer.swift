@@ -171,6 +171,7 @@ struct ControlServer {
                 "now": .string(Instant(millisecondsSince1970: session.now).rfc3339),
                 "speed": .integer(speed),
                 "customers": .array(standings.map(\.json)),
+                "products": .object(session.products),
             ])
         )
     }
