@@ -530,6 +530,38 @@ import TideoverJSON
         ] { #expect(document.contains(part), "\(part)") }
     }
 
+    @Test func `settings are grouped by section, each with a heading that a link leads to`() throws
+    {
+        let paths = [
+            "storage", "server.listen", "server.limits.refusalsPerMinute", "apps[0].id",
+            "apps[0].policy.unreachable", "apps[0].policy.plan.recovered", "dashboard.enabled",
+        ]
+        let settings = paths.map { path -> JSONValue in
+            ["path": .string(path), "value": "x", "source": "default", "variable": nil]
+        }
+        let answer: JSONValue = [
+            "isWhole": true, "settings": .array(settings), "findings": .array([]),
+        ]
+        let page = ConfigurationPage.page(
+            Place(app: "cards", environment: "sandbox"),
+            try ConfigurationView(try Self.json(answer))
+        )
+        let document = text(page, Self.reader("plain"))
+        let ids = document.matches(of: /<h3 id="([^"]*)"/).map { String($0.1) }
+        #expect(
+            ids == [
+                "settings-storage", "settings-server", "settings-apps-0-",
+                "settings-apps-0--policy", "settings-dashboard",
+            ]
+        )
+        for id in ids { #expect(document.contains("<a href=\"#\(id)\">")) }
+        let sections = document.split(separator: "<h3").dropFirst().map { section in
+            section.matches(of: /<th scope="row"><code><bdi>([^<]*)</).map { String($0.1) }
+        }
+        #expect(sections.flatMap(\.self) == paths)
+        #expect(sections.map(\.count) == [1, 2, 1, 2, 1])
+    }
+
     @Test func `a number keeps the spelling of the report`() throws {
         let document = text(
             PortfolioPage.page(try Self.reports("cards"), try Self.portfolio("cards")),

@@ -18,6 +18,9 @@ package struct Link: Hashable, Sendable {
 
     fileprivate init(_ page: Link, fragment: String) { text = page.text + "#" + fragment }
 
+    /// A part of the same page, by its id.
+    static func anchor(_ id: String) -> Link { Link(fragment: id) }
+
     /// The content of the same page.
     static let main = Link(fragment: "main")
     package static let portfolio = Link()

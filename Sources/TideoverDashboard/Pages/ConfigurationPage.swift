@@ -111,13 +111,30 @@ package enum ConfigurationPage {
                     ? "Of the app and the server. Secrets are shown as the names of their files."
                     : "Of the app. Secrets are shown as the names of their files."
             ),
+            .element(
+                .ul,
+                [.class("legend")],
+                view.sections.map { section in
+                    .tag(
+                        .li,
+                        [],
+                        .tag(.a, [.href(.anchor(section.id))], .tag(.code, [], .name(section.name)))
+                    )
+                }
+            ), .group(view.sections.map(table)),
+        ]
+    }
+
+    private static func table(_ section: ConfigurationView.Section) -> HTML {
+        [
+            .tag(.h3, [.of(.id, section.id)], .name(section.name)),
             Parts.table(
-                "The value of each setting, and where it comes from",
+                section.settings.count == 1 ? "1 setting" : "\(section.settings.count) settings",
                 [
                     .init(title: "Setting"), .init(title: "Value"), .init(title: "From"),
                     .init(title: "Variable"),
                 ],
-                view.settings.map { setting in
+                section.settings.map { setting in
                     [
                         .tag(.code, [], .name(setting.path)),
                         .name(setting.value.isEmpty ? "(none)" : setting.value),
@@ -127,6 +144,40 @@ package enum ConfigurationPage {
                 }
             ),
         ]
+    }
+}
+
+extension ConfigurationView {
+    /// Settings that are shown together.
+    struct Section: Hashable, Sendable {
+        let name: String
+        var settings: [Setting]
+
+        /// The name of its heading in an address.
+        var id: String {
+            "settings-" + String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" })
+        }
+    }
+
+    /// The settings by top-level section, each section of an app by itself.
+    var sections: [Section] {
+        settings.reduce(into: []) { sections, setting in
+            let name = setting.section
+            if let place = sections.firstIndex(where: { $0.name == name }) {
+                sections[place].settings.append(setting)
+            } else {
+                sections.append(Section(name: name, settings: [setting]))
+            }
+        }
+    }
+}
+
+extension ConfigurationView.Setting {
+    fileprivate var section: String {
+        let parts = path.split(separator: ".").map(String.init)
+        guard let first = parts.first else { return path }
+        let isOfApp = first.hasPrefix("apps[") && parts.count > 2
+        return isOfApp ? "\(first).\(parts[1])" : first
     }
 }
 
