@@ -72,14 +72,13 @@ final class ServerUnderLoad {
     let child: Child
     let address: String
 
-    /// Starts a server that logs its address on standard error, as `tideover serve` does.
+    /// Starts a server that logs `listening` with its address on standard error, as text or JSON.
     init(_ words: [String], name: String, in folder: String) throws {
         child = try Child(words, on: Yardstick.core, name: name, in: folder)
         address = try Self.address(saidBy: child, words)
     }
 
     private static func address(saidBy child: Child, _ words: [String]) throws -> String {
-        let sign = "listening on http://"
         for _ in 0..<200 {
             usleep(20_000)
             let lines = Files.text(child.told).split(
@@ -88,8 +87,8 @@ final class ServerUnderLoad {
             )
             // The last line may be incomplete.
             for line in lines.dropLast() {
-                if let place = line.split(separator: " ").last, line.contains(sign) {
-                    return String(place.dropFirst("http://".count))
+                if line.contains("listening"), let found = line.firstRange(of: "http://") {
+                    return String(line[found.upperBound...].prefix { $0 != "\"" })
                 }
             }
         }
