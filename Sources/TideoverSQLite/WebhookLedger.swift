@@ -5,9 +5,14 @@ import TideoverStorage
 ///
 /// Claims are kept in memory, like those of due customers: they end with the process.
 final class WebhookLedger {
-    private struct Lease {
-        let fence: Int64
-        let until: Instant
+    struct Leases {
+        fileprivate struct Lease {
+            let fence: Int64
+            let until: Instant
+        }
+
+        fileprivate var byWebhook: [WebhookKey: Lease] = [:]
+        fileprivate var latestFence: Int64 = 0
     }
 
     private let insert: Statement
@@ -17,8 +22,8 @@ final class WebhookLedger {
     private let putDelivery: Statement
     private let deleteDelivery: Statement
     private let insertAttempt: Statement
-    private var leases: [WebhookKey: Lease] = [:]
-    private var latestFence: Int64 = 0
+    /// The session restores them when it rolls back.
+    var leases = Leases()
 
     init(_ connection: Connection) throws(StorageError) {
         insert = try Statement(SQL.insertWebhook, on: connection)
@@ -44,17 +49,17 @@ final class WebhookLedger {
         now: Instant,
         until: Instant
     ) throws(StorageError) -> Int64? {
-        if let lease = leases[key], lease.until > now { return nil }
+        if let lease = leases.byWebhook[key], lease.until > now { return nil }
         let isKnown = try exists.first(.text(key.app), .text(key.id)) { _ in true } ?? false
         guard isKnown else { return nil }
-        latestFence += 1
-        leases[key] = Lease(fence: latestFence, until: until)
-        return latestFence
+        leases.latestFence += 1
+        leases.byWebhook[key] = Leases.Lease(fence: leases.latestFence, until: until)
+        return leases.latestFence
     }
 
     func settle(_ settlement: WebhookSettlement) throws(StorageError) -> Bool {
         let key = settlement.key
-        guard leases[key]?.fence == settlement.fence else { return false }
+        guard leases.byWebhook[key]?.fence == settlement.fence else { return false }
         for event in settlement.finished {
             try deleteDelivery.run(.text(key.app), .text(key.id), .text(event.description))
         }
@@ -68,7 +73,7 @@ final class WebhookLedger {
             settlement.disabled.map(SQLValue.text) ?? .null,
             .instant(settlement.now)
         )
-        leases[key] = nil
+        leases.byWebhook[key] = nil
         return true
     }
 

@@ -49,8 +49,9 @@ final class WriteSession {
     private let releaseSavepoint: Statement
     private let returnToSavepoint: Statement
     private let log: LogMeter
-    private var leases = Leases()
+    private var memory = SessionMemory()
     private var watch = DerivationWatch()
+    private var beforeTransaction = Remembered()
     /// Whether the job's writes must be rolled back, although it did not fail.
     private var undoesJob = false
 
@@ -132,7 +133,7 @@ final class WriteSession {
         }
         let derived = try store(results)
         for taken in kept { try add(taken.commitRequest.tallies, app: taken.commitRequest.app) }
-        leases.release(Array(derived.keys))
+        memory.leases.release(Array(derived.keys))
         return .ended(taken.map { $0?.outcome(derived) ?? .duplicate })
     }
 
@@ -268,7 +269,7 @@ final class WriteSession {
         do {
             let erased = try openRemover().erase(erasure)
             try connection.execute("PRAGMA secure_delete = OFF")
-            if erased != nil { leases.release([erasure.customer]) }
+            if erased != nil { memory.leases.release([erasure.customer]) }
             return erased
         } catch {
             try connection.execute("PRAGMA secure_delete = OFF")
@@ -562,7 +563,7 @@ final class WriteSession {
             .text(commitRequest.environment.rawValue),
             .text(line.alias.text)
         )
-        leases.release([alias])
+        memory.leases.release([alias])
         watch.changed([alias])
         try audit.write(AuditEntry(line), commitRequest)
         return Joined(
@@ -590,7 +591,7 @@ final class WriteSession {
         let owners = newFacts.values.flatMap(\.lineageRecord.owners).map {
             key(of: $0.customer, commitRequest)
         }
-        let claimed = commitRequest.claims.filter(leases.hold).map(\.customer)
+        let claimed = commitRequest.claims.filter(memory.leases.hold).map(\.customer)
         let joined = commitRequest.alias.map { key(of: $0.customer, commitRequest) }
         let shown = commitRequest.prompts.map(\.customer)
         let named = commitRequest.customers + commitRequest.reconciled + claimed + shown + owners
@@ -742,13 +743,13 @@ final class WriteSession {
     // MARK: Due answers
 
     func claimDue(_ order: DueOrder) throws(StorageError) -> [DueClaim] {
-        leases.expire(order.now)
+        memory.leases.expire(order.now)
         // Reads as many more as other claims may cover.
         let rows = try due.all(
             .text(order.app),
             .text(order.environment.rawValue),
             .instant(order.now),
-            .integer(Int64(max(0, order.limit) + leases.count))
+            .integer(Int64(max(0, order.limit) + memory.leases.count))
         ) { row throws(StorageError) in
             guard let customer = CustomerID(row.text(0)) else {
                 throw StorageError(
@@ -764,8 +765,8 @@ final class WriteSession {
             )
             return (key, row.instant(1))
         }
-        return rows.filter { !leases.contain($0.0) }.prefix(max(0, order.limit)).map {
-            leases.give($0.0, dueAt: $0.1, until: order.until)
+        return rows.filter { !memory.leases.contain($0.0) }.prefix(max(0, order.limit)).map {
+            memory.leases.give($0.0, dueAt: $0.1, until: order.until)
         }
     }
 }
@@ -773,16 +774,42 @@ final class WriteSession {
 // MARK: - Transactions
 
 extension WriteSession {
-    func begin() throws(StorageError) { try beginTransaction.run() }
+    /// What is remembered outside of the database, for a rollback of the transaction.
+    fileprivate struct Remembered {
+        var memory = SessionMemory()
+        var watch = DerivationWatch()
+        var webhookLeases = WebhookLedger.Leases()
+    }
+
+    func begin() throws(StorageError) {
+        try beginTransaction.run()
+        beforeTransaction = Remembered(
+            memory: memory,
+            watch: watch,
+            webhookLeases: webhooks.leases
+        )
+    }
 
     /// Commits: when it returns, the disk has confirmed the write.
     func end() throws(StorageError) { try commitTransaction.run() }
 
     /// Rolls everything back; the engine may have done so itself.
     func rollBack() {
+        memory = beforeTransaction.memory
+        watch = beforeTransaction.watch
+        webhooks.leases = beforeTransaction.webhookLeases
         guard connection.isInTransaction else { return }
         // If this fails too, the next `begin` fails and reports the reason.
         try? connection.execute(SQL.rollBack)
+    }
+
+    /// Runs a part of a transaction. Returns nil if its writes must be rolled back.
+    func inTransaction<Result>(
+        _ body: (WriteSession) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result? {
+        undoesJob = false
+        let result = try body(self)
+        return undoesJob ? nil : result
     }
 
     /// Runs a part of a transaction that is rolled back alone when it fails. If that is impossible,
@@ -791,14 +818,22 @@ extension WriteSession {
         _ body: (WriteSession) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         try makeSavepoint.run()
+        let before = memory
         do {
             undoesJob = false
             let result = try body(self)
-            if undoesJob { try returnToSavepoint.run() }
+            if undoesJob {
+                try returnToSavepoint.run()
+                memory = before
+            }
             try releaseSavepoint.run()
             return result
         } catch {
-            guard connection.isInTransaction else { throw error }
+            guard connection.isInTransaction else {
+                rollBack()
+                throw error
+            }
+            memory = before
             do {
                 try returnToSavepoint.run()
                 try releaseSavepoint.run()

@@ -4,8 +4,8 @@ import TideoverStorage
 
 /// A write request.
 struct WriterJob: Sendable {
-    /// Does the work. It returns a function that reports success to the caller, which is called
-    /// once the work is durable.
+    /// Does the work; a second time if the first was rolled back. It returns a function that reports
+    /// success to the caller, which is called once the work is durable.
     let run: @Sendable (WriteSession) throws(StorageError) -> @Sendable () -> Void
     /// Reports to the caller that nothing was done.
     let fail: @Sendable (StorageError) -> Void
@@ -14,8 +14,8 @@ struct WriterJob: Sendable {
 /// The queue of the single writing thread.
 ///
 /// Requests that arrive while the disk confirms one transaction form the next one. Many requests
-/// share one confirmation, which is the expensive part. Each has a savepoint, so that a failed
-/// request rolls back only its own work.
+/// share one confirmation, which is the expensive part. If one fails, the transaction is run again
+/// with a savepoint for each request, so that a failed request rolls back only its own work.
 final class Writer: Sendable {
     struct Queue {
         var jobs: [WriterJob] = []

@@ -13,6 +13,8 @@ final class WriterThread {
     private let faults: SQLiteFaults
     private var plan = CheckpointPlan()
     private var latestGroupCount = 0
+    /// The number of transactions to run with savepoints, since a job failed lately.
+    private var cautiousTurns = 0
     private var copy: PageCopy?
     /// Set when the disk did not confirm a write: the content of the file is unknown until it is
     /// opened again.
@@ -20,6 +22,7 @@ final class WriterThread {
 
     private static let quietMilliseconds: Int64 = 1_000
     private static let readerPatience: Int64 = 5_000
+    private static let cautiousTurnsAfterFailure = 32
 
     init(
         queue: ConditionLock<Writer.Queue>,
@@ -129,11 +132,55 @@ final class WriterThread {
         _ jobs: ArraySlice<WriterJob>,
         _ writeSession: WriteSession
     ) -> ArraySlice<WriterJob> {
-        if let error = failure ?? error(of: { () throws(StorageError) in try writeSession.begin() })
-        {
-            for job in jobs { job.fail(error) }
-            return []
+        if cautiousTurns > 0 {
+            cautiousTurns -= 1
+        } else {
+            guard begin(jobs, writeSession) else { return [] }
+            if let done = runTogether(jobs, writeSession) {
+                end(done, writeSession)
+                return []
+            }
+            cautiousTurns = Self.cautiousTurnsAfterFailure
         }
+        guard begin(jobs, writeSession) else { return [] }
+        return runWithSavepoints(jobs, writeSession)
+    }
+
+    /// Begins a transaction; returns false after failing the jobs.
+    private func begin(_ jobs: ArraySlice<WriterJob>, _ writeSession: WriteSession) -> Bool {
+        let error = failure ?? error(of: { () throws(StorageError) in try writeSession.begin() })
+        guard let error else { return true }
+        for job in jobs { job.fail(error) }
+        return false
+    }
+
+    /// Runs the jobs without savepoints, because with one SQLite copies each page before its first
+    /// change.
+    ///
+    /// - Returns: nil after a rollback, if a job failed or must be undone. It is tried again with
+    ///   savepoints, and reports its error then.
+    private func runTogether(
+        _ jobs: ArraySlice<WriterJob>,
+        _ writeSession: WriteSession
+    ) -> [Done]? {
+        var done: [Done] = []
+        do {
+            for job in jobs {
+                guard let tell = try writeSession.inTransaction(job.run) else { break }
+                done.append(Done(job: job, tell: tell))
+            }
+        } catch {
+            note(error)
+        }
+        guard done.count < jobs.count else { return done }
+        writeSession.rollBack()
+        return nil
+    }
+
+    private func runWithSavepoints(
+        _ jobs: ArraySlice<WriterJob>,
+        _ writeSession: WriteSession
+    ) -> ArraySlice<WriterJob> {
         var done: [Done] = []
         for (index, job) in zip(jobs.indices, jobs) {
             do {

@@ -96,6 +96,95 @@ import TideoverStorage
         await storage.close()
     }
 
+    private static func customer(_ n: Int) throws -> CustomerKey {
+        let id = try #require(CustomerID("u_\(n)"))
+        return CustomerKey(app: "cards", environment: .production, customer: id)
+    }
+
+    /// Derives a customer with an event, which the storage rejects if its kind is empty.
+    private static func commit(
+        _ n: Int,
+        event kind: String,
+        to storage: SQLiteStorage
+    ) async throws {
+        let request = CommitRequest(
+            app: "cards",
+            environment: .production,
+            customers: [try customer(n)],
+            tallies: [tally: 1],
+            now: Instant(millisecondsSince1970: 9)
+        )
+        _ = try await storage.commit(request) { lineages in
+            Derivation(
+                answer: [],
+                validUntil: Instant(millisecondsSince1970: 5),
+                fingerprint: "p1",
+                events: [Event(kind: kind, at: lineages.now, body: [])]
+            )
+        }
+    }
+
+    @Test func `a failed write rolls back nothing else of its transaction`() async throws {
+        let gate = Gate()
+        let storage = try folder.open { _ in gate.wait() }
+        let begun = Count()
+        let refused = await withTaskGroup(of: Int?.self) { group in
+            for n in 0..<30 {
+                group.addTask {
+                    begun.increment()
+                    let error = await Self.error {
+                        try await Self.commit(n, event: n % 10 == 7 ? "" : "kind", to: storage)
+                    }
+                    #expect(error == nil || error?.reason == .refused)
+                    return error == nil ? nil : n
+                }
+            }
+            await Self.settle { begun.value == 30 }
+            gate.open()
+            return await group.reduce(into: []) { $0 += $1.map { [$0] } ?? [] }
+        }
+        #expect(refused.sorted() == [7, 17, 27])
+        #expect(try storage.counts(app: "cards") == [Self.tally: 27])
+        for n in 0..<30 {
+            #expect(try (storage.row(of: Self.customer(n)) == nil) == (n % 10 == 7))
+        }
+        let events = try storage.outbox(app: "cards", after: nil, limit: 100)
+        #expect(events.count == 27)
+        #expect(Set(events.map(\.id)).count == 27)
+        await storage.close()
+    }
+
+    @Test func `a claim outlasts a failed write of its transaction`() async throws {
+        let (gate, isGated) = (Gate(), Locked(false))
+        let storage = try folder.open { _ in if isGated.withLock({ $0 }) { gate.wait() } }
+        try await Self.commit(1, event: "kind", to: storage)
+        isGated.withLock { $0 = true }
+        let begun = Count()
+        let order = DueOrder(
+            app: "cards",
+            environment: .production,
+            now: Instant(millisecondsSince1970: 20),
+            until: Instant(millisecondsSince1970: 30),
+            limit: 10
+        )
+        let write: @Sendable (Int, String) async -> StorageError? = { n, kind in
+            begun.increment()
+            return await Self.error { try await Self.commit(n, event: kind, to: storage) }
+        }
+        // The first is being committed while the others wait, which then share a transaction.
+        async let first = write(2, "kind")
+        await Self.settle { begun.value == 1 }
+        async let claims = storage.claimDue(order)
+        async let failed = write(3, "")
+        await Self.settle { begun.value == 2 }
+        gate.open()
+        #expect(await first == nil)
+        #expect(await failed?.reason == .refused)
+        #expect(try await claims.map(\.customer) == [Self.customer(1), Self.customer(2)])
+        #expect(try await storage.claimDue(order).isEmpty)
+        await storage.close()
+    }
+
     @Test func `refuses a write that would wait too long`() async throws {
         let gate = Gate()
         var options = SQLiteOptions()
