@@ -253,6 +253,8 @@ final class WriteSession {
     ) throws(StorageError) -> [Restored] {
         var restored: [Restored] = []
         watch.changedAll()
+        // An imported event may be later.
+        memory.latestEvents = [:]
         for row in rows { restored.append(try recordImporter.restore(row, restoration)) }
         return restored
     }
@@ -333,9 +335,11 @@ final class WriteSession {
             .bytes(row.form)
         )
         guard inserted == 1 else { return false }
-        for (fingerprint, text) in row.headers
-        where try hasHeader.first(.bytes(fingerprint.bytes), read: { _ in true }) == nil {
-            try insertHeader.run(.bytes(fingerprint.bytes), .bytes(text))
+        for (fingerprint, text) in row.headers where !memory.contains(fingerprint) {
+            if try hasHeader.first(.bytes(fingerprint.bytes), read: { _ in true }) == nil {
+                try insertHeader.run(.bytes(fingerprint.bytes), .bytes(text))
+            }
+            memory.add(fingerprint)
         }
         return true
     }
@@ -706,10 +710,8 @@ final class WriteSession {
         of row: CustomerRow,
         _ now: Instant
     ) throws(StorageError) {
-        // The latest event of an app is the only record of the ids that were used: it is never
-        // pruned.
-        let latest = try latestEvent.first(.text(row.key.app)) { EventID($0.text(0)) }
-        let id = EventID.next(after: latest ?? nil, at: now, random: random())
+        let latest = try latestEventID(of: row.key.app)
+        let id = EventID.next(after: latest, at: now, random: random())
         guard try isNews(event, id, row.key) else { return }
         try insertEvent.run(
             .text(row.key.app),
@@ -721,6 +723,13 @@ final class WriteSession {
             .instant(event.at),
             .utf8(event.body)
         )
+        memory.latestEvents[row.key.app] = id
+    }
+
+    /// The latest event of an app is the only record of the ids that were used: it is never pruned.
+    private func latestEventID(of app: String) throws(StorageError) -> EventID? {
+        if let known = memory.latestEvents[app] { return known }
+        return try latestEvent.first(.text(app)) { EventID($0.text(0)) } ?? nil
     }
 
     /// Returns false if the customer has an event of that name: the unique key decides.
