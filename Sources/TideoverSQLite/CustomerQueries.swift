@@ -378,10 +378,24 @@ final class CustomerQueries {
         app: String,
         _ environment: Environment
     ) throws(StorageError) -> [OwnershipEntry] {
-        try owners.all(.text(app), .text(environment.rawValue), .text(lineage)) {
+        try ownership(of: lineage, app: app, environment).owners
+    }
+
+    /// Returns the owners of a lineage, and whether it is marked as settled.
+    func ownership(
+        of lineage: String,
+        app: String,
+        _ environment: Environment
+    ) throws(StorageError) -> (owners: [OwnershipEntry], isSettled: Bool) {
+        var isSettled = false
+        let owners = try owners.all(.text(app), .text(environment.rawValue), .text(lineage)) {
             row throws(StorageError) in
-            try stored(row.bytes(0)) { json throws(FormError) in try OwnershipEntry(json: json) }
+            if row.integer(1) == 1 { isSettled = true }
+            return try stored(row.bytes(0)) { json throws(FormError) in
+                try OwnershipEntry(json: json)
+            }
         }
+        return (owners, isSettled)
     }
 
     private func lineageRecord(

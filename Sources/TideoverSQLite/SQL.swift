@@ -24,7 +24,8 @@ enum SQL {
         ORDER BY asserted_at, identity
         """
     static let owners: StaticString = """
-        SELECT form FROM owner WHERE app = ?1 AND environment = ?2 AND lineage = ?3 ORDER BY seq
+        SELECT form, settled IS NOT NULL FROM owner
+        WHERE app = ?1 AND environment = ?2 AND lineage = ?3 ORDER BY seq
         """
     static let lineagesOwned: StaticString = """
         SELECT DISTINCT lineage FROM owner WHERE app = ?1 AND environment = ?2 AND customer = ?3

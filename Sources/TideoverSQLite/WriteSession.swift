@@ -403,7 +403,7 @@ final class WriteSession {
         extendedBy newFacts: [Fact],
         _ commitRequest: CommitRequest
     ) throws(StorageError) -> LineageRecord {
-        let known = try customers.owners(
+        let (known, isSettled) = try customers.ownership(
             of: lineage.key,
             app: commitRequest.app,
             commitRequest.environment
@@ -415,7 +415,7 @@ final class WriteSession {
             }
             return LineageRecord(lineage: lineage, facts: [], owners: [])
         }
-        if !known.isEmpty { try unsettle(lineage.key, commitRequest) }
+        if isSettled { try unsettle(lineage.key, commitRequest) }
         // The new facts are stored by now.
         let facts = try customers.facts(
             of: lineage.key,
