@@ -54,7 +54,13 @@ final class CustomerQueries {
     }
 
     func identity(of key: CustomerKey) throws(StorageError) -> CustomerIdentity {
-        let primary = try primary(of: key)
+        try identity(of: key, primary: primary(of: key))
+    }
+
+    private func identity(
+        of key: CustomerKey,
+        primary: CustomerKey
+    ) throws(StorageError) -> CustomerIdentity {
         let aliases = try aliases.all(
             .text(primary.app),
             .text(primary.environment.rawValue),
@@ -148,7 +154,7 @@ final class CustomerQueries {
     ) throws(StorageError) -> CustomerLineages {
         try lineages(
             in: DerivationInput(
-                outline: outline(of: key, now: now, isWhole: isWhole),
+                outline: outline(of: key, primary: primary(of: key), now: now, isWhole: isWhole),
                 occasion: Occasion(now: now, reconciledAt: nil, leastVersion: 0),
                 newFacts: [:],
                 isWhole: isWhole
@@ -157,13 +163,14 @@ final class CustomerQueries {
     }
 
     /// Lists the lineages a derivation needs, without their facts. Settled ones are left out if
-    /// `isWhole` is false.
+    /// `isWhole` is false. `primary` is the key of the customer's answer.
     func outline(
         of key: CustomerKey,
+        primary: CustomerKey,
         now: Instant,
         isWhole: Bool
     ) throws(StorageError) -> CustomerOutline {
-        let identity = try identity(of: key)
+        let identity = try identity(of: key, primary: primary)
         let answer = try row(of: key)
         let settled = isWhole ? nil : try settled(of: identity, key, answer, now: now)
         return CustomerOutline(

@@ -623,7 +623,12 @@ final class WriteSession {
         var isWhole = plan.whole.contains(customer)
         while true {
             let input = DerivationInput(
-                outline: try customers.outline(of: customer, now: occasion.now, isWhole: isWhole),
+                outline: try customers.outline(
+                    of: customer,
+                    primary: customer,
+                    now: occasion.now,
+                    isWhole: isWhole
+                ),
                 occasion: occasion,
                 newFacts: newFacts,
                 isWhole: isWhole
