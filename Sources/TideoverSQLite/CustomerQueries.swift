@@ -443,15 +443,18 @@ final class CustomerQueries {
         )
     }
 
-    /// Returns the facts in the order of their assertion.
+    /// Returns the facts in the order of their assertion. Those of `known` are not decoded.
     func facts(
         of lineage: String,
         app: String,
-        _ environment: Environment
+        _ environment: Environment,
+        known: [FactRow] = []
     ) throws(StorageError) -> [Fact] {
         try facts.all(.text(app), .text(environment.rawValue), .text(lineage)) {
             row throws(StorageError) in
-            try stored(row.bytes(0)) { json throws(FormError) in try Fact(json: json) }
+            let form = row.bytes(0)
+            if let same = known.first(where: { $0.form == form }) { return same.fact }
+            return try stored(form) { json throws(FormError) in try Fact(json: json) }
         }
     }
 

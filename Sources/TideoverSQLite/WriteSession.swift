@@ -355,9 +355,9 @@ final class WriteSession {
     private typealias AllNewFacts = [String: NewFacts]
 
     private func storeNewFacts(_ rows: CommitRequestRows) throws(StorageError) -> AllNewFacts {
-        var facts: [Lineage: [Fact]] = [:]
+        var facts: [Lineage: [FactRow]] = [:]
         for row in rows.facts where try store(row, rows.commitRequest) {
-            facts[row.fact.lineage, default: []].append(row.fact)
+            facts[row.fact.lineage, default: []].append(row)
         }
         var newFacts: AllNewFacts = [:]
         for (lineage, facts) in facts {
@@ -400,7 +400,7 @@ final class WriteSession {
     /// Returns the lineage with its list of owners, which grows if a new fact names another owner.
     private func lineageRecord(
         _ lineage: Lineage,
-        extendedBy newFacts: [Fact],
+        extendedBy newFacts: [FactRow],
         _ commitRequest: CommitRequest
     ) throws(StorageError) -> LineageRecord {
         let (known, isSettled) = try customers.ownership(
@@ -408,9 +408,9 @@ final class WriteSession {
             app: commitRequest.app,
             commitRequest.environment
         )
-        let mayAdd = newFacts.contains { $0.claim != nil }
+        let mayAdd = newFacts.contains { $0.fact.claim != nil }
         guard mayAdd || !known.isEmpty else {
-            if newFacts.contains(where: \.isPurchase) {
+            if newFacts.contains(where: \.fact.isPurchase) {
                 try mark(lineage, isClaimed: false, commitRequest)
             }
             return LineageRecord(lineage: lineage, facts: [], owners: [])
@@ -420,7 +420,8 @@ final class WriteSession {
         let facts = try customers.facts(
             of: lineage.key,
             app: commitRequest.app,
-            commitRequest.environment
+            commitRequest.environment,
+            known: newFacts
         )
         let additions = mayAdd ? known.additions(for: facts, under: commitRequest.transfer) : []
         var owners = known
@@ -430,8 +431,8 @@ final class WriteSession {
             try audit.write(AuditEntry(entry, after: holder, at: commitRequest.now), commitRequest)
             owners.append(entry)
         }
-        for fact in newFacts {
-            try audit.write(AuditEntry(fact, owner: owners.last?.customer), commitRequest)
+        for row in newFacts {
+            try audit.write(AuditEntry(row.fact, owner: owners.last?.customer), commitRequest)
         }
         if known.isEmpty, !owners.isEmpty { try mark(lineage, isClaimed: true, commitRequest) }
         return LineageRecord(lineage: lineage, facts: facts, owners: owners)
