@@ -39,7 +39,7 @@ package struct EvidenceRow: Sendable {
     package init(_ evidence: Evidence) {
         var headers: [HeaderFingerprint: [UInt8]] = [:]
         self.evidence = evidence
-        form = EvidenceForm(of: evidence.bytes, headers: &headers).encoded
+        form = EvidenceForm.encode(evidence.bytes, headers: &headers)
         self.headers = headers
     }
 }

@@ -6,8 +6,12 @@ struct Assembly {
     /// The maximum size; more bytes indicate damage and are not produced.
     let limit: Int
 
+    /// Larger than a notification. The limit is read from the stored form, which may be damaged.
+    private static let mostReserved = 32_768
+
     func bytes(of parts: [EvidenceForm.Part]) throws(EvidenceFormError) -> [UInt8] {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(min(limit, Self.mostReserved))
         for part in parts {
             switch part {
             case .plain(let content): bytes += content

@@ -13,7 +13,10 @@ extension EvidenceForm {
 
     /// The form as bytes.
     package var encoded: [UInt8] {
-        var bytes = [Self.version]
+        var bytes: [UInt8] = []
+        // Enough for a notification: of the received bytes, headers and base64 are left out.
+        bytes.reserveCapacity(min(count, 4_096))
+        bytes.append(Self.version)
         Self.append(length: count, to: &bytes)
         Self.append(parts, to: &bytes)
         return bytes

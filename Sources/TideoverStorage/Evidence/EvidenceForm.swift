@@ -25,19 +25,21 @@ package struct EvidenceForm: Hashable, Sendable {
         self.parts = parts
     }
 
-    /// Splits received bytes into parts. `received(headers:)` returns exactly these bytes: this is
-    /// verified here, and bytes that fail the check are stored unsplit. The header texts that the
-    /// form refers to are added to `headers`.
-    package init(of received: [UInt8], headers: inout [HeaderFingerprint: [UInt8]]) {
+    /// Splits received bytes into parts, and encodes them. `received(headers:)` returns exactly
+    /// these bytes: this is verified here, and bytes that fail the check are stored unsplit. The
+    /// header texts that the form refers to are added to `headers`.
+    package static func encode(
+        _ received: [UInt8],
+        headers: inout [HeaderFingerprint: [UInt8]]
+    ) -> [UInt8] {
         var dissection = Dissection()
         let parts = dissection.parts(of: received, depth: 0)
-        let form = EvidenceForm(count: received.count, parts: parts)
-        if form.isExact(received, dissection.headers) {
-            self = form
-            headers.merge(dissection.headers) { known, _ in known }
-        } else {
-            self.init(count: received.count, parts: [.plain(received)])
+        let encoded = EvidenceForm(count: received.count, parts: parts).encoded
+        guard isExact(encoded, received, dissection.headers) else {
+            return EvidenceForm(count: received.count, parts: [.plain(received)]).encoded
         }
+        headers.merge(dissection.headers) { known, _ in known }
+        return encoded
     }
 
     /// The headers needed to reassemble the received bytes.
@@ -60,7 +62,8 @@ package struct EvidenceForm: Hashable, Sendable {
         return bytes
     }
 
-    private func isExact(
+    private static func isExact(
+        _ encoded: [UInt8],
         _ received: [UInt8],
         _ headers: [HeaderFingerprint: [UInt8]]
     ) -> Bool {
