@@ -88,11 +88,12 @@ struct RevocationTable {
     mutating func use(_ certificates: [IssuedCertificate]) throws(SignatureRefusal) {
         for certificate in certificates {
             uses += 1
-            guard entries[certificate.identifier] == nil else {
-                entries[certificate.identifier]?.lastUse = uses
-                continue
+            // Through its index the entry changes in place: it is large, and certificates are few.
+            if let index = entries.index(forKey: certificate.identifier) {
+                entries.values[index].lastUse = uses
+            } else {
+                add(certificate)
             }
-            add(certificate)
         }
         for certificate in certificates {
             if case .revoked(let instant) = entries[certificate.identifier]?.statement?.status {
