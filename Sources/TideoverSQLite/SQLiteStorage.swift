@@ -506,6 +506,9 @@ package final class SQLiteStorage: Storage {
     /// The size of the write-ahead log, in bytes.
     package var logByteCount: Int64 { DatabaseFile.byteCount(path + "-wal") }
 
+    /// The number of SQL statements that commits ran; nil if the file was opened read-only.
+    package var statementCount: Int? { writer?.statementCount }
+
     /// The version of SQLite in use, such as `3.40.1`.
     package static var engineVersion: String { String(cString: sqlite3_libversion()) }
 }

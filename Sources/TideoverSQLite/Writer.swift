@@ -25,6 +25,8 @@ final class Writer: Sendable {
         /// The latest requested copy of the database, and whether it is still to start.
         var copy: CopyReport?
         var isCopyWanted = false
+        /// The number of SQL statements run until the latest commit.
+        var statementCount = 0
         /// The reason why writes are prohibited.
         var prohibition: StorageError?
         var isClosing = false
@@ -124,6 +126,9 @@ final class Writer: Sendable {
 
     /// The progress of the latest copy; nil if there is none.
     var copy: CopyReport? { queue.update(matters: { _ in false }) { $0.copy } }
+
+    /// The number of SQL statements run until the latest commit.
+    var statementCount: Int { queue.update(matters: { _ in false }) { $0.statementCount } }
 
     /// Lets the thread end after it finishes the waiting jobs.
     func beginClosing() {

@@ -207,6 +207,8 @@ final class WriterThread {
             return
         }
         plan.committed(pagesInLog: writeSession.pagesInLog)
+        let count = writeSession.connection.statementCount
+        queue.update(matters: { _ in false }) { $0.statementCount = count }
         for each in done { each.tell() }
     }
 

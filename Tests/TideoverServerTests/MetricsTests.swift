@@ -99,6 +99,7 @@ import TideoverTestProcesses
         #expect(samples.contains("tideover_process_resident_memory_bytes 50000000"))
         #expect(samples.contains("tideover_http_connections_open 7"))
         #expect(samples.contains("tideover_storage_repetitions_total 2"))
+        #expect(samples.contains("tideover_commit_statements_total 40"))
         #expect(samples.contains("tideover_servers 3"))
         #expect(samples.contains("tideover_servers_differing 1"))
         await server.close()
@@ -154,6 +155,7 @@ enum MetricsSample {
         droppedLogLines: { 3 },
         writeAheadLogBytes: { 4_096 },
         transactionRepetitions: { 2 },
+        commitStatements: { 40 },
         servers: { ServersReading(running: 3, differing: 1) }
     )
 

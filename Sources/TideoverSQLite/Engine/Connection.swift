@@ -13,6 +13,8 @@ package final class Connection {
     let handle: OpaquePointer
     /// The path, as errors report it.
     let place: String
+    /// The number of statements run since the connection was opened, except scripts.
+    var statementCount = 0
 
     /// Opens an existing file. Waits for locks of other connections for up to `busyTimeout`
     /// milliseconds.

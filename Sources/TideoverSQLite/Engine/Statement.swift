@@ -78,6 +78,7 @@ package final class Statement {
     }
 
     private func bind(_ values: [SQLValue]) throws(StorageError) {
+        connection.statementCount += 1
         precondition(
             values.count == sqlite3_bind_parameter_count(handle),
             "a statement is given a value for each of its parameters"

@@ -31,6 +31,9 @@ struct MetricsRoute {
                 count
             )
         }
+        if let count = service.probes.commitStatements() {
+            counter("commit_statements_total", "SQL statements that commits ran.", count)
+        }
         if let servers = service.probes.servers() {
             gauge("servers", "Servers on this database.", servers.running)
             gauge(

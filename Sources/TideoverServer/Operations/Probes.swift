@@ -19,6 +19,8 @@ package struct Probes: Sendable {
     /// The number of transactions that the database ended in favour of others and that were
     /// repeated; nil if it never ends any.
     package var transactionRepetitions: @Sendable () -> Int?
+    /// The number of SQL statements that commits ran; nil if they are not counted.
+    package var commitStatements: @Sendable () -> Int?
     /// The servers on the same storage; nil if there can be only one.
     package var servers: @Sendable () -> ServersReading?
 
@@ -30,6 +32,7 @@ package struct Probes: Sendable {
         droppedLogLines: @escaping @Sendable () -> Int = { 0 },
         writeAheadLogBytes: @escaping @Sendable () -> Int64? = { nil },
         transactionRepetitions: @escaping @Sendable () -> Int? = { nil },
+        commitStatements: @escaping @Sendable () -> Int? = { nil },
         servers: @escaping @Sendable () -> ServersReading? = { nil }
     ) {
         self.uptime = uptime
@@ -39,6 +42,7 @@ package struct Probes: Sendable {
         self.droppedLogLines = droppedLogLines
         self.writeAheadLogBytes = writeAheadLogBytes
         self.transactionRepetitions = transactionRepetitions
+        self.commitStatements = commitStatements
         self.servers = servers
     }
 

@@ -69,6 +69,14 @@ enum OpenStorage {
         }
     }
 
+    /// The number of SQL statements that commits ran; nil for an engine that does not count them.
+    var statementCount: Int? {
+        switch self {
+        case .sqlite(let storage): storage.statementCount
+        case .postgres: nil
+        }
+    }
+
     // MARK: Checking
 
     /// Checks the database and returns the line for the log.

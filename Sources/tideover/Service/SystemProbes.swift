@@ -32,6 +32,7 @@ final class SystemProbes: Sendable {
             droppedLogLines: { self.log.droppedCount },
             writeAheadLogBytes: { self.storage.logByteCount },
             transactionRepetitions: { self.storage.repetitionCount },
+            commitStatements: { self.storage.statementCount },
             servers: { self.announcer.reading }
         )
     }
