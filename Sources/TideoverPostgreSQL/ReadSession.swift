@@ -9,6 +9,7 @@ final class ReadSession {
     private let timeout: Int64
     private let idleTimeout: Int64
     let webhookQueries: WebhookQueries
+    let figuresQueries: FiguresQueries
 
     init(_ address: PostgreSQLAddress, options: PostgreSQLOptions) throws(StorageError) {
         timeout = options.readTimeout
@@ -16,6 +17,7 @@ final class ReadSession {
         connection = try Connection(address, patience: timeout + PostgreSQLStorage.grace)
         customers = CustomerQueries(connection: connection)
         webhookQueries = WebhookQueries(connection: connection)
+        figuresQueries = FiguresQueries(connection: connection)
     }
 
     var isUsable: Bool { connection.isUsable }

@@ -27,6 +27,7 @@ final class ReadSession {
     private let recordQueries: RecordQueries
     let webhookQueries: WebhookQueries
     let attributeQueries: AttributeQueries
+    let figuresQueries: FiguresQueries
 
     init(path: String, access: Connection.Access, busyTimeout: Int32) throws(StorageError) {
         connection = try Connection(path: path, access: access, busyTimeout: busyTimeout)
@@ -60,6 +61,7 @@ final class ReadSession {
         recordQueries = try RecordQueries(connection)
         webhookQueries = try WebhookQueries(connection)
         attributeQueries = try AttributeQueries(connection)
+        figuresQueries = try FiguresQueries(connection)
     }
 
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {

@@ -263,6 +263,55 @@ enum SQL {
         ON CONFLICT (app, environment, name) DO UPDATE SET form = excluded.form
         """
 
+    // MARK: Figures
+
+    static let figures: StaticString = """
+        SELECT subject, stamp, form FROM figures
+        WHERE app = ?1 AND environment = ?2 AND kind = ?3 AND subject > ?4
+        ORDER BY subject LIMIT ?5
+        """
+    static let staleFigures: StaticString = """
+        SELECT kind, subject, mark FROM stale_figures
+        WHERE app = ?1 AND environment = ?2 LIMIT ?3
+        """
+    /// How often figures were stored: the stamp of a row of its own.
+    static let figuresTurn: StaticString = """
+        SELECT stamp FROM figures
+        WHERE app = ?1 AND environment = ?2 AND kind = 'turn' AND subject = ''
+        """
+    static let putFiguresTurn: StaticString = """
+        INSERT INTO figures (app, environment, kind, subject, stamp, form)
+        VALUES (?1, ?2, 'turn', '', ?3, x'')
+        ON CONFLICT (app, environment, kind, subject) DO UPDATE SET stamp = excluded.stamp
+        """
+    static let figuresMark: StaticString = """
+        SELECT mark FROM stale_figures
+        WHERE app = ?1 AND environment = ?2 AND kind = ?3 AND subject = ?4
+        """
+    static let putFigures: StaticString = """
+        INSERT INTO figures (app, environment, kind, subject, stamp, form)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        ON CONFLICT (app, environment, kind, subject) DO UPDATE SET
+            stamp = excluded.stamp, form = excluded.form
+        """
+    static let removeFigures: StaticString = """
+        DELETE FROM figures WHERE app = ?1 AND environment = ?2 AND kind = ?3 AND subject = ?4
+        """
+    static let figuresAfter: StaticString = """
+        SELECT subject, stamp FROM figures
+        WHERE app = ?1 AND environment = ?2 AND kind = ?3 AND subject > ?4
+        ORDER BY subject LIMIT ?5
+        """
+    static let markFigures: StaticString = """
+        INSERT INTO stale_figures (app, environment, kind, subject, mark)
+        VALUES (?1, ?2, ?3, ?4, random())
+        ON CONFLICT (app, environment, kind, subject) DO UPDATE SET mark = excluded.mark
+        """
+    static let removeMark: StaticString = """
+        DELETE FROM stale_figures
+        WHERE app = ?1 AND environment = ?2 AND kind = ?3 AND subject = ?4
+        """
+
     // MARK: Removal
 
     static let idle: StaticString = """

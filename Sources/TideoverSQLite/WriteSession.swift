@@ -40,6 +40,7 @@ final class WriteSession {
     private let recordImporter: RecordImporter
     let webhooks: WebhookLedger
     let attributes: AttributeLedger
+    let figures: FiguresLedger
     /// Created when something is first removed.
     private var remover: Remover?
 
@@ -94,6 +95,7 @@ final class WriteSession {
         recordImporter = try RecordImporter(connection, customers)
         webhooks = try WebhookLedger(connection)
         attributes = try AttributeLedger(connection)
+        figures = try FiguresLedger(connection)
         beginTransaction = try Statement(SQL.begin, on: connection)
         commitTransaction = try Statement(SQL.commit, on: connection)
         makeSavepoint = try Statement(SQL.makeSavepoint, on: connection)
@@ -264,15 +266,24 @@ final class WriteSession {
         return try openRemover().prune(order)
     }
 
-    /// Overwrites deleted content with zeros in the file.
     func erase(_ erasure: Erasure) throws(StorageError) -> Erased? {
         watch.changedAll()
+        let erased = try overwritingDeleted { () throws(StorageError) in
+            try openRemover().erase(erasure)
+        }
+        if erased != nil { memory.leases.release([erasure.customer]) }
+        return erased
+    }
+
+    /// Overwrites with zeros in the file what `work` deletes.
+    func overwritingDeleted<Result>(
+        _ work: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
         try connection.execute("PRAGMA secure_delete = ON")
         do {
-            let erased = try openRemover().erase(erasure)
+            let result = try work()
             try connection.execute("PRAGMA secure_delete = OFF")
-            if erased != nil { memory.leases.release([erasure.customer]) }
-            return erased
+            return result
         } catch {
             try connection.execute("PRAGMA secure_delete = OFF")
             throw error

@@ -8,7 +8,7 @@ package import TideoverCore
 ///
 /// Reads are synchronous, so that a request can be answered on the thread it arrived on. They see
 /// every commit that has returned, never a part of one. They wait only briefly for a free reader.
-package protocol Storage: WebhookStorage {
+package protocol Storage: WebhookStorage, FiguresStorage {
     /// Commits evidence, facts, ownership, derived rows, drift, events and counts of several
     /// commit requests as one transaction, in order. The outcomes are in the same order.
     ///

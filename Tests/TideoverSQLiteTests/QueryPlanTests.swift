@@ -11,7 +11,7 @@ import TideoverTestProcesses
     private static let wholeApp: Set<String> = [
         "keys", "webhooks", "tallies", "policyVersions", "insertPolicy",
         "latestAudit", "latestEvent", "latestEvents", "pruneAudit", "pruneEvents", "eraseAudit",
-        "eraseEvent", "unclaimedCount",
+        "eraseEvent", "unclaimedCount", "staleFigures",
     ]
 
     /// Returns the statements of the module by name.

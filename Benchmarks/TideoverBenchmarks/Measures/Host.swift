@@ -203,6 +203,30 @@ struct ForgetfulStorage: Storage {
         now: Instant
     ) async throws(StorageError) -> [Restored] { records.map { _ in .added } }
 
+    func figures(
+        app: String,
+        environment: Environment,
+        kind: FiguresSubject.Kind,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [FiguresRow] { [] }
+
+    func staleFigures(
+        app: String,
+        environment: Environment,
+        limit: Int
+    ) throws(StorageError) -> StaleFiguresPage { StaleFiguresPage(turn: 0, subjects: []) }
+
+    func keep(_ update: FiguresUpdate) async throws(StorageError) -> Bool { true }
+
+    func markFigures(
+        app: String,
+        environment: Environment,
+        otherThan stamp: Int64,
+        after: String?,
+        limit: Int
+    ) async throws(StorageError) -> String? { nil }
+
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? { nil }
 
     func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError) {}

@@ -325,6 +325,62 @@ struct WatchedStorage: Storage {
         try read { storage throws(StorageError) in try storage.bookmark(key) }
     }
 
+    func figures(
+        app: String,
+        environment: Environment,
+        kind: FiguresSubject.Kind,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [FiguresRow] {
+        try read { storage throws(StorageError) in
+            try storage.figures(
+                app: app,
+                environment: environment,
+                kind: kind,
+                after: after,
+                limit: limit
+            )
+        }
+    }
+
+    func staleFigures(
+        app: String,
+        environment: Environment,
+        limit: Int
+    ) throws(StorageError) -> StaleFiguresPage {
+        try read { storage throws(StorageError) in
+            try storage.staleFigures(app: app, environment: environment, limit: limit)
+        }
+    }
+
+    func keep(_ update: FiguresUpdate) async throws(StorageError) -> Bool {
+        do {
+            return try await storage.keep(update)
+        } catch {
+            throw counted(error)
+        }
+    }
+
+    func markFigures(
+        app: String,
+        environment: Environment,
+        otherThan stamp: Int64,
+        after: String?,
+        limit: Int
+    ) async throws(StorageError) -> String? {
+        do {
+            return try await storage.markFigures(
+                app: app,
+                environment: environment,
+                otherThan: stamp,
+                after: after,
+                limit: limit
+            )
+        } catch {
+            throw counted(error)
+        }
+    }
+
     func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError) {
         do {
             try await storage.keep(form, as: key)

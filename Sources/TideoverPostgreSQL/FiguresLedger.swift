@@ -1,0 +1,181 @@
+package import TideoverCore
+package import TideoverStorage
+
+/// Stores figures in a transaction that has locked the app.
+struct FiguresLedger {
+    let connection: Connection
+
+    func keep(_ update: FiguresUpdate) throws(StorageError) -> Bool {
+        let scope = AppScope(update.app, update.environment)
+        let turn = try connection.ask(SQL.figuresTurn, in: scope)
+        guard try areUnchanged(update.done.subjects, in: scope),
+            try turn.first({ $0.integer(0) }) ?? 0 == update.done.turn
+        else { return false }
+        try connection.ask(SQL.putFiguresTurn, in: scope, .integer(update.done.turn + 1))
+        for (subject, form) in update.forms {
+            let (kind, name) = (SQLValue.text(subject.kind.rawValue), SQLValue.text(subject.name))
+            if let form {
+                let stamp = SQLValue.integer(update.stamp)
+                try connection.ask(SQL.putFigures, in: scope, kind, name, stamp, .bytes(form))
+            } else {
+                try connection.ask(SQL.removeFigures, in: scope, kind, name)
+            }
+        }
+        for stale in update.done.subjects {
+            try connection.ask(
+                SQL.removeMark,
+                in: scope,
+                .text(stale.subject.kind.rawValue),
+                .text(stale.subject.name)
+            )
+        }
+        return true
+    }
+
+    private func areUnchanged(
+        _ stale: [StaleFigures],
+        in scope: AppScope
+    ) throws(StorageError) -> Bool {
+        var marks: [Answer] = []
+        for subject in stale.map(\.subject) {
+            marks.append(
+                try connection.ask(
+                    SQL.figuresMark,
+                    in: scope,
+                    .text(subject.kind.rawValue),
+                    .text(subject.name)
+                )
+            )
+        }
+        var areUnchanged = true
+        for (mark, stale) in zip(marks, stale)
+        where try mark.first({ $0.integer(0) }) != stale.mark {
+            areUnchanged = false
+        }
+        return areUnchanged
+    }
+
+    func markFigures(
+        in scope: AppScope,
+        otherThan stamp: Int64,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> String? {
+        let kind = SQLValue.text(FiguresSubject.Kind.lineage.rawValue)
+        let page = try connection.ask(
+            SQL.figuresAfter,
+            in: scope,
+            kind,
+            .text(after ?? ""),
+            .limit(max(1, limit))
+        ).all { ($0.text(0), $0.integer(1)) }
+        for (name, known) in page where known != stamp {
+            try connection.ask(SQL.markFigures, in: scope, kind, .text(name))
+        }
+        return page.count < max(1, limit) ? nil : page.last?.0
+    }
+}
+
+/// Reads figures through one connection.
+struct FiguresQueries {
+    let connection: Connection
+
+    func figures(
+        in scope: AppScope,
+        _ kind: FiguresSubject.Kind,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [FiguresRow] {
+        try connection.ask(
+            SQL.figures,
+            in: scope,
+            .text(kind.rawValue),
+            .text(after ?? ""),
+            .limit(limit)
+        ).all {
+            FiguresRow(
+                subject: FiguresSubject(kind, $0.text(0)),
+                stamp: $0.integer(1),
+                form: $0.bytes(2)
+            )
+        }
+    }
+
+    func staleFigures(
+        in scope: AppScope,
+        limit: Int
+    ) throws(StorageError) -> StaleFiguresPage {
+        // Before the subjects: a later turn then shows that they may be out of date.
+        let turn = try connection.ask(SQL.figuresTurn, in: scope)
+        let stale = try connection.ask(SQL.staleFigures, in: scope, .limit(limit))
+        let subjects = try stale.all {
+            row throws(StorageError) in
+            guard let kind = FiguresSubject.Kind(rawValue: row.text(0)) else {
+                throw StorageError(
+                    .corrupt,
+                    place: connection.place,
+                    detail: "stale figures have no kind"
+                )
+            }
+            return StaleFigures(
+                subject: FiguresSubject(kind, row.text(1)),
+                mark: row.integer(2)
+            )
+        }
+        return StaleFiguresPage(turn: try turn.first { $0.integer(0) } ?? 0, subjects: subjects)
+    }
+}
+
+// MARK: - The storage
+
+extension PostgreSQLStorage {
+    package func figures(
+        app: String,
+        environment: Environment,
+        kind: FiguresSubject.Kind,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [FiguresRow] {
+        try readSessions.read { session throws(StorageError) in
+            try session.figuresQueries.figures(
+                in: AppScope(app, environment),
+                kind,
+                after: after,
+                limit: limit
+            )
+        }
+    }
+
+    package func staleFigures(
+        app: String,
+        environment: Environment,
+        limit: Int
+    ) throws(StorageError) -> StaleFiguresPage {
+        try readSessions.read { session throws(StorageError) in
+            try session.figuresQueries.staleFigures(in: AppScope(app, environment), limit: limit)
+        }
+    }
+
+    package func keep(_ update: FiguresUpdate) async throws(StorageError) -> Bool {
+        try await openWriter().write(app: update.app) { session throws(StorageError) in
+            try FiguresLedger(connection: session.connection).keep(update)
+        }
+    }
+
+    package func markFigures(
+        app: String,
+        environment: Environment,
+        otherThan stamp: Int64,
+        after: String?,
+        limit: Int
+    ) async throws(StorageError) -> String? {
+        try await openWriter().write(app: app) { session throws(StorageError) in
+            try FiguresLedger(connection: session.connection).markFigures(
+                in: AppScope(app, environment),
+                otherThan: stamp,
+                after: after,
+                limit: limit
+            )
+        }
+    }
+}
