@@ -12,14 +12,26 @@ struct MonthlyPrice: Hashable, Sendable {
         init?(_ period: Period) {
             let months = period.years.multipliedSaturated(by: 12).addingSaturated(period.months)
             let days = period.weeks.multipliedSaturated(by: 7).addingSaturated(period.days)
-            parts = months.multipliedSaturated(by: Self.month)
-                .addingSaturated(days.multipliedSaturated(by: 12))
+            self.init(
+                parts: months.multipliedSaturated(by: Self.month)
+                    .addingSaturated(days.multipliedSaturated(by: 12))
+            )
+        }
+
+        /// Nil for a length of nothing, or of more than a century.
+        init?(parts: Int64) {
             guard (1...Self.longest).contains(parts) else { return nil }
+            self.parts = parts
         }
 
         fileprivate static let month: Int64 = 365
         /// A century; keeps the arithmetic of `MonthlySum` in range.
         private static let longest: Int64 = 438_000
+    }
+
+    init(price: Money, length: Length) {
+        self.price = price
+        self.length = length
     }
 
     /// Returns the price that a term was sold for, or the catalogue's if the store stated none. Nil

@@ -8,7 +8,7 @@ package struct PortfolioReport: Hashable, Sendable {
     /// The subscriptions at each instant that was asked for, oldest first.
     package var points: [Point]
     /// Renewals that failed in the range, as `RecoveryReport` counts them.
-    package var failures: RecoveryReport.Row
+    package var failures: PortfolioFailures
 
     /// The subscriptions at one instant, as known now.
     package struct Point: Hashable, Sendable {
@@ -54,20 +54,17 @@ package struct PortfolioReport: Hashable, Sendable {
         at instants: [Instant] = []
     ) {
         var tally = PortfolioTally(at: instants + [range.upperBound])
-        for timeline in timelines { tally.add(timeline) }
-        self.init(tally, issues: issues, over: range)
+        for timeline in timelines { tally.add(SubscriptionFigures(timeline)) }
+        var failures = PortfolioFailures(over: range)
+        for issue in issues { failures.add(FailureFigures(issue)) }
+        self.init(tally, failures)
     }
 
-    /// Creates a report from a tally with the end of the range as its last instant.
-    package init(
-        _ tally: PortfolioTally,
-        issues: some Sequence<BillingIssue>,
-        over range: Range<Instant>
-    ) {
-        self.range = range
+    /// Creates a report from a tally with the end of the failures' range as its last instant.
+    package init(_ tally: PortfolioTally, _ failures: PortfolioFailures) {
+        range = failures.range
         points = tally.points
-        failures =
-            RecoveryReport(of: issues, asOf: range.upperBound).rows.first ?? RecoveryReport.Row()
+        self.failures = failures
     }
 }
 
@@ -92,44 +89,46 @@ package struct PortfolioTally: Sendable {
         self.instants = instants
     }
 
-    package mutating func add(_ timeline: LineageTimeline) {
-        guard timeline.lineage.ownership == .purchased else { return }
-        let steps = timeline.steps
-        for position in steps.all.indices {
-            let step = steps.all[position]
-            guard let state = step.subscription else { continue }
-            let next = position + 1 < steps.all.count ? steps.all[position + 1].from : nil
-            let first = instants.endOfPrefix { $0 < step.from }
+    package mutating func add(_ figures: SubscriptionFigures) {
+        let spans = figures.spans
+        for position in spans.indices {
+            let content = spans[position].content
+            guard let state = content.state else { continue }
+            let next = position + 1 < spans.count ? spans[position + 1].from : nil
+            let first = instants.endOfPrefix { $0 < spans[position].from }
             let end = next.map { next in instants.endOfPrefix { $0 < next } } ?? instants.count
             guard first < end else { continue }
-            add(step, state, in: steps.catalogue.value(at: step.from), to: first..<end)
+            count(1, .subscriptions(state), first..<end)
+            count(content.price, of: state, first..<end)
         }
     }
 
-    private mutating func add(
-        _ step: Step,
-        _ state: SubscriptionState,
-        in catalogue: Catalogue,
-        to places: Range<Int>
+    private mutating func count(
+        _ price: SubscriptionFigures.Price,
+        of state: SubscriptionState,
+        _ places: Range<Int>
     ) {
-        count(1, .subscriptions(state), places)
-        // A trial with a failed first payment never had a price.
-        guard state.hasPrice, let term = step.term, !term.isTrial else { return }
-        if let monthly = MonthlyPrice(of: term, in: catalogue) {
+        switch price {
+        case .none: break
+        case .unknown: count(1, .withoutPrice, places)
+        case .known(let monthly):
             let price = monthly.price
             let subject = Subject.price(state, currency: price.currency, monthly.length)
             count(price.milliunits, subject, places)
-        } else {
-            count(1, .withoutPrice, places)
         }
     }
 
     private mutating func count(_ number: Int64, _ subject: Subject, _ places: Range<Int>) {
-        var change = changes[subject] ?? Array(repeating: 0, count: instants.count + 1)
-        changes[subject] = nil
+        Self.count(
+            number,
+            places,
+            in: &changes[subject, default: Array(repeating: 0, count: instants.count + 1)]
+        )
+    }
+
+    private static func count(_ number: Int64, _ places: Range<Int>, in change: inout [Int64]) {
         change[places.lowerBound] = change[places.lowerBound].addingSaturated(number)
         change[places.upperBound] = change[places.upperBound].addingSaturated(-number)
-        changes[subject] = change
     }
 
     package var points: [PortfolioReport.Point] {

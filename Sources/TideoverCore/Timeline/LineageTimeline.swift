@@ -11,6 +11,8 @@ public struct LineageTimeline: Sendable {
     public let expected: [Transition]
     /// Ordered by when they were entered; empty for family-shared purchases.
     public let issues: [BillingIssue]
+    /// Whether an issue that seemed to have ended went on later, before or after `until`.
+    let reopensIssues: Bool
     let steps: LineageSteps
     let evidenceIndex: EvidenceIndex
     let acknowledgements: [Deadline]
@@ -49,6 +51,7 @@ public struct LineageTimeline: Sendable {
         issues = builder.issues
         for step in steps.all where step.from > until { builder.move(to: step) }
         builder.finish(at: .distantFuture)
+        reopensIssues = builder.reopensIssues
         let refunds = Refunds(steps: steps, evidenceIndex: evidenceIndex).transitions
         let all = (builder.transitions + refunds).sorted(by: Transition.isEarlier)
         let ahead = all.endOfPrefix { $0.at <= until }

@@ -6,6 +6,8 @@ struct TransitionBuilder: Sendable {
     /// The billing issues that have ended.
     private var closed: [BillingIssue] = []
     private var issue: OpenIssue?
+    /// Whether an issue that seemed to have ended went on later.
+    private(set) var reopensIssues = false
     private var last: Step?
     /// The newest entered term, with its last reported auto-renew state.
     private var entered: TermRecord?
@@ -248,6 +250,7 @@ struct TransitionBuilder: Sendable {
     /// Reopens the issue that a cancellation or a refund seemed to have ended.
     private mutating func reopenIssue(of term: TermRecord, _ state: State, at step: Step) {
         guard let record = closed.popLast() else { return }
+        reopensIssues = true
         issue = OpenIssue(record: record, term: term, state: state)
         move(issueTo: state, at: step.from)
         guard case .cancelled = record.outcome else { return }

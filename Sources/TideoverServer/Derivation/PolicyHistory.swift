@@ -101,6 +101,16 @@ struct PolicyHistory: Sendable {
         self.policy = policy
     }
 
+    /// The instants and fingerprints of the versions. The first has no instant: it also applies to
+    /// all time before it.
+    var versionNames: String {
+        versions.map { version in
+            isFirst(version)
+                ? version.fingerprint
+                : "\(version.effectiveAt.millisecondsSince1970) \(version.fingerprint)"
+        }.joined(separator: ",")
+    }
+
     /// Returns the version that applies at an instant.
     func version(at instant: Instant) -> PolicyVersion {
         versions.last { $0.effectiveAt <= instant } ?? versions[0]

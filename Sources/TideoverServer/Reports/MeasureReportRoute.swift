@@ -129,17 +129,15 @@ struct PurchaseWalk {
     }
 
     /// Returns every billing issue. That of a customer who returned through another purchase is
-    /// recovered. A purchase without a customer is judged by itself. `body` receives the timeline
-    /// of each purchase.
+    /// recovered. A purchase without a customer is judged by itself.
     ///
     /// Only the customers with an issue are read again with all their purchases.
-    func issues(_ body: (LineageTimeline) -> Void = { _ in }) throws -> [BillingIssue] {
+    func issues() throws -> [BillingIssue] {
         var issues: [BillingIssue] = []
         var concerned: Set<CustomerID> = []
         let all = LineageRecordStream(app.id, environment, in: storage, read)
         for lineageRecord in all {
             let timeline = timeline(of: lineageRecord)
-            body(timeline)
             guard !timeline.issues.isEmpty else { continue }
             if lineageRecord.owners.isEmpty { issues += timeline.issues }
             concerned.formUnion(lineageRecord.owners.map(\.customer))

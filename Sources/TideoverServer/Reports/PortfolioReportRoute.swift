@@ -45,16 +45,10 @@ struct PortfolioReportRoute {
         _ environment: Environment,
         _ question: PortfolioQuestion
     ) async throws -> PortfolioReport {
-        let (storage, range) = (storage, question.range)
+        let storage = storage
         return try await longReads.read(of: app.id) { read in
-            let walk = PurchaseWalk(app, environment, until: range.upperBound, in: storage, read)
-            var tally = PortfolioTally(at: question.instants + [range.upperBound])
-            let issues = try walk.issues { tally.add($0) }
-            return PortfolioReport(
-                tally,
-                issues: issues.filter { range.contains($0.enteredAt) },
-                over: range
-            )
+            try FiguresSource(app, environment, in: storage, read)
+                .portfolio(at: question.instants, over: question.range)
         }
     }
 }

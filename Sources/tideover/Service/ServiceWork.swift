@@ -26,6 +26,7 @@ struct ServiceWork {
             Task(executorPreference: threads) { await service.checkRevocation() },
             Task(executorPreference: threads) { await service.deliverWebhooks() },
             Task(executorPreference: threads) { await service.watchExperiments() },
+            Task(executorPreference: threads) { await service.keepFigures() },
         ]
         if let retention {
             tasks.append(

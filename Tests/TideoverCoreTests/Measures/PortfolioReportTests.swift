@@ -170,7 +170,10 @@ import TideoverLives
                 )
                 #expect(
                     report.failures.money
-                        == RecoveryReport(of: told.issues, asOf: instant).rows.first?.money ?? []
+                        == RecoveryReport(
+                            of: told.issues.filter { $0.enteredAt < instant },
+                            asOf: instant
+                        ).rows.first?.money ?? []
                 )
             }
         }

@@ -1,0 +1,60 @@
+/// What a portfolio report needs of one subscription: its states over all time, with their prices.
+package struct SubscriptionFigures: Hashable, Sendable {
+    /// In order; each lasts until the next one begins. Neighbours differ.
+    var spans: [Span] = []
+
+    struct Span: Hashable, Sendable {
+        var from: Instant
+        var content: Content
+    }
+
+    struct Content: Hashable, Sendable {
+        /// Nil while it is no subscription.
+        var state: SubscriptionState?
+        var price: Price
+    }
+
+    enum Price: Hashable, Sendable {
+        /// The state has none.
+        case none
+        /// The store and the catalogue state none.
+        case unknown
+        case known(MonthlyPrice)
+    }
+
+    package init() {}
+
+    /// Returns the figures of a timeline, which do not depend on the instant it extends to. A
+    /// family member's purchase has none.
+    package init(_ timeline: LineageTimeline) {
+        guard timeline.lineage.ownership == .purchased else { return }
+        for step in timeline.steps.all {
+            let content = Content(step, in: timeline.steps.catalogue.value(at: step.from))
+            guard content != spans.last?.content else { continue }
+            spans.append(Span(from: step.from, content: content))
+        }
+        if let first = spans.first, first.content.state == nil { spans.removeFirst() }
+    }
+}
+
+extension SubscriptionFigures.Content {
+    fileprivate init(_ step: Step, in catalogue: Catalogue) {
+        state = step.subscription
+        // A trial with a failed first payment never had a price.
+        guard state?.hasPrice == true, let term = step.term, !term.isTrial else {
+            price = .none
+            return
+        }
+        price = MonthlyPrice(of: term, in: catalogue).map { .known($0) } ?? .unknown
+    }
+}
+
+/// What a portfolio report needs of one purchase or of one customer.
+package struct ReportFigures: Hashable, Sendable {
+    /// Without spans for a customer.
+    package var subscription = SubscriptionFigures()
+    /// Those of a customer, or of a purchase without one.
+    package var failures: [FailureFigures] = []
+
+    package init() {}
+}
