@@ -2,7 +2,7 @@
 # Measures Tideover relative to this machine's maximum, after installing missing packages.
 #
 #   scripts/benchmarks.sh                     everything: some minutes, on an idle machine
-#   scripts/benchmarks.sh in-process http     some of: in-process http durable read scale
+#   scripts/benchmarks.sh in-process http     some of: in-process http durable read scale portfolio
 #   scripts/benchmarks.sh --json --rounds 5   further options go to the benchmarks themselves
 #   scripts/benchmarks.sh device              receipts and passes, relative to OpenSSL's operations
 #   scripts/benchmarks.sh simulation          a year of subscribers in the simulated stores
@@ -17,6 +17,7 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 # The load generator, the comparison, and the command that binds processes to cores.
 missing_for_benchmarks() {
     command -v wrk >/dev/null || echo wrk
+    command -v curl >/dev/null || echo curl
     command -v openssl >/dev/null || echo openssl
     command -v taskset >/dev/null || echo util-linux
 }

@@ -14,23 +14,28 @@ enum Setting {
     /// Writes the configuration and its root certificate into a folder.
     ///
     /// - Returns: the path of the configuration file.
-    static func write(in folder: String, database: String, store: Store) throws -> String {
+    static func write(
+        in folder: String,
+        database: String,
+        store: Store,
+        apps: [String] = [appID]
+    ) throws -> String {
         let path = "\(folder)/\(database).json"
         try Files.write(store.root, to: "\(folder)/root.der")
-        try Files.write(Array(text(database: database).utf8), to: path)
+        try Files.write(Array(text(database: database, apps).utf8), to: path)
         return path
     }
 
     /// Loads a configuration file, ignoring the process's variables.
-    static func load(_ path: String) throws -> Configuration.App {
+    static func load(_ path: String, app id: String = appID) throws -> Configuration.App {
         let configuration = try Configuration.load(
             file: path,
             text: try FileInput.read(path, atMost: 1 << 20),
             environment: [:],
             readFile: { try FileInput.read($0, atMost: 1 << 20) }
         )
-        guard let app = configuration.app(appID) else {
-            throw CommandFailure(.configuration, "\(path) has no app \(appID)")
+        guard let app = configuration.app(id) else {
+            throw CommandFailure(.configuration, "\(path) has no app \(id)")
         }
         return app
     }
@@ -39,13 +44,20 @@ enum Setting {
         Instant(millisecondsSince1970: Clocks.now(CLOCK_REALTIME) / 1_000_000)
     }
 
-    private static func text(database: String) -> String {
+    private static func text(database: String, _ apps: [String]) -> String {
         """
         {
           server: { listen: "127.0.0.1:0" },
           storage: "sqlite:\(database).db",
-          apps: [{
-            id: "\(appID)",
+          apps: [\(apps.map(app).joined())],
+        }
+        """
+    }
+
+    private static func app(_ id: String) -> String {
+        """
+        {
+            id: "\(id)",
             environments: ["simulated"],
             appStore: { bundleId: "\(Store.app.bundleId)" },
             simulatedStore: { root: "root.der" },
@@ -55,8 +67,7 @@ enum Setting {
                 grace: "P16D",
               },
             },
-          }],
-        }
+          },
         """
     }
 }

@@ -9,12 +9,14 @@ enum Measure: String, CaseIterable, Sendable {
     case durable
     case read
     case scale
+    case portfolio
 
     /// Prepares the data before the measure's first round.
     func prepare(_ stage: Stage) async throws {
         switch self {
         case .inProcess, .http, .durable: break
         case .read: try await Self.load(1_000, "read", stage)
+        case .portfolio: try await Portfolio(stage: stage).prepare()
         case .scale:
             for size in Size.allCases {
                 try await Self.load(size.rawValue, size.database, stage)
@@ -30,6 +32,7 @@ enum Measure: String, CaseIterable, Sendable {
         case .durable: try Self.durable(stage)
         case .read: try Self.read(stage)
         case .scale: try Self.scale(stage)
+        case .portfolio: try Portfolio(stage: stage).round()
         }
     }
 

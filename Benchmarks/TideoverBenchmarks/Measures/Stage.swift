@@ -54,8 +54,11 @@ struct Stage {
     }
 
     /// Starts the server on a database of this name, as its operators do.
-    func serve(_ database: String) throws -> ServerUnderLoad {
-        let path = try Setting.write(in: folder, database: database, store: store)
+    func serve(
+        _ database: String,
+        apps: [String] = [Setting.appID]
+    ) throws -> ServerUnderLoad {
+        let path = try Setting.write(in: folder, database: database, store: store, apps: apps)
         return try ServerUnderLoad(
             [tideover, "serve", "--config", path],
             name: database,

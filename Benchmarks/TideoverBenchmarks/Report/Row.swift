@@ -11,6 +11,9 @@ enum Row: String, CaseIterable, Sendable {
     case commitsToFew
     case readsOfMany
     case commitsToMany
+    case portfolio
+    case commitsAlone
+    case commitsBesidePortfolio
 
     var title: String {
         switch self {
@@ -25,6 +28,9 @@ enum Row: String, CaseIterable, Sendable {
         case .commitsToFew: "1,000 customers: notifications"
         case .readsOfMany: "100,000 customers: snapshots"
         case .commitsToMany: "100,000 customers: notifications"
+        case .portfolio: "1,000,000 customers in ten apps: the portfolio"
+        case .commitsAlone: "the same: notifications"
+        case .commitsBesidePortfolio: "the same, the portfolio each second: notifications"
         }
     }
 }
@@ -77,6 +83,17 @@ struct Judgement: Sendable {
             .commitsToMany,
             .commitsToFew,
             .none,
+            \.perSecond
+        ),
+        Judgement(
+            title: "ms for the portfolio of 1,000,000 customers",
+            target: .atMost(2_000)
+        ) { readings, _ in readings[.portfolio]?.p50Milliseconds },
+        ratio(
+            "rate of commits, with the portfolio each second to without",
+            .commitsBesidePortfolio,
+            .commitsAlone,
+            .atLeast(0.9),
             \.perSecond
         ),
     ]
