@@ -60,7 +60,8 @@ import TideoverStorage
 
     /// Compares the two ways to the report, and its money with that of recovery.
     private func compare(_ server: TestServer, _ event: Comment) async throws {
-        for range in Self.ranges {
+        // A range begins before now.
+        for range in server.now > Message.start + .days(11) ? Self.ranges : [Self.ranges[0]] {
             #expect(try await report(server, range) == walked(server, range), event)
         }
         let range = "&from=2026-04-01T00:00:00Z"
@@ -74,6 +75,12 @@ import TideoverStorage
     private func row(_ body: [UInt8]) throws -> JSONValue {
         let rows = JSONValue(try JSONDocument(body).root)["rows"]?.array
         return try #require(rows?.first { $0["environment"]?.string == "sandbox" })
+    }
+
+    /// Returns the number of subscriptions in any state.
+    private func count(_ row: JSONValue) -> Int64 {
+        let states = row["subscriptions"]?.object ?? [:]
+        return states.reduce(0) { $0 + ($1.1.int64 ?? 0) }
     }
 
     @Test func `the report sums stored figures, and derives those that are stale`() async throws {
@@ -99,8 +106,8 @@ import TideoverStorage
         )
         #expect(try await server.storage.keep(removed))
         let less = try row(try await report(server))
-        #expect(less["subscribers"]?.int64 == 1)
-        #expect(try row(before)["subscribers"]?.int64 == 2)
+        #expect(count(less) == 2)
+        #expect(count(try row(before)) == 3)
         // Those under other rules are not used.
         let other = FiguresUpdate(
             app: "cards",
@@ -166,7 +173,7 @@ import TideoverStorage
             ["alias": .string(ids[0])]
         )
         #expect(declared.status == 201)
-        #expect(try stale(server).contains("customer \(ids[0])"))
+        #expect(try stale(server).contains("customer \(ids[1])"))
         try await compare(server, "stale")
         await derive(server)
         #expect(try figures(server, .customer).map(\.subject.name) == [ids[1]])

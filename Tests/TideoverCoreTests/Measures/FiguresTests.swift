@@ -18,7 +18,7 @@ import TideoverLives
     @Test func `figures of every generated life give the report of its facts at each instant`()
         async throws
     {
-        for seed in ConvergenceTests.seeds.prefix(100) {
+        for seed in ConvergenceTests.seeds.prefix(10) {
             await Task.yield()
             var random = SeededRandom(seed: seed)
             for life in Self.lives(&random) {
@@ -61,7 +61,7 @@ import TideoverLives
         async throws
     {
         var recovered = 0
-        for seed in ConvergenceTests.seeds.prefix(100) {
+        for seed in ConvergenceTests.seeds.prefix(10) {
             await Task.yield()
             var random = SeededRandom(seed: seed)
             let lives = Self.lives(&random) + Self.lives(&random)
