@@ -243,8 +243,10 @@ import TideoverSignatures
             return try await former.ask("POST", path, body).status
         }
         #expect(try await alias(Self.anonymous, as: "u_50") == 200)
-        #expect(try await SDKApp(server: server, key: "appl_test", customer: "u_50").get()
-            .isActive("premium"))
+        #expect(
+            try await SDKApp(server: server, key: "appl_test", customer: "u_50").get()
+                .isActive("premium")
+        )
         // A customer who was named is not joined with another.
         #expect(try await alias("u_50", as: "u_51") == 200)
         let other = SDKApp(server: server, key: "appl_test", customer: "u_51")

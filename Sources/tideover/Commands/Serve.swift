@@ -134,7 +134,8 @@ enum Serve {
         let server: HTTPServer
         let sdkServer: HTTPServer?
         do {
-            func serve(at address: ListenAddress, _ entrance: Service.Entrance) throws -> HTTPServer {
+            func serve(at address: ListenAddress, _ entrance: Service.Entrance) throws -> HTTPServer
+            {
                 let handler = live.handler(at: entrance)
                 return try HTTPServer(
                     address: address.host,
