@@ -9,6 +9,8 @@ package struct RevenueCatTranslation {
     private let event: StoredTransition
     private let history: LineageHistory?
     private let purchases: [ListedPurchase]
+    /// When a paused subscription resumes.
+    private let resumesAt: Instant?
 
     /// Reads an event's data. Nil for an event that is no transition of a purchase, such as a
     /// reminder. `record` is the customer as stored.
@@ -18,6 +20,8 @@ package struct RevenueCatTranslation {
         history = record.history.lineageRecords.map(\.history)
             .first { $0.lineage == event.lineage }
         purchases = history?.purchases(by: event.at) ?? []
+        let known = max(event.at, event.learnedAt)
+        resumesAt = PlayReads(record, of: event.lineage, by: known).latest?.resumesAt
     }
 
     /// Returns the messages of the event, in order; none for a change that RevenueCat does not
@@ -124,6 +128,7 @@ package struct RevenueCatTranslation {
         purchase.entitlements = event.entitlements
         purchase.price = event.money
         purchase.country = event.storefront.flatMap(CountryCode.alpha2)
+        purchase.resumesAt = resumesAt
         purchase.describe(purchases)
         return purchase
     }

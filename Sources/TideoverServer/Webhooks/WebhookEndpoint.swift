@@ -85,13 +85,13 @@ package struct WebhookEndpoint: Sendable {
     var key: WebhookKey { WebhookKey(app: app, id: id) }
 
     /// Returns whether events of a kind are sent. RevenueCat has none for those that are not about
-    /// one purchase, except a change of the answer by a transfer or an extension.
+    /// one purchase, except a transfer and a change of the answer by an extension.
     func receives(_ kind: String) -> Bool {
         guard events.matches(kind) else { return false }
         switch format {
         case .tideover: return true
         case .revenueCat:
-            guard kind != ChangeEvents.kind else { return true }
+            guard ![ChangeEvents.kind, PurchaseMove.eventKind].contains(kind) else { return true }
             return Transition.Kind(rawValue: kind).map { $0 != .cleanupDue } ?? false
         }
     }
