@@ -10,24 +10,13 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// Tests take a third of the time with optimized rooms. Assertions stay. The value is `all`, or
-/// `synchronous` for the rooms in which nothing is asynchronous.
+/// Tests take a third of the time with optimized rooms. Assertions stay.
 let optimization: [SwiftSetting] =
-    Context.environment["TIDEOVER_OPTIMIZED_TESTS"] == "all" ? optimized : []
-let synchronousOptimization: [SwiftSetting] =
-    Context.environment["TIDEOVER_OPTIMIZED_TESTS"] == nil ? [] : optimized
-var optimized: [SwiftSetting] { [.unsafeFlags(["-O", "-assert-config", "Debug"])] }
+    Context.environment["TIDEOVER_OPTIMIZED_TESTS"] == nil
+    ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"])]
 
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings + optimization)
-}
-
-func synchronous(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(
-        name: name,
-        dependencies: dependencies,
-        swiftSettings: settings + synchronousOptimization
-    )
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -37,9 +26,9 @@ func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
 // The levels of ARCHITECTURE.md: a target depends only on lower levels.
 var targets: [Target] = [
     // level 0
-    synchronous("TideoverJSON"),
+    library("TideoverJSON"),
     tests("TideoverJSONTests", ["TideoverJSON"]),
-    synchronous("TideoverASN1"),
+    library("TideoverASN1"),
     tests("TideoverASN1Tests", ["TideoverASN1"]),
     // level 1
     .target(
@@ -47,7 +36,7 @@ var targets: [Target] = [
         dependencies: ["TideoverJSON"],
         // The texts for customers, in every language.
         resources: [.embedInCode("Answer/messages.json")],
-        swiftSettings: settings + synchronousOptimization
+        swiftSettings: settings + optimization
     ),
     // Generated lives of subscriptions, and the laws that the core must satisfy for all of them.
     .target(
@@ -165,7 +154,7 @@ targets += [
     // level 0
     library("TideoverLocks"),
     // level 1
-    synchronous(
+    library(
         "TideoverSignatures",
         ["TideoverASN1", "TideoverJSON", "TideoverLocks", "CTideoverOpenSSL"]
     ),
