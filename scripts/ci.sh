@@ -177,7 +177,7 @@ sanitized_tests() {
         skipped+='|Shadow|StoreTrial)[A-Za-z]*Tests'
         skipped+='|^TideoverServerTests[.]Play(Acknowledgement|Arrival|Drift|Ending|Ingest|Lookup'
         skipped+='|Preflight|Reconcile|Trial|UnpaidHold|VoidedNotice|WithoutAccount)Tests'
-        skipped+='|^TideoverSignaturesTests[.](FixedKeyTable|Mutation|Property|Refusal)Tests'
+        skipped+='|^TideoverSignaturesTests[.](Mutation|Property|Refusal)Tests'
         ;;
     # Rooms without pointers; the core's few are on the way of every other test. All of the server's
     # are in rooms below it. The tests of PostgreSQL need the whole server, and skip without a
