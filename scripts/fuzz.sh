@@ -18,7 +18,7 @@ work=$PWD/.build/fuzzing
 binary=.build/fuzz/release/TideoverFuzz
 # A smoke run is short, because CI has two cores and other checks to run.
 smoke_seconds=3
-canary_seconds=90
+canary_seconds=240
 # The time limit of one input, in seconds on a busy machine.
 patience=10
 export SWIFT_BACKTRACE=enable=no

@@ -160,11 +160,15 @@ import TideoverSignatures
 
     // MARK: Receipts
 
-    @Test func `a forged receipt is final, with the number of an invalid receipt`() async throws {
+    @Test func `a forged or foreign receipt is final, with the number of an invalid receipt`()
+        async throws
+    {
         let server = try server()
         let app = SDKApp(server: server, key: "appl_test")
         let forged = try server.store.sign(Message.transaction(), defect: .unknownRoot)
-        for token in [forged, "not-a-jws", "a.b.c"] {
+        var foreign = Message.transaction()
+        foreign["bundleId"] = "com.example.other"
+        for token in [forged, try server.store.sign(foreign), "not-a-jws", "a.b.c"] {
             let answer = try await app.post(["fetch_token": .string(token)])
             #expect(answer.status == 400, "\(token)")
             #expect(answer.body["code"] == 7103, "\(token)")
