@@ -82,8 +82,8 @@ extension CustomerTimeline {
         }
     }
 
-    /// Whether an issue may stand otherwise at an earlier instant than `until` than its end tells:
-    /// because it was reopened, or one of several purchases ended it.
+    /// Whether the state of an issue at an instant before `until` can differ from what its end
+    /// implies: because it was reopened, or one of several purchases ended it.
     private var revisesIssues: Bool {
         lineages.contains(where: \.reopensIssues)
             || (lineages.count > 1

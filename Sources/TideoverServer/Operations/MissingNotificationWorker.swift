@@ -57,18 +57,7 @@ struct MissingNotificationWorker: Sendable {
             try await keep(&memory)
             if isRaised { await askStore() }
         } catch {
-            let detail =
-                (error as? StorageError)?.description ?? String(reflecting: type(of: error))
-            log(
-                LogLine(
-                    .error,
-                    "silence not judged",
-                    app: app.id,
-                    environment: environment,
-                    code: "storage",
-                    detail: detail
-                )
-            )
+            log(LogLine("silence not judged", error, app: app, environment: environment))
         }
     }
 

@@ -31,9 +31,8 @@ struct ExperimentWorker: Sendable {
             let stops = try await stops(in: environment)
             if !stops.isEmpty { try await stop(stops, in: environment) }
         } catch {
-            let detail =
-                (error as? StorageError)?.description ?? String(reflecting: type(of: error))
-            tell("experiments not judged", "storage", environment, detail)
+            let line = LogLine("experiments not judged", error, app: app, environment: environment)
+            service.log(line)
         }
     }
 
@@ -73,7 +72,16 @@ struct ExperimentWorker: Sendable {
         for (name, stop) in stops.sorted(by: { $0.key < $1.key }) {
             let why = "\(stop.reason.rawValue) rise with the arm \(stop.arm)"
             try await audit("The experiment \(name) was stopped: \(why).", name, environment, now)
-            tell("experiment stopped", "experiments", environment, "\(name): \(why)")
+            service.log(
+                LogLine(
+                    .error,
+                    "experiment stopped",
+                    app: app.id,
+                    environment: environment,
+                    code: "experiments",
+                    detail: "\(name): \(why)"
+                )
+            )
         }
     }
 
@@ -98,24 +106,6 @@ struct ExperimentWorker: Sendable {
             now: now
         )
         _ = try await service.storage.commit(commitRequest, derive: Projector(app: app).derive)
-    }
-
-    private func tell(
-        _ event: String,
-        _ code: String,
-        _ environment: Environment,
-        _ detail: String
-    ) {
-        service.log(
-            LogLine(
-                .error,
-                event,
-                app: app.id,
-                environment: environment,
-                code: code,
-                detail: detail
-            )
-        )
     }
 }
 

@@ -32,18 +32,7 @@ struct FiguresWorker: Sendable {
             try await markOthers()
             return try await deriveBatch()
         } catch {
-            let detail =
-                (error as? StorageError)?.description ?? String(reflecting: type(of: error))
-            log(
-                LogLine(
-                    .error,
-                    "figures not derived",
-                    app: app.id,
-                    environment: environment,
-                    code: "storage",
-                    detail: detail
-                )
-            )
+            log(LogLine("figures not derived", error, app: app, environment: environment))
             return false
         }
     }

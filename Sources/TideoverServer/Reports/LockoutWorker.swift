@@ -33,9 +33,7 @@ struct LockoutWorker: Sendable {
         do {
             try await judge()
         } catch {
-            let detail =
-                (error as? StorageError)?.description ?? String(reflecting: type(of: error))
-            tell("lockouts not judged", "storage", detail)
+            log(LogLine("lockouts not judged", error, app: app, environment: environment))
         }
     }
 
@@ -65,18 +63,14 @@ struct LockoutWorker: Sendable {
             let seconds = Int(length.count / Milliseconds.seconds(1).count)
             metrics.count(.lockoutTime, app.id, cause.rawValue, by: seconds)
         }
-        tell("customers were locked out", "lockouts", news.sentence)
-    }
-
-    private func tell(_ event: String, _ code: String, _ detail: String) {
         log(
             LogLine(
                 .error,
-                event,
+                "customers were locked out",
                 app: app.id,
                 environment: environment,
-                code: code,
-                detail: detail
+                code: "lockouts",
+                detail: news.sentence
             )
         )
     }

@@ -25,6 +25,8 @@ enum OpenStorage {
                     try BlockingThreads(most: Self.mostThreads)
                 )
             }
+        } catch is NoThreadLeft {
+            throw CommandFailure(.cannotCreate, "the system has no thread left")
         } catch {
             throw CommandFailure(.cannotCreate, "\(error)")
         }

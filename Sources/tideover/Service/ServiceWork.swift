@@ -14,26 +14,22 @@ struct ServiceWork {
         on threads: BlockingThreads? = nil
     ) {
         self.service = service
-        var tasks = [
-            Task(executorPreference: threads) { await service.run() },
-            Task(executorPreference: threads) { await service.meetDeadlines() },
-            Task(executorPreference: threads) { await service.backfill() },
-            Task(executorPreference: threads) { await service.keepUp() },
-            Task(executorPreference: threads) { await service.replay() },
-            Task(executorPreference: threads) { await service.watchForSilence() },
-            Task(executorPreference: threads) { await service.watchForLockouts() },
-            Task(executorPreference: threads) { await service.pullNotifications() },
-            Task(executorPreference: threads) { await service.checkRevocation() },
-            Task(executorPreference: threads) { await service.deliverWebhooks() },
-            Task(executorPreference: threads) { await service.watchExperiments() },
-            Task(executorPreference: threads) { await service.keepFigures() },
+        var work: [@Sendable () async -> Void] = [
+            { await service.run() },
+            { await service.meetDeadlines() },
+            { await service.backfill() },
+            { await service.keepUp() },
+            { await service.replay() },
+            { await service.watchForSilence() },
+            { await service.watchForLockouts() },
+            { await service.pullNotifications() },
+            { await service.checkRevocation() },
+            { await service.deliverWebhooks() },
+            { await service.watchExperiments() },
+            { await service.keepFigures() },
         ]
-        if let retention {
-            tasks.append(
-                Task(executorPreference: threads) { await service.prune(keeping: retention) }
-            )
-        }
-        self.tasks = tasks
+        if let retention { work.append { await service.prune(keeping: retention) } }
+        tasks = work.map { work in Task(executorPreference: threads) { await work() } }
     }
 
     /// Stores the buffered counts.
