@@ -160,7 +160,7 @@ export interface EntitlementChangedEvent {
 
 export type Environment = "production" | "sandbox" | "simulated";
 
-export type Event = EntitlementChangedEvent | TransitionEvent | ReminderEvent | MessageDueEvent | CorrectedEvent;
+export type Event = EntitlementChangedEvent | TransitionEvent | ReminderEvent | MessageDueEvent | PurchaseMovedEvent | CorrectedEvent;
 
 export type EventAnswer = Record<string, MirroredEntitlement>;
 
@@ -357,6 +357,28 @@ export interface PromptReport {
   kind: "soft" | "hard" | "message" | "store";
   shownAt?: Instant;
   response?: "opened" | "dismissed";
+}
+
+export interface PurchaseMove {
+  app: string;
+  customer: string;
+  environment: Environment;
+  id: HappeningID;
+  kind: string;
+  at: Instant;
+  lineage: Lineage;
+  why: "transferred" | "moved";
+  answer?: EventAnswer;
+}
+
+export interface PurchaseMovedEvent {
+  id: EventID;
+  kind: "purchase_moved";
+  effectiveAt: Instant;
+  customer: string;
+  environment: Environment;
+  customerVersion: CustomerVersion;
+  data: PurchaseMove;
 }
 
 export interface Reconciled {
