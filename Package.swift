@@ -10,13 +10,24 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// Tests take a third of the time with optimized rooms. Assertions stay.
+/// Tests take a third of the time with optimized rooms. Assertions stay. The value is `all`, or
+/// `synchronous` for the rooms in which nothing is asynchronous.
 let optimization: [SwiftSetting] =
-    Context.environment["TIDEOVER_OPTIMIZED_TESTS"] == nil
-    ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"])]
+    Context.environment["TIDEOVER_OPTIMIZED_TESTS"] == "all" ? optimized : []
+let synchronousOptimization: [SwiftSetting] =
+    Context.environment["TIDEOVER_OPTIMIZED_TESTS"] == nil ? [] : optimized
+var optimized: [SwiftSetting] { [.unsafeFlags(["-O", "-assert-config", "Debug"])] }
 
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings + optimization)
+}
+
+func synchronous(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(
+        name: name,
+        dependencies: dependencies,
+        swiftSettings: settings + synchronousOptimization
+    )
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -26,9 +37,9 @@ func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
 // The levels of ARCHITECTURE.md: a target depends only on lower levels.
 var targets: [Target] = [
     // level 0
-    library("TideoverJSON"),
+    synchronous("TideoverJSON"),
     tests("TideoverJSONTests", ["TideoverJSON"]),
-    library("TideoverASN1"),
+    synchronous("TideoverASN1"),
     tests("TideoverASN1Tests", ["TideoverASN1"]),
     // level 1
     .target(
@@ -36,17 +47,17 @@ var targets: [Target] = [
         dependencies: ["TideoverJSON"],
         // The texts for customers, in every language.
         resources: [.embedInCode("Answer/messages.json")],
-        swiftSettings: settings + optimization
+        swiftSettings: settings + synchronousOptimization
     ),
     // Generated lives of subscriptions, and the laws that the core must satisfy for all of them.
     .target(
         name: "TideoverLives",
         dependencies: ["TideoverCore", "TideoverJSON"],
         path: "Tests/TideoverLives",
-        swiftSettings: settings + optimization
+        swiftSettings: settings + synchronousOptimization
     ),
     tests("TideoverCoreTests", ["TideoverCore", "TideoverJSON", "TideoverLives"]),
-    library("TideoverStoreKitFile", ["TideoverJSON"]),
+    synchronous("TideoverStoreKitFile", ["TideoverJSON"]),
     tests("TideoverStoreKitFileTests", ["TideoverStoreKitFile", "TideoverJSON"]),
     library("TideoverHTTP", ["TideoverJSON"]),
     tests("TideoverHTTPTests", ["TideoverHTTP", "TideoverJSON", "TideoverLocks"]),
@@ -154,7 +165,7 @@ targets += [
     // level 0
     library("TideoverLocks"),
     // level 1
-    library(
+    synchronous(
         "TideoverSignatures",
         ["TideoverASN1", "TideoverJSON", "TideoverLocks", "CTideoverOpenSSL"]
     ),
@@ -163,7 +174,7 @@ targets += [
         name: "TideoverTestResponders",
         dependencies: ["TideoverSignatures", "TideoverASN1"],
         path: "Tests/TideoverTestResponders",
-        swiftSettings: settings + optimization
+        swiftSettings: settings + synchronousOptimization
     ),
     tests(
         "TideoverSignaturesTests",
