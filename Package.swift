@@ -10,24 +10,17 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// Tests take a third of the time with optimized rooms. Assertions stay. The value is `all`, or
-/// `synchronous` for the rooms in which nothing is asynchronous.
+/// For rooms in which nothing is asynchronous, in builds whose tests run for minutes. Assertions stay.
 let optimization: [SwiftSetting] =
-    Context.environment["TIDEOVER_OPTIMIZED_TESTS"] == "all" ? optimized : []
-let synchronousOptimization: [SwiftSetting] =
-    Context.environment["TIDEOVER_OPTIMIZED_TESTS"] == nil ? [] : optimized
-var optimized: [SwiftSetting] { [.unsafeFlags(["-O", "-assert-config", "Debug"])] }
+    Context.environment["TIDEOVER_OPTIMIZED_TESTS"] == nil
+    ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"])]
 
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings + optimization)
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
 func synchronous(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(
-        name: name,
-        dependencies: dependencies,
-        swiftSettings: settings + synchronousOptimization
-    )
+    .target(name: name, dependencies: dependencies, swiftSettings: settings + optimization)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -47,14 +40,14 @@ var targets: [Target] = [
         dependencies: ["TideoverJSON"],
         // The texts for customers, in every language.
         resources: [.embedInCode("Answer/messages.json")],
-        swiftSettings: settings + synchronousOptimization
+        swiftSettings: settings + optimization
     ),
     // Generated lives of subscriptions, and the laws that the core must satisfy for all of them.
     .target(
         name: "TideoverLives",
         dependencies: ["TideoverCore", "TideoverJSON"],
         path: "Tests/TideoverLives",
-        swiftSettings: settings + synchronousOptimization
+        swiftSettings: settings + optimization
     ),
     tests("TideoverCoreTests", ["TideoverCore", "TideoverJSON", "TideoverLives"]),
     synchronous("TideoverStoreKitFile", ["TideoverJSON"]),
@@ -174,7 +167,7 @@ targets += [
         name: "TideoverTestResponders",
         dependencies: ["TideoverSignatures", "TideoverASN1"],
         path: "Tests/TideoverTestResponders",
-        swiftSettings: settings + synchronousOptimization
+        swiftSettings: settings + optimization
     ),
     tests(
         "TideoverSignaturesTests",

@@ -2,8 +2,8 @@
 # Everything that must hold, step by step, each with its duration.
 #
 #   scripts/ci.sh fast    format, build without warnings, tests: before each commit
-#   scripts/ci.sh full    also scripts, coverage, documentation, sanitizers, fuzzers, and the release
-#                         build with a smoke test and short trials
+#   scripts/ci.sh full    also scripts, PostgreSQL, documentation, sanitizers, fuzzers, and the
+#                         release build with a smoke test and short trials
 #
 # It installs nothing (scripts/test.sh does). Logs of the test runs stay in .build/ci/.
 set -euo pipefail
@@ -69,13 +69,11 @@ build_tests() {
     swift build --build-tests "${strict[@]}" "$@"
 }
 
-# Rooms are optimized where a build's tests run for minutes: they then take a third of the time. Under
-# the thread sanitizer only synchronous ones: optimized code reads in place what a continuation handed
-# over, and the runtime does not tell the sanitizer about a continuation that is resumed before it is
-# awaited.
+# Synchronous rooms are optimized where a build's tests run for minutes. Asynchronous ones are not: under
+# the thread sanitizer, optimized code reads in place what a continuation handed over, and the runtime
+# does not tell the sanitizer about a continuation that is resumed before it is awaited.
 optimized() {
-    local -x TIDEOVER_OPTIMIZED_TESTS=$1
-    shift
+    local -x TIDEOVER_OPTIMIZED_TESTS=1
     "$@"
 }
 
@@ -101,13 +99,6 @@ run_tests() {
         echo "no test ran; all that was said is in $log" >&2
         return 1
     fi
-}
-
-coverage_report() {
-    local scratch=$1 tests
-    tests=$(find "$scratch/debug/" -maxdepth 1 -name '*PackageTests.xctest')
-    "$toolchain/llvm-cov" report "$tests" -instr-profile "$scratch/debug/codecov/default.profdata" \
-        -ignore-filename-regex '(\.build|Tests)/' -show-region-summary=false
 }
 
 # Tests that wait for sockets and deadlines run by themselves: beside all others they would find out how
@@ -140,21 +131,12 @@ postgres_tests() {
 # Failed tests name their lines themselves, and reports of a sanitizer the functions: without debug
 # information a build takes a fifth less.
 lean=(-debug-info-format none)
-covered=(--enable-code-coverage "${lean[@]}" --scratch-path .build/coverage)
+# Apart from the builds that developers work with, whose flags are others.
+whole=("${lean[@]}" --scratch-path .build/whole)
 
-# Each run keeps only what it covered itself.
-covered_tests() {
-    local flags=("${strict[@]}" "${covered[@]}")
-    local profile=.build/coverage/debug/codecov/default.profdata
-    run_tests coverage "${flags[@]}" --skip "$sockets"
-    cp "$profile" "$logs/most.profdata"
-    postgres_tests coverage-postgres "${flags[@]}"
-    cp "$profile" "$logs/postgres.profdata"
-    run_tests coverage-sockets "${flags[@]}" --filter "$sockets"
-    "$toolchain/llvm-profdata" merge "$profile" "$logs/most.profdata" "$logs/postgres.profdata" \
-        -o "$logs/all.profdata"
-    cp "$logs/all.profdata" "$profile"
-    coverage_report .build/coverage
+whole_tests() {
+    all_tests whole "${strict[@]}" "${whole[@]}"
+    postgres_tests whole-postgres "${strict[@]}" "${whole[@]}"
 }
 
 # What is left out by each sanitizer is what it could find nothing in, after minutes: the simulated
@@ -172,7 +154,7 @@ sanitized_tests() {
         without=(ASN1 AppStore Core Dashboard GooglePlay JSON KitRehearsal RevenueCat Sandbox Storage StoreKitFile Tidy "")
         built=(--product tideoverPackageTests)
         skipped+='|^TideoverServerTests[.][A-Za-z]*ProgramTests'
-        # Requests one after the other, and functions of values; the coverage run has them.
+        # Requests one after the other, and functions of values; the step before has them.
         skipped+='|^TideoverServerTests[.](Arrival|Configuration|Conformance|Dashboard|DeadlineProperty'
         skipped+='|Doctor|Drift|Every|Experiment|Explain|Export|Figures|Import|Inspect|Measure|MessagePlan|Move|OpenAPI|Ownership'
         skipped+='|PlayPollerTrouble|PolicyVersion|Portfolio|Problem|Receipt|Rehearsal|Replay|RevenueCat|SDK'
@@ -198,7 +180,7 @@ sanitized_tests() {
 }
 
 documentation() {
-    scripts/docs.sh .build/coverage | grep -v '^$'
+    scripts/docs.sh .build/whole | grep -v '^$'
 }
 
 # One manifest for all the products: what they share is compiled once.
@@ -322,15 +304,15 @@ fast)
 full)
     step "format" format
     step "scripts" shell_scripts
-    step "build with coverage" optimized all build_tests "${covered[@]}"
+    step "build" optimized build_tests "${whole[@]}"
     beside "an app's package with TideoverKit alone" scripts/kit-consumer.sh
     beside "faults that the conformance tables find" scripts/mutation-check.sh --first 3
-    step "tests with coverage" optimized all covered_tests
+    step "tests" optimized whole_tests
     joined
     step "documentation" documentation
-    step "public declarations" scripts/api.sh .build/coverage
-    step "tests under the thread sanitizer" optimized synchronous sanitized_tests thread
-    step "tests under the address sanitizer" optimized all sanitized_tests address
+    step "public declarations" scripts/api.sh .build/whole
+    step "tests under the thread sanitizer" optimized sanitized_tests thread
+    step "tests under the address sanitizer" optimized sanitized_tests address
     step "release build, and that of the fuzzers" optimized_builds
     beside "smoke of the fuzzers" scripts/fuzz.sh smoke --built
     step "smoke of the release build" smoke

@@ -51,7 +51,7 @@ if [ -z "$scratch" ]; then
     scratch=.build/kit-trial
     # Only the tests of the kit are compiled.
     others=$(cd Tests && printf '%s\n' *Tests | grep -v '^TideoverKit' | tr '\n' ' ')
-    export TIDEOVER_OPTIMIZED_TESTS=all TIDEOVER_WITHOUT_TESTS=$others
+    export TIDEOVER_OPTIMIZED_TESTS=1 TIDEOVER_WITHOUT_TESTS=$others
     swift build --product tideoverPackageTests --scratch-path "$scratch" >&2
     [ -n "${TIDEOVER_BINARY:-}" ] || swift build --product tideover --scratch-path "$scratch" >&2
 fi

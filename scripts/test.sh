@@ -2,7 +2,7 @@
 # Checks the whole project, after installing missing packages.
 #
 #   scripts/test.sh           format, build without warnings, tests
-#   scripts/test.sh --full    also scripts, coverage, sanitizers, release build
+#   scripts/test.sh --full    also scripts, PostgreSQL, sanitizers, release build
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=scripts/require.sh

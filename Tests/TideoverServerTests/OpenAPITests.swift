@@ -288,6 +288,40 @@ import TideoverStorage
         await server.close()
     }
 
+    /// `scripts/clients.sh` compares every character, after minutes.
+    @Test func `the generated types have each property and alternative of their schemas`()
+        async throws
+    {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let file = folder.appending(path: "../../Clients/typescript/client/src/types.ts")
+            .standardized
+        let types = try String(contentsOf: file, encoding: .utf8)
+        let server = try TestServer()
+        let schemas = try #require(try await document(server).root["components"]?["schemas"])
+        let fix: Comment = "write them again: scripts/clients.sh types"
+        var found = 0
+        for (name, schema) in schemas.members {
+            let alternatives = (schema["oneOf"]?.elements ?? [])
+                .compactMap { $0["$ref"]?.string?.split(separator: "/").last }
+            if types.contains("export type \(name) = "), !alternatives.isEmpty {
+                found += 1
+                let union = alternatives.joined(separator: " | ")
+                #expect(types.contains("export type \(name) = \(union);"), fix)
+            }
+            guard let start = types.range(of: "export interface \(name) {")?.upperBound else {
+                continue
+            }
+            found += 1
+            let block = types[start...].prefix(upTo: types[start...].range(of: "\n}")!.lowerBound)
+            for property in (schema["properties"]?.members ?? []).map(\.key) {
+                let pattern = "\n  \(property)"
+                #expect(block.contains("\(pattern): ") || block.contains("\(pattern)?: "), fix)
+            }
+        }
+        #expect(found > 20)
+        await server.close()
+    }
+
     private func words(_ list: JSONNode?) -> [String] {
         list?.elements.compactMap(\.string) ?? []
     }

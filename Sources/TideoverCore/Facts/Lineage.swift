@@ -43,6 +43,22 @@ public struct Lineage: Hashable, Sendable, Comparable {
         ownership == .purchased ? "\(store.rawValue):\(id)" : "\(store.rawValue):\(id):family"
     }
 
+    /// Reads a `key`; nil for any other text.
+    package init?(key: String, in environment: Environment) {
+        guard let colon = key.firstIndex(of: ":"),
+            let store = Store(rawValue: String(key[..<colon]))
+        else { return nil }
+        let suffix = ":family"
+        let rest = key[key.index(after: colon)...]
+        let isFamily = rest.hasSuffix(suffix)
+        self.init(
+            store: store,
+            environment: environment,
+            id: String(isFamily ? rest.dropLast(suffix.count) : rest),
+            ownership: isFamily ? .familyShared : .purchased
+        )
+    }
+
     public static func < (a: Lineage, b: Lineage) -> Bool {
         (a.environment.rawValue, a.key) < (b.environment.rawValue, b.key)
     }

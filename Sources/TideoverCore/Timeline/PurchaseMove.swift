@@ -31,7 +31,7 @@ extension OwnedSteps {
 extension [OwnershipEntry] {
     /// Returns from whom the entry at a position moved the lineage to a customer; nil for an entry
     /// that is no move to the customer from another one.
-    public func giver(at position: Int, to identity: CustomerIdentity) -> CustomerID? {
+    package func giver(at position: Int, to identity: CustomerIdentity) -> CustomerID? {
         let entry = self[position]
         guard entry.why == .transferred || entry.why == .moved,
             identity.all.contains(entry.customer),

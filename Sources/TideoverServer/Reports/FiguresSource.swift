@@ -230,21 +230,3 @@ extension App {
         return digest.reduce(0) { $0 << 8 | Int64($1) }
     }
 }
-
-extension Lineage {
-    /// Reads a `key`; nil for any other text.
-    fileprivate init?(key: String, in environment: Environment) {
-        guard let colon = key.firstIndex(of: ":"),
-            let store = Store(rawValue: String(key[..<colon]))
-        else { return nil }
-        let suffix = ":family"
-        let rest = key[key.index(after: colon)...]
-        let isFamily = rest.hasSuffix(suffix)
-        self.init(
-            store: store,
-            environment: environment,
-            id: String(isFamily ? rest.dropLast(suffix.count) : rest),
-            ownership: isFamily ? .familyShared : .purchased
-        )
-    }
-}
