@@ -2,12 +2,13 @@
 /// either.
 ///
 /// Both faults require four bytes that are compared one after the other. Random inputs would meet
-/// them once in four thousand million. Only a fuzzer with coverage feedback finds them in seconds.
+/// them once in four thousand million. Only a fuzzer with coverage feedback finds them in seconds,
+/// faster in short inputs.
 extension Fuzzer {
     static let canaryOfOracles = Fuzzer(
         "canary-oracle",
         promise: "none: an input that begins with `Tide` breaks it, and must be found",
-        maximumByteCount: 64,
+        maximumByteCount: 4,
         seeds: { [[]] },
         check: { input in expect(!Canary.isReached(by: input), "the canary's own") }
     )
@@ -15,7 +16,7 @@ extension Fuzzer {
     static let canaryOfMemory = Fuzzer(
         "canary-memory",
         promise: "none: an input that begins with `Tide` reads past the end, and must be found",
-        maximumByteCount: 64,
+        maximumByteCount: 4,
         seeds: { [[]] },
         check: { input in
             guard Canary.isReached(by: input) else { return }
