@@ -2,7 +2,7 @@
 --
 --   notifications FILE   the requests of a corpus, one after the other
 --   reads FILE PREFIX    the snapshot of a random customer, by the ids in a file
---   path PATH            the same request repeatedly
+--   path PATH [NAME VALUE]   the same request repeatedly, with a header
 
 local threads = {}
 
@@ -41,6 +41,9 @@ function init(args)
     elseif args[1] == "reads" then
         reads(args[2], args[3])
     else
+        if args[3] then
+            wrk.headers[args[3]] = args[4]
+        end
         local only = wrk.format("GET", args[2])
         request = function() return only end
     end

@@ -4,12 +4,16 @@ import TideoverConfiguration
 import TideoverCore
 import TideoverSandbox
 import TideoverServer
+import TideoverStorage
 
-/// The configuration of the measured app. It has simulated purchases only, so reads need no key.
+/// The configuration of the measured app. It has simulated purchases only, so reads of customers need
+/// no key.
 enum Setting {
     static let appID = "cards"
     static let notifications = "/v1/apps/\(appID)/notifications/app-store"
     static let customers = "/v1/apps/\(appID)/customers/"
+    /// For routes that need a key: those that are not about one app.
+    static let adminKey = APIKey(.admin) { .random(in: .min ... .max) }
 
     /// Writes the configuration and its root certificate into a folder.
     ///
@@ -22,6 +26,9 @@ enum Setting {
     ) throws -> String {
         let path = "\(folder)/\(database).json"
         try Files.write(store.root, to: "\(folder)/root.der")
+        try Files.write(Array(adminKey.text.utf8), to: "\(folder)/admin.key")
+        // The server refuses a key that others can read.
+        chmod("\(folder)/admin.key", 0o600)
         try Files.write(Array(text(database: database, apps).utf8), to: path)
         return path
     }
@@ -47,7 +54,7 @@ enum Setting {
     private static func text(database: String, _ apps: [String]) -> String {
         """
         {
-          server: { listen: "127.0.0.1:0" },
+          server: { listen: "127.0.0.1:0", adminKeyFile: "admin.key" },
           storage: "sqlite:\(database).db",
           apps: [\(apps.map(app).joined())],
         }

@@ -1,18 +1,31 @@
 import Glibc
 import TideoverCommandLine
+import TideoverConfiguration
 
 /// The requests that wrk sends.
 enum Load {
     case notifications(Corpus)
     /// Snapshots of customers, by their ids in a file.
     case reads(of: String)
-    case path(String)
+    /// One path, with a header.
+    case path(String, header: Header? = nil)
+
+    struct Header {
+        let name: String
+        let value: String
+
+        /// The header that presents a key.
+        static func authorization(_ key: APIKey) -> Header {
+            Header(name: "Authorization", value: "Bearer \(key.text)")
+        }
+    }
 
     var words: [String] {
         switch self {
         case .notifications(let corpus): ["notifications", corpus.path]
         case .reads(let file): ["reads", file, Setting.customers]
-        case .path(let path): ["path", path]
+        case .path(let path, let header):
+            ["path", path] + (header.map { [$0.name, $0.value] } ?? [])
         }
     }
 }

@@ -108,10 +108,11 @@ struct Portfolio {
     /// Measures the report, and notifications alone and beside a report each second, each on a
     /// separate copy.
     func round() throws -> [Row: Reading] {
-        try [
+        let key = Load.Header.authorization(Setting.adminKey)
+        return try [
             .portfolio: onCopy { server in
                 try server.bear(
-                    .path(Self.path),
+                    .path(Self.path, header: key),
                     connections: 1,
                     seconds: stage.seconds,
                     in: stage.folder
@@ -123,6 +124,7 @@ struct Portfolio {
                     [
                         "sh", "-c",
                         "while curl --silent --fail --output /dev/null "
+                            + "--header '\(key.name): \(key.value)' "
                             + "http://\(server.address)\(Self.path); do sleep 1; done",
                     ],
                     on: Yardstick.loader,
