@@ -15,8 +15,17 @@ let optimization: [SwiftSetting] =
     Context.environment["TIDEOVER_OPTIMIZED_TESTS"] == nil
     ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"])]
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+/// For the largest rooms in the fuzzers' build: optimizing them takes a third of it, and few fuzzers
+/// run them.
+let unoptimizedForFuzzers: [SwiftSetting] =
+    Context.environment["TIDEOVER_FUZZ"] == nil ? [] : [.unsafeFlags(["-Onone"])]
+
+func library(
+    _ name: String,
+    _ dependencies: [Target.Dependency] = [],
+    _ special: [SwiftSetting] = []
+) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings + special)
 }
 
 func synchronous(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -209,7 +218,8 @@ targets += [
         [
             "TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverSignatures",
             "TideoverStoreKitFile",
-        ]
+        ],
+        unoptimizedForFuzzers
     ),
     tests(
         "TideoverSandboxTests",
@@ -289,7 +299,8 @@ targets += [
             "TideoverGooglePlay",
             "TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverRevenueCat",
             "TideoverSignatures", "TideoverStorage", "TideoverStoreKitFile",
-        ]
+        ],
+        unoptimizedForFuzzers
     ),
     tests(
         "TideoverServerTests",
