@@ -29,7 +29,7 @@ func library(
 }
 
 func synchronous(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings + optimization)
+    library(name, dependencies, optimization)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
