@@ -9,6 +9,8 @@ package struct Configuration: Hashable, Sendable {
     package let server: Server
     /// Where durable data is stored.
     package let storage: StorageLocation
+    /// The copy of the database that may answer for customers; nil for none.
+    package let replica: Replica?
     /// The apps in the order of the file, with unique ids.
     package let apps: [App]
     /// How long data is kept that no answer depends on.
@@ -28,6 +30,7 @@ package struct Configuration: Hashable, Sendable {
     package init(
         server: Server,
         storage: StorageLocation,
+        replica: Replica? = nil,
         apps: [App],
         retention: Retention = Retention(),
         pass: Pass? = nil,
@@ -37,6 +40,7 @@ package struct Configuration: Hashable, Sendable {
     ) {
         self.server = server
         self.storage = storage
+        self.replica = replica
         self.apps = apps
         self.retention = retention
         self.pass = pass
@@ -111,6 +115,19 @@ extension Configuration {
         package init(connectionsPerAddress: Int = 64, refusalsPerMinute: Int = 60) {
             self.connectionsPerAddress = connectionsPerAddress
             self.refusalsPerMinute = refusalsPerMinute
+        }
+    }
+
+    /// A copy of the database that may answer for customers.
+    package struct Replica: Hashable, Sendable {
+        /// The address, as libpq reads it.
+        package let address: String
+        /// How far its data may be behind the database's.
+        package let staleness: Milliseconds
+
+        package init(address: String, staleness: Milliseconds) {
+            self.address = address
+            self.staleness = staleness
         }
     }
 

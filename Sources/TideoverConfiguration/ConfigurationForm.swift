@@ -166,7 +166,7 @@ extension ConfigurationForm<Configuration.StorageLocation> {
     }
 
     /// The rest of the address is checked by the database's own library.
-    private static func postgres(
+    fileprivate static func postgres(
         _ text: String
     ) throws(ConfigurationProblem.Reason) -> Configuration.StorageLocation? {
         guard let start = text.firstRange(of: "://")?.upperBound,
@@ -181,6 +181,19 @@ extension ConfigurationForm<Configuration.StorageLocation> {
             throw .unsupported(.passwordInStorage)
         }
         return .postgres(address: text)
+    }
+}
+
+extension ConfigurationForm<String> {
+    /// The address of a PostgreSQL database.
+    static var replica: Self {
+        Self(expectation: .replica, isShown: false) {
+            text throws(ConfigurationProblem.Reason) in
+            guard text.hasPrefix("postgres:") || text.hasPrefix("postgresql:"),
+                try ConfigurationForm<Configuration.StorageLocation>.postgres(text) != nil
+            else { return nil }
+            return text
+        }
     }
 }
 

@@ -108,6 +108,7 @@ extension ConfigurationReading {
         let folder = ConfigurationFolder(ofFile: file)
         let server = root.section("server").readServer(in: folder)
         let storage = root.value("storage", .storage, default: "sqlite:tideover.db")
+        let replica = root.readReplica(of: storage)
         let retention = root.section("retention").readRetention()
         let apps = root.readApps(in: folder, readFile)
         let pass = root.section("pass").readPass(in: folder)
@@ -118,6 +119,7 @@ extension ConfigurationReading {
         return Configuration(
             server: server,
             storage: storage.resolved(in: folder),
+            replica: replica,
             apps: apps,
             retention: retention,
             pass: pass,

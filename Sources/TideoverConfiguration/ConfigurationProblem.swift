@@ -77,7 +77,7 @@ package struct ConfigurationProblem: Error, Hashable, Sendable {
     package enum Expectation: Hashable, Sendable {
         case object, list, text
         case apps, appId, environments, environment
-        case listenAddress, storage, webAddress, email, network, events
+        case listenAddress, storage, replica, webAddress, email, network, events
         case bundleId, appAppleId, packageName, pubSubSubscription, fileName
         case entitlements, period, price
         case instant, arms
@@ -109,6 +109,8 @@ enum ConfigurationNotice: Hashable {
     case withoutEffect(path: String, kind: String)
     /// A list of trusted proxies contains a network of all addresses.
     case trustsEverybody(path: String)
+    /// Only PostgreSQL has replicas.
+    case replicaOfSQLite(path: String)
     /// A package of an offering names a product that the catalogue does not have.
     case offeredProductUnknown(path: String, product: String)
     /// The current offering is none of the offerings.

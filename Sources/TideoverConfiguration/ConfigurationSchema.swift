@@ -59,6 +59,15 @@ extension ConfigurationSection {
         return limits
     }
 
+    /// Reads where customers may be read from besides a storage.
+    func readReplica(of storage: Configuration.StorageLocation) -> Configuration.Replica? {
+        let address = value("storageReplica", .replica)
+        let staleness = value("storageReplicaStaleness", .duration, default: "5s")
+        guard let address else { return nil }
+        if case .sqlite = storage { note(.replicaOfSQLite(path: path(of: "storageReplica"))) }
+        return Configuration.Replica(address: address, staleness: staleness)
+    }
+
     func readRetention() -> Configuration.Retention {
         let retention = Configuration.Retention(
             evidence: value("evidence", .keepingTime(atLeastDays: 30), default: "181d"),

@@ -132,6 +132,9 @@ extension ConfigurationProblem.Expectation: CustomStringConvertible {
         case .storage:
             "`sqlite:` and a file, such as `sqlite:tideover.db`, or the address of a PostgreSQL "
                 + "database, such as `postgres://tideover@db.example.com/tideover`"
+        case .replica:
+            "the address of a PostgreSQL database, such as "
+                + "`postgres://tideover@replica.example.com/tideover`"
         case .webAddress:
             "a URL of http or https without user or password, such as `https://example.com/hooks`"
         case .email: "an e-mail address"
@@ -193,6 +196,8 @@ extension ConfigurationNotice: CustomStringConvertible {
         case .trustsEverybody(let path):
             "\(printable(path)) contains every address, so every client can pretend to have "
                 + "another one"
+        case .replicaOfSQLite(let path):
+            "\(printable(path)) is set, but has no effect with a storage in SQLite"
         case .offeredProductUnknown(let path, let product):
             "\(printable(path)) names \(quoted(product)), which the catalogue does not have, so an "
                 + "app cannot offer it and a purchase of it unlocks nothing"

@@ -12,6 +12,7 @@ extension Configuration {
             ),
             ("server.drain", server.drain != former.server.drain),
             ("storage", storage != former.storage),
+            ("storageReplica", replica != former.replica),
         ]
         return changes.filter(\.1).map(\.0)
     }

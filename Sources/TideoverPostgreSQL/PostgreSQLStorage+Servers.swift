@@ -4,8 +4,9 @@ extension PostgreSQLStorage {
     /// For how many milliseconds after its last announcement a server counts as running.
     package static let serverLifetime: Int64 = 30_000
 
-    /// Announces a server to the others, for `serverLifetime`.
-    package func announce(_ server: ServerRecord) async throws(StorageError) {
+    /// Announces a server to the others, for `serverLifetime`. Returns the mark of the announcement.
+    @discardableResult
+    package func announce(_ server: ServerRecord) async throws(StorageError) -> Int64 {
         try await openWriter().write(app: Self.noApp) { session throws(StorageError) in
             try session.announce(server)
         }
@@ -25,15 +26,16 @@ extension PostgreSQLStorage {
 }
 
 extension WriteSession {
-    fileprivate func announce(_ server: ServerRecord) throws(StorageError) {
+    fileprivate func announce(_ server: ServerRecord) throws(StorageError) -> Int64 {
         try connection.ask(SQL.removeSilentServers, .integer(PostgreSQLStorage.serverLifetime))
-        try connection.ask(
+        let answer = try connection.ask(
             SQL.putServer,
             .text(server.id),
             .text(server.version),
             .integer(Int64(Migration.latest)),
             .text(server.configuration)
         )
+        return try answer.first { $0.integer(0) } ?? 0
     }
 
     fileprivate func withdraw(_ id: String) throws(StorageError) {

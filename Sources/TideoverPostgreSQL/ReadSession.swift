@@ -387,6 +387,11 @@ final class ReadSession {
         }
     }
 
+    /// Returns the mark of the latest announcement of a server; nil if it has none.
+    func announcement(of server: String) throws(StorageError) -> Int64? {
+        try connection.ask(SQL.announcement, .text(server)).first { $0.integer(0) }
+    }
+
     func counts(app: String) throws(StorageError) -> [Tally: Int64] {
         let found = try connection.ask(SQL.tallies, .text(app)).all { row throws(StorageError) in
             let name = row.text(0)

@@ -673,7 +673,9 @@ enum SQL {
         ON CONFLICT (id) DO UPDATE SET version = excluded.version,
             schema_number = excluded.schema_number, configuration = excluded.configuration,
             seen_at = excluded.seen_at
+        RETURNING seen_at
         """
+    static let announcement: StaticString = "SELECT seen_at FROM server WHERE id = $1"
     static let removeSilentServers: StaticString = """
         DELETE FROM server WHERE seen_at < (extract(epoch FROM now()) * 1000)::bigint - $1
         """

@@ -8,16 +8,20 @@ import TideoverStorage
 final class ServerAnnouncer: Sendable {
     /// Several announcements fit into `PostgreSQLStorage.serverLifetime`.
     private static let interval = Duration.seconds(5)
+    /// The announcements show how old a replica is.
+    private static let intervalWithReplica = Duration.seconds(1)
 
     private let storage: OpenStorage
     private let id: String
     private let log: Log
+    private let replica: ReplicaReads?
     private let latest = Locked<ServersReading?>(nil)
 
-    init(_ storage: OpenStorage, id: String, log: @escaping Log) {
+    init(_ storage: OpenStorage, id: String, log: @escaping Log, replica: ReplicaReads?) {
         self.storage = storage
         self.id = id
         self.log = log
+        self.replica = replica
     }
 
     /// The servers on the database; nil with SQLite, and before they were read.
@@ -33,12 +37,16 @@ final class ServerAnnouncer: Sendable {
                 configuration: await configuration()
             )
             do throws(StorageError) {
-                try await database.announce(server)
+                let sentAt = Probes.runtimeClock()
+                let mark = try await database.announce(server)
+                replica?.announced(mark, sentAt: sentAt)
                 note(ServersReading(try database.servers(), seenBy: server))
             } catch {
                 tell(error)
             }
-            try? await Task.sleep(for: Self.interval)
+            try? await Task.sleep(
+                for: replica == nil ? Self.interval : Self.intervalWithReplica
+            )
         }
         do throws(StorageError) {
             try await database.withdraw(id)

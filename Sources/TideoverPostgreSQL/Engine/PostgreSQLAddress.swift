@@ -13,11 +13,11 @@ package struct PostgreSQLAddress: Sendable {
     ///
     /// Unless the address says otherwise, the server's certificate is verified (`verify-full`) on
     /// every host that is neither a socket nor of this machine, and of several hosts one is taken
-    /// that can write.
+    /// that can write, or rather a replica.
     ///
     /// - Throws: `notPermitted` for an address that libpq cannot read, contains a password, or
     ///   names no host.
-    package init(_ text: String) throws(StorageError) {
+    package init(_ text: String, prefersReplica: Bool = false) throws(StorageError) {
         let stated = try Self.parse(text)
         let names = stated["hostaddr"] ?? stated["host"] ?? ""
         let hosts = names.split(separator: ",").map(String.init)
@@ -31,7 +31,8 @@ package struct PostgreSQLAddress: Sendable {
         }
         let isNear = hosts.allSatisfy(Self.isNear)
         var settings = [
-            ("sslmode", isNear ? "prefer" : "verify-full"), ("target_session_attrs", "read-write"),
+            ("sslmode", isNear ? "prefer" : "verify-full"),
+            ("target_session_attrs", prefersReplica ? "prefer-standby" : "read-write"),
             ("application_name", "tideover"), ("connect_timeout", "3"),
             ("tcp_user_timeout", "10000"),
             ("keepalives_idle", "30"), ("keepalives_interval", "5"), ("keepalives_count", "3"),

@@ -12,6 +12,8 @@ import TideoverStorage
 struct SnapshotRoute: Sendable {
     let app: App
     let storage: any Storage
+    /// Nil if all reads are from the storage.
+    var replica: ReplicaReading?
     let clock: Clock
     let metrics: Metrics
 
@@ -26,12 +28,12 @@ struct SnapshotRoute: Sendable {
         let choice = app.languages.choice(for: request)
         guard let store = try request.askedStore(), app.stores != [store] else {
             // A client that already has the answer receives no pass.
-            let answer = try await answered(key, now) { tag in
+            let answer = try await answered(key, now, isRepeated: request.isConditional) { tag in
                 request.holds(.weak(tag + (choice?.suffix ?? "")))
             }
             return respond(to: request, key, answer, choice, now)
         }
-        let usual = try await answered(key, now) { _ in false }
+        let usual = try await answered(key, now, isRepeated: request.isConditional) { _ in false }
         return respond(to: request, key, try await offering(store, usual, now), choice, now)
     }
 
@@ -60,24 +62,28 @@ struct SnapshotRoute: Sendable {
         at now: Instant,
         in store: Store? = nil
     ) async throws -> [UInt8] {
-        var answer = try await answered(key, now) { _ in false }
+        var answer = try await answered(key, now, isRepeated: false) { _ in false }
         if let store, app.stores != [store] { answer = try await offering(store, answer, now) }
         return Self.body(key, answer, now, choice)
     }
 
     /// Returns the answer of the requested environment, or of the sandbox if policy lets it answer
-    /// for production. `isHeld` returns whether the client has the answer of a tag.
+    /// for production. `isRepeated` tells that the client has an earlier answer, and `isHeld`
+    /// whether it has the answer of a tag.
     private func answered(
         _ key: CustomerKey,
         _ now: Instant,
+        isRepeated: Bool,
         isHeld: (String) -> Bool
     ) async throws -> Answer {
-        let own = try await answer(for: key, now) { isHeld(tag(of: $0, key, key)) }
+        let own = try await answer(for: key, now, isRepeated: isRepeated) {
+            isHeld(tag(of: $0, key, key))
+        }
         let ids = [key.customer, own.customer]
         guard let sandboxKey = app.sandboxKey(for: key, ids),
             try storage.row(of: sandboxKey) != nil
         else { return own }
-        let sandbox = try await answer(for: sandboxKey, now) {
+        let sandbox = try await answer(for: sandboxKey, now, isRepeated: isRepeated) {
             isHeld(tag(of: $0, sandboxKey, key))
         }
         let ruling = SandboxRuling(
@@ -95,8 +101,10 @@ struct SnapshotRoute: Sendable {
     private func answer(
         for key: CustomerKey,
         _ now: Instant,
+        isRepeated: Bool,
         isHeld: (Int64) -> Bool
     ) async throws -> Answer {
+        if let answer = replicaAnswer(for: key, now, isRepeated, isHeld) { return answer }
         guard let row = try storage.row(of: key) else {
             return Answer(
                 environment: key.environment,
@@ -105,13 +113,36 @@ struct SnapshotRoute: Sendable {
                 bytes: unknownAnswer(key, now)
             )
         }
+        return isCurrent(row, now, isHeld) ? answer(row) : try await derivedAgain(row, now)
+    }
+
+    private func isCurrent(_ row: CustomerRow, _ now: Instant, _ isHeld: (Int64) -> Bool) -> Bool {
         let isDue = row.validUntil.map { $0 <= now } ?? false
         let needsPass = app.passes.map { !$0.isFresh(row.pass, at: now) } ?? false
-        guard isDue || row.fingerprint != app.fingerprint || needsPass && !isHeld(row.version)
+        return !isDue && row.fingerprint == app.fingerprint && (!needsPass || isHeld(row.version))
+    }
+
+    /// Returns the answer of the replica; nil if the storage must be read.
+    ///
+    /// That is so for a customer that the replica does not know, and for one whose client has
+    /// another answer: the client's may be the newer one.
+    private func replicaAnswer(
+        for key: CustomerKey,
+        _ now: Instant,
+        _ isRepeated: Bool,
+        _ isHeld: (Int64) -> Bool
+    ) -> Answer? {
+        guard let replica else { return nil }
+        guard let found = replica(key), let row = found.row, isCurrent(row, now, isHeld),
+            !isRepeated || isHeld(row.version)
         else {
-            return answer(row)
+            metrics.count(.replicaReads, "database")
+            return nil
         }
-        return try await derivedAgain(row, now)
+        metrics.count(.replicaReads, "replica")
+        var answer = answer(row)
+        answer.asKnownAt = now - found.staleness
+        return answer
     }
 
     /// An answer, and whether it is stored; a client may cache only a stored one.
@@ -124,6 +155,8 @@ struct SnapshotRoute: Sendable {
         /// The signed pass of the answer; empty for none.
         var pass: [UInt8] = []
         var isStored = true
+        /// When everything stored was known to the replica that answered; nil for the storage.
+        var asKnownAt: Instant?
         /// Distinguishes the answer for one store in its tag; nil for the usual answer.
         var digest: String?
     }
@@ -225,6 +258,7 @@ struct SnapshotRoute: Sendable {
             writer.field("customer", answer.customer.text)
             writer.field("environment", answer.environment.rawValue)
             writer.field("asOf", now.rfc3339)
+            if let instant = answer.asKnownAt { writer.field("asKnownAt", instant.rfc3339) }
             writer.field("customerVersion", answer.version)
         }
         // The stored answer is an object of its own; its members follow these.
@@ -239,6 +273,9 @@ struct SnapshotRoute: Sendable {
 }
 
 extension Request {
+    /// Whether the client states what it already has.
+    fileprivate var isConditional: Bool { headers["If-None-Match"] != nil }
+
     /// Returns the store that `?store=` names; nil without it.
     ///
     /// - Throws: `unknown-store`.

@@ -62,6 +62,11 @@ struct CounterFamily: Hashable, Sendable {
         help: "Questions about production that the sandbox answered, by the policy's ruling.",
         labels: ["app", "ruling"]
     )
+    static let replicaReads = CounterFamily(
+        name: "tideover_replica_reads_total",
+        help: "Reads of a customer's answer, by who answered: the replica or the database.",
+        labels: ["from"]
+    )
     static let sdkUnsupported = CounterFamily(
         name: "tideover_revenuecat_sdk_unsupported_total",
         help: "Requests of RevenueCat's SDKs that the server may not understand, by reason.",
@@ -173,7 +178,7 @@ struct CounterFamily: Hashable, Sendable {
         unrecognisedWords,
         unknownProducts,
         deviceItems, ownershipClaims, drift, lockoutTime, sandboxAnswers,
-        sdkUnsupported, commits,
+        replicaReads, sdkUnsupported, commits,
         largeDerivations, storageFailures, deadlineBatches, deadlineEvents, backfills,
         backfillItems, storeRequests, storeActions,
         storeClockSkews, silences, pruned, webhookAttempts, webhookAlarms,
@@ -308,6 +313,11 @@ final class Metrics: Sendable {
         for outcome in RevocationOutcome.allCases {
             count(.revocationChecks, outcome.rawValue, by: 0)
         }
+    }
+
+    /// Does the same for reads from a replica.
+    func expectReplicaReads() {
+        for place in ["replica", "database"] { count(.replicaReads, place, by: 0) }
     }
 
     /// Does the same for an app that can query Google Play.

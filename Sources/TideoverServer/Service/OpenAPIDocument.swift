@@ -3061,6 +3061,10 @@ enum OpenAPIDocument {
                   "customer": { "type": "string" },
                   "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
                   "asOf": { "$ref": "#/components/schemas/Instant" },
+                  "asKnownAt": {
+                    "description": "Only of a replica's answer: what was stored later may be missing in it",
+                    "$ref": "#/components/schemas/Instant"
+                  },
                   "customerVersion": {
                     "type": "integer",
                     "description": "Rises by one whenever the answer changes; 0 for an unknown customer"

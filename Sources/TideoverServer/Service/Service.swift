@@ -10,6 +10,8 @@ package import TideoverStorage
 package struct Service: Sendable {
     let apps: [String: App]
     let storage: any Storage
+    /// Nil if all reads are from the storage.
+    let replica: ReplicaReading?
     let clock: Clock
     let log: Log
     package let version: String
@@ -72,6 +74,7 @@ package struct Service: Sendable {
     /// - Parameters:
     ///   - apps: The apps that it serves.
     ///   - storage: The storage of all durable data.
+    ///   - replica: A copy of the storage that may answer for customers.
     ///   - version: The version of the program.
     ///   - clock: The time.
     ///   - log: Receives log lines.
@@ -99,6 +102,7 @@ package struct Service: Sendable {
     package init(
         apps: [App],
         storage: any Storage,
+        replica: ReplicaReading? = nil,
         version: String,
         clock: @escaping Clock,
         log: @escaping Log,
@@ -146,6 +150,7 @@ package struct Service: Sendable {
         )
         self.apps = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0) })
         self.storage = storage
+        self.replica = replica
         self.version = version
         self.random = random
         // Requests to the former service may still add and revoke keys, so both use one table.
@@ -264,6 +269,7 @@ package struct Service: Sendable {
             }
         }
         for app in apps { metrics.expect(app) }
+        if replica != nil { metrics.expectReplicaReads() }
         if revocation != nil { metrics.expectRevocationChecks() }
         if former != nil { keys.withLock { $0.configure(adminKey) } }
     }
@@ -420,6 +426,7 @@ package struct Service: Sendable {
             try await SnapshotRoute(
                 app: service.app(call["app"]),
                 storage: service.storage,
+                replica: service.replica,
                 clock: service.clock,
                 metrics: service.metrics
             ).respond(to: call.request, customer: call["customer"])

@@ -5,6 +5,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverHTTPClient
 import TideoverHTTPServer
+import TideoverPostgreSQL
 import TideoverServer
 import TideoverStorage
 
@@ -84,7 +85,9 @@ enum Serve {
         let followed = try await follow(arguments[clock], configuration, path)
         let storage = try OpenStorage(configuration.storage)
         log(storage.check())
-        let announcer = ServerAnnouncer(storage, id: Probes.randomID(), log: log)
+        let id = Probes.randomID()
+        let replica = try storage.replica(configuration.replica, readBy: id)
+        let announcer = ServerAnnouncer(storage, id: id, log: log, replica: replica)
         let system = SystemProbes(
             startedAt: SystemClock.now(),
             log: writer,
@@ -96,6 +99,7 @@ enum Serve {
         let maker = ServiceMaker(
             path: path,
             storage: storage,
+            replica: replica?.reading,
             probes: system.probes,
             clock: followed?.now ?? SystemClock.now,
             // A store's clock can stand still, and a wait by it would not end.

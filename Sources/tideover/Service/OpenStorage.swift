@@ -39,6 +39,24 @@ enum OpenStorage {
         }
     }
 
+    /// Connects to a replica for a server with an id; nil without one, and for SQLite.
+    func replica(
+        _ replica: Configuration.Replica?,
+        readBy id: String
+    ) throws(CommandFailure) -> ReplicaReads? {
+        guard case .postgres = self, let replica else { return nil }
+        do {
+            return try ReplicaReads(
+                address: replica.address,
+                server: id,
+                staleness: replica.staleness,
+                uptime: Probes.runtimeClock
+            )
+        } catch {
+            throw CommandFailure(.configuration, "storageReplica: \(error)")
+        }
+    }
+
     /// Copies the database while the server runs; nil for a database with tools of its own.
     var copier: DatabaseCopier? {
         switch self {

@@ -9,6 +9,7 @@ import TideoverStorage
 struct ServiceMaker: Sendable {
     let path: String
     let storage: OpenStorage
+    let replica: ReplicaReading?
     let probes: Probes
     let clock: Clock
     /// The maximum wait for a store that throttles.
@@ -54,6 +55,7 @@ struct ServiceMaker: Sendable {
             let service = try Service(
                 apps: apps,
                 storage: storage.storage,
+                replica: replica,
                 version: Tideover.version,
                 clock: clock,
                 log: log,
