@@ -257,10 +257,11 @@ webhooks() {
     TIDEOVER_BINARY=$server scripts/mirror-test.sh
 }
 
-# After the webhooks: both install libraries into one folder.
+# One after the other: webhooks and packaging install libraries into one folder.
 webhooks_and_packaging() {
     webhooks
     TIDEOVER_BINARY=$server scripts/packaging-test.sh
+    TIDEOVER_BINARY=$server scripts/replica-test.sh
 }
 
 # Types, tests and packages of what apps and back ends ask the server with.
@@ -325,7 +326,7 @@ full)
     step "clients of RevenueCat's SDKs, simulated" judged scripts/verify-revenuecat-sdk.sh
     step "the clients, beside the release build" clients
     joined
-    beside "webhooks, their receivers and mirrors, and files for operators" webhooks_and_packaging
+    beside "webhooks, mirrors, files for operators, and a replica" webhooks_and_packaging
     step "short trials of the release build" short_trials
     joined
     ;;

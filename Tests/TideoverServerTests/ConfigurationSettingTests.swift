@@ -35,7 +35,7 @@ import TideoverServer
     /// The design's example with all later keys.
     private static let everything = fullExample.replacing(
         "server:  {",
-        with: "pass: { keyFile: \"pass-key.pem\" }, "
+        with: "pass: { keyFile: \"pass-key.pem\" }, storageReplica: \"postgres://r/t\", "
             + "server: { adminKeyFile: \"admin.key\", sdkListen: \"127.0.0.1:8081\","
     ).replacing(
         "bundleId:",

@@ -59,6 +59,7 @@ final class TestServer: Sendable {
         dashboard: Bool = false,
         effective: EffectiveConfiguration? = nil,
         simulatedStores: [String: Handler] = [:],
+        replica: ReplicaReading? = nil,
         adoptsRules: Bool = false,
         storeSigner: @escaping TokenSigner = { _ in Array(repeating: 0, count: 64) },
         sleep: (@Sendable (TestClock) -> Sleep)? = nil
@@ -111,6 +112,7 @@ final class TestServer: Sendable {
         service = try Service(
             apps: [app, rehearsal],
             storage: storage,
+            replica: replica,
             version: "test",
             clock: { clock.now },
             log: { log.append(String(decoding: $0.json(at: clock.now), as: UTF8.self)) },

@@ -448,6 +448,7 @@ export interface Snapshot {
   customer: string;
   environment: "production" | "sandbox" | "simulated";
   asOf: Instant;
+  asKnownAt?: Instant;
   customerVersion: number;
   entitlements: Record<string, Entitlement>;
   prompt: Prompt;
