@@ -24,7 +24,9 @@ struct RehearsedStore {
         trial: String? = nil,
         grace: BillingGrace = .sixteenDays,
         environment: AppStoreEnvironment = .production,
-        limits: AppStoreRateLimits = .byTheHour
+        limits: AppStoreRateLimits = .byTheHour,
+        alsoSelling others: [AppStoreProduct] = [],
+        oneTimeProducts: [AppStoreOneTimeProduct] = []
     ) throws {
         authority = try SandboxAuthority()
         guard let month = StorePeriod(iso: "P1M"), let price = StorePrice("9.99 USD") else {
@@ -41,7 +43,8 @@ struct RehearsedStore {
         let app = AppStoreApp(
             bundleId: "com.example.cards",
             environment: environment,
-            products: [product]
+            products: [product] + others,
+            oneTimeProducts: oneTimeProducts
         )
         backEnd = try AppStoreRehearsal(app, root: authority.root)
         store = SimulatedAppStore(
@@ -120,7 +123,12 @@ final class RehearsedBackEnd: Sendable {
         access: StoreAccess? = nil,
         schedule: BackfillSchedule = BackfillSchedule(),
         consumption: ConsumptionChoices = ConsumptionChoices(),
-        faults: SQLiteFaults = SQLiteFaults()
+        faults: SQLiteFaults = SQLiteFaults(),
+        catalogue: Catalogue = TestServer.catalogue,
+        policy: Policy = Policy(),
+        revenueCatSDK: RevenueCatSDK? = nil,
+        clients: ClientLimits = ClientLimits(),
+        receiptTime: Duration = .seconds(60)
     ) throws {
         let folder =
             folder
@@ -136,9 +144,10 @@ final class RehearsedBackEnd: Sendable {
         let app = App(
             id: "cards",
             environments: [.simulated],
-            catalogue: TestServer.catalogue,
-            policy: Policy(),
+            catalogue: catalogue,
+            policy: policy,
             appStore: rehearsed.backEnd.trust,
+            revenueCatSDK: revenueCatSDK,
             backfill: schedule,
             consumption: consumption
         )
@@ -155,8 +164,10 @@ final class RehearsedBackEnd: Sendable {
             log: { lines.append(String(decoding: $0.json(at: time.clock.now), as: UTF8.self)) },
             adminKey: TestServer.adminKey,
             probes: Probes(uptime: { time.uptime }),
+            clients: clients,
             access: ["cards": [access ?? rehearsed.access()]],
-            sleep: time.sleep
+            sleep: time.sleep,
+            receiptTime: receiptTime
         )
     }
 

@@ -4,6 +4,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverHTTPServer
 import TideoverJSON
+import TideoverLocks
 import TideoverSQLite
 import TideoverSandbox
 import TideoverServer
@@ -47,6 +48,34 @@ import TideoverStorage
         let answer = try await app.post(["fetch_token": try Self.transaction(server)])
         #expect((500...599).contains(answer.status))
         #expect(answer.body["code"] == 7110)
+        await server.close()
+    }
+
+    @Test func `a slow store delays a receipt no longer than it may take`() async throws {
+        let play = TestPlay()
+        let isSlow = Locked(true)
+        let purchase = TestPlay.subscription(
+            "ACTIVE",
+            until: "2026-06-01T10:00:00Z",
+            ["externalAccountIdentifiers": [:]]
+        )
+        play.answer("token-1") {
+            if isSlow.withLock({ $0 }) { try await Task.sleep(for: .seconds(60)) }
+            return Response(body: JSONValue.object(purchase).encoded())
+        }
+        let server = try TestServer(
+            googlePlay: play.trust(),
+            revenueCatSDK: Self.sdk,
+            receiptTime: .seconds(4)
+        )
+        let app = SDKApp(server: server, key: "goog_test")
+        let began = ContinuousClock.now
+        let answer = try await app.post(Self.receipt)
+        #expect(ContinuousClock.now - began < .seconds(30))
+        #expect(answer.status == 503)
+        #expect(answer.body["code"] == 7110)
+        isSlow.withLock { $0 = false }
+        #expect(try await app.post(Self.receipt).isActive("premium"))
         await server.close()
     }
 

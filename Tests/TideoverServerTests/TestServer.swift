@@ -62,7 +62,8 @@ final class TestServer: Sendable {
         replica: ReplicaReading? = nil,
         adoptsRules: Bool = false,
         storeSigner: @escaping TokenSigner = { _ in Array(repeating: 0, count: 64) },
-        sleep: (@Sendable (TestClock) -> Sleep)? = nil
+        sleep: (@Sendable (TestClock) -> Sleep)? = nil,
+        receiptTime: Duration = .seconds(60)
     ) throws {
         let store = try store ?? TestStore()
         let folder = try folder ?? Self.makeFolder()
@@ -129,7 +130,8 @@ final class TestServer: Sendable {
             dashboard: dashboard,
             effective: effective,
             simulatedStores: simulatedStores,
-            sleep: sleep.map { $0(clock) } ?? realSleep
+            sleep: sleep.map { $0(clock) } ?? realSleep,
+            receiptTime: receiptTime
         )
     }
 

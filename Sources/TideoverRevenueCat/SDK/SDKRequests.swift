@@ -13,7 +13,11 @@ package struct SDKReceipt: Hashable, Sendable {
     /// The products that the device states, without base plan; the first one is bought.
     package let products: [String]
     package let basePlan: String?
+    /// Whether it may take purchases of a former installation.
     package let isRestore: Bool
+    /// Whether the device wants all purchases of its account in the store, of which it presents
+    /// one. A purchase of an anonymous customer may restore too, but wants no others.
+    package let wantsWholeAccount: Bool
     /// The document about the app itself, which carries no purchase.
     package let appTransaction: String?
     package let attributes: SDKAttributes?
@@ -32,6 +36,7 @@ package struct SDKReceipt: Hashable, Sendable {
 
     /// Reads a body for the store that the key belongs to.
     package init(_ body: [UInt8], from store: Store) throws(SDKError) {
+        guard body.count <= limits.maxBytes else { throw .tryLater("The receipt is too large.") }
         let root = try JSONNode.sdkObject(body)
         user = try root.userID("app_user_id")
         appTransaction = root["app_transaction"]?.string
@@ -40,9 +45,13 @@ package struct SDKReceipt: Hashable, Sendable {
         products = listed.isEmpty ? [root["product_id"]?.string].compactMap(\.self) : listed
         let platform = root["platform_product_ids"]?.elements.first { _ in true }
         basePlan = platform?["base_plan_id"]?.string
-        isRestore = root["is_restore"]?.bool ?? false
-        guard let token = root["fetch_token"]?.string, !token.isEmpty else {
-            guard store == .appStore, appTransaction != nil else {
+        let source = root["initiation_source"]?.string
+        isRestore = root["is_restore"]?.bool == true || source == "restore"
+        wantsWholeAccount = source.map { $0 == "restore" } ?? isRestore
+        let stated = root["fetch_token"]
+        guard let token = stated?.string, !token.isEmpty else {
+            let isText = stated.map { $0.isNull || $0.kind == .string } ?? true
+            guard store == .appStore, appTransaction != nil, isText else {
                 throw .invalidReceipt("`fetch_token` is missing.")
             }
             evidence = .nothing

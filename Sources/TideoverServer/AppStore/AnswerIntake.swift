@@ -19,17 +19,22 @@ extension Backfiller {
         in step: BackfillStep
     ) async throws -> BackfillReport.Sum {
         let now = timing.clock()
+        try requireNotAhead(items, at: now)
+        return try await withThrowingTaskGroup(of: BackfillReport.Sum.self) { group in
+            // Concurrently, so that the storage can commit several at once.
+            for item in items { group.addTask { try await self.take(item, at: now, in: step) } }
+            return try await group.reduce(into: BackfillReport.Sum()) { $0.add($1) }
+        }
+    }
+
+    /// Rejects items dated in the future, since our clock may be slow.
+    func requireNotAhead(_ items: [AppStoreAnswerItem], at now: Instant) throws(BackfillStop) {
         for case .success(let reading) in items.map(\.reading)
         where reading.latestSignedAt > now + Ingest.clockTolerance {
             throw BackfillStop(
                 code: "clock",
                 sentence: "The store's response is dated in the future: correct the clock."
             )
-        }
-        return try await withThrowingTaskGroup(of: BackfillReport.Sum.self) { group in
-            // Concurrently, so that the storage can commit several at once.
-            for item in items { group.addTask { try await self.take(item, at: now, in: step) } }
-            return try await group.reduce(into: BackfillReport.Sum()) { $0.add($1) }
         }
     }
 
@@ -61,8 +66,13 @@ extension Backfiller {
     }
 
     private func refused(_ error: any Error, in step: BackfillStep) {
-        let code = (error as? any Refusal)?.code ?? "unreadable"
         ingest.metrics.count(.backfillItems, app.id, step.rawValue, "refused")
+        tell(refused: error)
+    }
+
+    /// Counts and logs an item of a response that is not accepted.
+    func tell(refused error: any Error) {
+        let code = (error as? any Refusal)?.code ?? "unreadable"
         ingest.tallies.count(
             Tally(environment: environment, kind: "refusal", name: code),
             app: app.id

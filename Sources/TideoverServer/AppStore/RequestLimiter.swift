@@ -2,7 +2,7 @@ import TideoverCore
 
 /// A kind of request with its own rate limit at the store.
 enum RequestKind: String, CaseIterable, Hashable, Sendable {
-    case notificationHistory, subscriptionStatuses, refundHistory
+    case notificationHistory, subscriptionStatuses, transactionHistory, refundHistory
     /// Both stores.
     case orderLookup
     /// Google Play: queries of purchase tokens, acknowledgements, and lists of voided orders.
@@ -14,8 +14,8 @@ enum RequestKind: String, CaseIterable, Hashable, Sendable {
 
     /// The kinds of the App Store.
     static let ofAppStore: [RequestKind] = [
-        .notificationHistory, .subscriptionStatuses, .refundHistory, .orderLookup, .changes,
-        .massExtensions,
+        .notificationHistory, .subscriptionStatuses, .transactionHistory, .refundHistory,
+        .orderLookup, .changes, .massExtensions,
     ]
     /// The kinds of Google Play.
     static let ofGooglePlay: [RequestKind] = [
@@ -28,7 +28,9 @@ enum RequestKind: String, CaseIterable, Hashable, Sendable {
     /// https://developers.google.com/android-publisher/quotas
     var storesLimit: Int64 {
         switch self {
-        case .notificationHistory, .subscriptionStatuses, .purchases, .acknowledgements: 50
+        case .notificationHistory, .subscriptionStatuses, .transactionHistory, .purchases,
+            .acknowledgements:
+            50
         case .refundHistory, .orderLookup: 10
         case .changes: 20
         // Google allows 30 voided-purchase requests in 30 seconds.

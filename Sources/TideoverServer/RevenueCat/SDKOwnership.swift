@@ -61,23 +61,49 @@ extension SDKVisit {
         for customer: CustomerID,
         by rule: @escaping OwnershipClaims.Rule
     ) async throws -> Bool {
+        let environment = lineage.environment
+        let rulings = try await claim([lineage], in: environment, for: customer, by: rule)
+        return switch rulings.first {
+        case .granted, .held: true
+        case .refused, nil: false
+        }
+    }
+
+    /// Claims purchases of one environment for a customer by a rule. Returns a ruling on each, in
+    /// order.
+    func claim(
+        _ lineages: [Lineage],
+        in environment: Environment,
+        for customer: CustomerID,
+        by rule: @escaping OwnershipClaims.Rule
+    ) async throws -> [ClaimRuling] {
         let now = now
-        let claim = OwnershipClaim(lineage: lineage, customer: customer, at: now)
+        let claims = lineages.map { OwnershipClaim(lineage: $0, customer: customer, at: now) }
         let commitRequest = CommitRequest(
             app: app.id,
-            environment: lineage.environment,
-            customers: [key(of: customer, in: lineage.environment)],
-            ownership: OwnershipClaims([claim], rule: rule),
+            environment: environment,
+            customers: [key(of: customer, in: environment)],
+            ownership: OwnershipClaims(claims, rule: rule),
             now: now
         )
         let projector = Projector(app: app)
         let outcome = try await service.storage.commit(commitRequest, derive: projector.derive)
-        guard case .committed(_, _, let rulings) = outcome, let ruling = rulings.first else {
-            return false
+        guard case .committed(_, _, let rulings) = outcome else { return [] }
+        for ruling in rulings { service.metrics.count(.ownershipClaims, app.id, ruling.code) }
+        return rulings
+    }
+
+    /// The rule for purchases that a restore finds: that of any claim, and else that of a restore.
+    var ruleOfRestores: OwnershipClaims.Rule {
+        let projector = Projector(app: app)
+        return { claim, record, holder throws(StorageError) in
+            let ruling = try projector.rule(claim, record, holder)
+            guard case .refused(let objection) = ruling, mayRestore(claim.lineage, objection) else {
+                return ruling
+            }
+            let restored = try Self.restoreRule(claim, record, holder)
+            return if case .granted = restored { restored } else { ruling }
         }
-        service.metrics.count(.ownershipClaims, app.id, ruling.code)
-        if case .granted = ruling { return true }
-        return ruling == .held
     }
 
     private func mayRestore(_ lineage: Lineage, _ objection: ClaimRuling.Objection) -> Bool {

@@ -12,10 +12,11 @@ extension SDKVisit {
     /// Answers `POST /v1/receipts`: stores and claims a purchase, and returns the customer info
     /// with it. The device unlocks by this body.
     func receipt() async throws -> Response {
+        let deadline = ContinuousClock.now + service.receiptTime
         let receipt = try SDKReceipt(request.body, from: store)
         guard receipt.user.customer.isWritable else { throw SDKError.invalidUserID }
         if let evidence = try evidence(of: receipt) {
-            try await take(evidence, of: receipt)
+            try await take(evidence, of: receipt, by: deadline)
         }
         try await noteOrigin(receipt)
         let faults = try await keepAttributes(of: receipt)
@@ -67,7 +68,13 @@ extension SDKVisit {
         }
     }
 
-    private func take(_ evidence: DeviceEvidence, of receipt: SDKReceipt) async throws {
+    /// Stores and claims what a receipt presents. A client that waited until the deadline presents
+    /// it again; what is stored by then counts once.
+    private func take(
+        _ evidence: DeviceEvidence,
+        of receipt: SDKReceipt,
+        by deadline: ContinuousClock.Instant
+    ) async throws {
         let customer = receipt.user.customer
         let route = ReconcileRoute(
             ingest: service.ingest(of: app, service.log(of: call)),
@@ -75,7 +82,11 @@ extension SDKVisit {
             pollers: service.pollers,
             playQuestions: service.playQuestions[app.id]
         )
-        let taken = try await route.take(evidence, from: request, for: customer)
+        let request = request
+        let taken = try await result(by: deadline) {
+            try await route.take(evidence, from: request, for: customer)
+        }
+        guard let taken else { throw Self.unasked }
         for item in taken.kept.items {
             let accepted = try accepted(item)
             for lineage in accepted.lineages {
@@ -87,6 +98,9 @@ extension SDKVisit {
                 }
             }
             try await noteOrigin(accepted, of: customer)
+            if receipt.wantsWholeAccount, store == .appStore {
+                try await restoreAccount(of: accepted, for: customer, by: deadline)
+            }
         }
     }
 

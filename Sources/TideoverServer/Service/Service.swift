@@ -64,6 +64,8 @@ package struct Service: Sendable {
     let sdkKeys: SDKKeyTable
     let sdkSightings: SDKSightings
     let sleep: Sleep
+    /// The maximum time for a receipt of RevenueCat's SDKs. A device that waits longer repeats it.
+    let receiptTime: Duration
     /// Reloads the configuration; nil for a service without a configuration file.
     package let reload: Reload?
     /// Whether a worker of this service recorded a policy, for the next service to adopt.
@@ -96,6 +98,7 @@ package struct Service: Sendable {
     ///   - simulatedStores: The control servers of the simulated stores of a rehearsal, by app.
     ///   - sleep: Suspends a task for a duration.
     ///   - patience: The maximum wait for a store that throttles.
+    ///   - receiptTime: The maximum time for a receipt of RevenueCat's SDKs.
     ///   - random: A cryptographically secure source for new keys.
     /// - Throws: `StorageError` if the keys, the versions of the policy, or the progress of an
     ///   earlier backfill cannot be read.
@@ -123,6 +126,7 @@ package struct Service: Sendable {
         simulatedStores: [String: Handler] = [:],
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) },
         patience: Milliseconds = .minutes(5),
+        receiptTime: Duration = .seconds(9),
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) throws(StorageError) {
         let metrics = former?.metrics ?? Metrics()
@@ -211,6 +215,7 @@ package struct Service: Sendable {
         sdkKeys = SDKKeyTable(apps)
         sdkSightings = former?.sdkSightings ?? SDKSightings(metrics: metrics, log: log)
         self.sleep = sleep
+        self.receiptTime = receiptTime
         let timing = Timing(
             clock: clock,
             uptime: probes.uptime,
