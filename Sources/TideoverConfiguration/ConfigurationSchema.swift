@@ -436,6 +436,7 @@ extension ConfigurationSection {
         let googlePlayKeys = list("googlePlayKeys", of: .text, default: [])
         let current = value("currentOffering", .text)
         let promotional = list("promotionalOffers", of: .text, default: [])
+        let supportEmail = value("supportEmail", .email)
         let signingKeyFile = value("signingKeyFile", .fileName)
         let named = section("offerings")
         // These names are the operator's, so no variable can be named after them.
@@ -467,6 +468,7 @@ extension ConfigurationSection {
             offerings: offerings,
             placements: placements,
             promotionalOffers: promotional,
+            supportEmail: supportEmail,
             signingKeyFile: signingKeyFile.map(folder.path(of:))
         )
     }

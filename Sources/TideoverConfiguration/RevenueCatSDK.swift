@@ -14,6 +14,8 @@ package struct RevenueCatSDK: Hashable, Sendable {
     package let placements: [Placement]
     /// The promotional offers of the App Store that are signed for any customer of the app.
     package let promotionalOffers: [String]
+    /// The address of the customer center; nil for none, and no customer center.
+    package let supportEmail: String?
     /// The file with the key that signs responses; nil for none.
     package let signingKeyFile: String?
 
@@ -67,6 +69,7 @@ package struct RevenueCatSDK: Hashable, Sendable {
         offerings: [Offering] = [],
         placements: [Placement] = [],
         promotionalOffers: [String] = [],
+        supportEmail: String? = nil,
         signingKeyFile: String? = nil
     ) {
         self.appStoreKeys = appStoreKeys
@@ -75,6 +78,7 @@ package struct RevenueCatSDK: Hashable, Sendable {
         self.offerings = offerings
         self.placements = placements
         self.promotionalOffers = promotionalOffers
+        self.supportEmail = supportEmail
         self.signingKeyFile = signingKeyFile
     }
 

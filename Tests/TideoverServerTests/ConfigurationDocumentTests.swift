@@ -44,7 +44,7 @@ import TideoverServer
             row.variable.replacing("<APP>", with: "CARDS").replacing("<N>", with: "0")
                 .replacing("<PRODUCT>", with: "CARDS_LIFETIME")
         }
-        #expect(variables.count == 116)
+        #expect(variables.count == 117)
         for variable in variables where variable != "none" {
             let configuration = try load(Self.designExample, [variable: ""])
             let notice = "\(variable) is empty and is treated as not set"

@@ -27,7 +27,8 @@ import TideoverServer
 
     private static let sdk = #"""
         sdk: { appStoreKeys: ["appl_a"], googlePlayKeys: ["goog_a"], currentOffering: "default",
-        promotionalOffers: ["winback50"], signingKeyFile: "sdk-key.pem", placements: { onboarding: "default" },
+        promotionalOffers: ["winback50"], supportEmail: "help@example.org",
+        signingKeyFile: "sdk-key.pem", placements: { onboarding: "default" },
         offerings: { default: { description: "All", metadata: { a: 1 },
         packages: { "$rc_monthly": ["cards.pro.monthly"] } } } }
         """#

@@ -241,18 +241,23 @@ import TideoverSignatures
         let receipt: JSONObject = ["fetch_token": .string(try server.store.sign(transaction))]
         let former = SDKApp(server: server, key: "appl_test", customer: Self.anonymous)
         #expect(try await former.post(receipt).isActive("premium"))
-        func alias(_ id: String, as new: String) async throws -> Int {
+        func alias(_ id: String, as new: String) async throws -> SDKApp.Answer {
             let path = "/v1/subscribers/\(PercentEncoding.encode(id))/alias"
             let body: JSONValue = ["new_app_user_id": .string(new)]
-            return try await former.ask("POST", path, body).status
+            return try await former.ask("POST", path, body)
         }
-        #expect(try await alias(Self.anonymous, as: "u_50") == 200)
+        for _ in 0..<2 { #expect(try await alias(Self.anonymous, as: "u_50").status == 200) }
         #expect(
             try await SDKApp(server: server, key: "appl_test", customer: "u_50").get()
                 .isActive("premium")
         )
         // A customer who was named is not joined with another.
-        #expect(try await alias("u_50", as: "u_51") == 200)
+        #expect(try await alias("u_50", as: "u_50").status == 200)
+        let refused = try await alias("u_50", as: "u_51")
+        #expect(refused.status == 400)
+        #expect(refused.body["code"] == 7255)
+        // An alias stays with its customer.
+        #expect(try await alias(Self.anonymous, as: "u_51").body["code"] == 7255)
         let other = SDKApp(server: server, key: "appl_test", customer: "u_51")
         #expect(try await !other.get().isActive("premium"))
         await server.close()

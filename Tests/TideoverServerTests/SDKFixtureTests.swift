@@ -16,8 +16,7 @@ struct SDKFixtureTests {
         "05-customer-grace-period-end-form.json": "the form of 04 is sent",
         "06-customer-grace-WRONG.json": "a fault",
         "10-customer-refunded-WRONG.json": "a fault",
-        "36-customer-center-minimal.json": "404: no customer center is offered",
-        "40-not-modified.json": "404, since it is about the customer center",
+        "40-not-modified.json": "the answer to a device that has one, in a test of its own",
         "41-signature-vector.json": "the signature of a body, in a test of its own",
     ]
 
@@ -37,6 +36,28 @@ struct SDKFixtureTests {
         let own = SDKApp.Answer(response: answer, content: answer.body)
         let recorded = SDKApp.Answer(response: answer, content: fixture.body.encoded())
         #expect(own.isActive("premium") == recorded.isActive("premium"))
+        await stage.server.close()
+    }
+
+    @Test func `a device that has an answer is told so as recorded`() async throws {
+        let name = "40-not-modified.json"
+        let fixture = try SDKFixture(name)
+        let stage = try SDKStage(name)
+        // The recorded tag is of another server, and is unknown here.
+        let fresh = try await stage.answer(to: fixture)
+        #expect(fresh.status == 200)
+        var headers = fixture.headers
+        headers["X-RevenueCat-ETag"] = try #require(fresh.headers["X-RevenueCat-ETag"])
+        let path = fixture.path
+        let again = try await stage.server.ask(fixture.method, path, headers: headers)
+        #expect(again.status == fixture.status)
+        #expect(again.body.isEmpty)
+        #expect(again.headers["X-RevenueCat-ETag"] == headers["X-RevenueCat-ETag"])
+        let time = SDKStage.now.millisecondsSince1970
+        #expect(again.headers["X-RevenueCat-Request-Time"] == "\(time)")
+        headers["X-RevenueCat-ETag"] = ""
+        let empty = try await stage.server.ask(fixture.method, path, headers: headers)
+        #expect(empty.status == 200)
         await stage.server.close()
     }
 
@@ -169,7 +190,8 @@ struct SDKStage {
                         }
                     )
                 ],
-            promotionalOffers: number == "33" ? ["winback50"] : []
+            promotionalOffers: number == "33" ? ["winback50"] : [],
+            supportEmail: ["36", "40"].contains(number) ? "help@example.org" : nil
         )
     }
 

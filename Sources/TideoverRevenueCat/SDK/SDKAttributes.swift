@@ -32,7 +32,7 @@ package struct SDKAttributes: Hashable, Sendable {
     /// Reads the body of `POST /v1/subscribers/{id}/attributes`.
     package init(_ body: [UInt8]) throws(SDKError) {
         guard let attributes = try Self(inside: JSONNode.sdkObject(body)) else {
-            throw .badRequest("`attributes` must be an object.")
+            throw .noAttributes
         }
         self = attributes
     }
@@ -60,7 +60,12 @@ package struct SDKAttributes: Hashable, Sendable {
             return "A name has 1 to \(longestName) characters."
         }
         if value.count > longestValue { return "A value has up to \(longestValue) characters." }
-        if node["updated_at_ms"]?.int64 == nil { return "`updated_at_ms` must be an integer." }
+        if let value = node["value"], value.string == nil, !value.isNull {
+            return "A value is a text."
+        }
+        guard let updatedAt = node["updated_at_ms"]?.int64, updatedAt >= 0 else {
+            return "`updated_at_ms` must be an integer, and not negative."
+        }
         if name == "$email", !value.isEmpty, !value.contains("@") {
             return "Not an email address."
         }

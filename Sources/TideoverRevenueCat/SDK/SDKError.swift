@@ -9,6 +9,7 @@ package enum SDKError: Error, Hashable, Sendable {
     /// The request is about a platform that is not served.
     case wrongPlatform
     case badRequest(String)
+    case emptyUserID
     case invalidUserID
     /// The evidence is forged, or belongs to another app.
     case invalidReceipt(String)
@@ -27,7 +28,13 @@ package enum SDKError: Error, Hashable, Sendable {
     /// alone.
     case storeNotServed
     case invalidAttributes([String: String])
-    case aliasRefused(String)
+    /// The body has no attributes.
+    case noAttributes
+    /// The two ids stay two customers.
+    case aliasRefused
+    /// The sender's budget is used up. A device finishes its purchase after it, so a receipt is
+    /// never answered so.
+    case tooManyRequests(retryAfter: Int)
 
     package var status: Int {
         switch self {
@@ -35,9 +42,10 @@ package enum SDKError: Error, Hashable, Sendable {
         case .tryLater: 503
         case .notOffered: 404
         case .wrongMethod: 405
-        case .wrongPlatform, .badRequest, .invalidUserID, .invalidReceipt, .alreadyOwned,
-            .noOfferKey, .notEligible, .unknownRedemption, .storeNotServed, .invalidAttributes,
-            .aliasRefused:
+        case .tooManyRequests: 429
+        case .wrongPlatform, .badRequest, .emptyUserID, .invalidUserID, .invalidReceipt,
+            .alreadyOwned, .noOfferKey, .notEligible, .unknownRedemption, .storeNotServed,
+            .invalidAttributes, .noAttributes, .aliasRefused:
             400
         }
     }
@@ -47,16 +55,18 @@ package enum SDKError: Error, Hashable, Sendable {
         case .invalidKey: 7225
         case .wrongPlatform: 7000
         case .badRequest, .wrongMethod: 7226
+        case .emptyUserID: 7220
         case .invalidUserID: 7256
         case .invalidReceipt: 7103
         case .alreadyOwned: 7102
-        case .tryLater: 7110
+        case .tryLater, .tooManyRequests: 7110
         case .notOffered: 7259
         case .noOfferKey: 7234
         case .notEligible: 7232
         case .unknownRedemption: 7849
         case .storeNotServed: 7662
         case .invalidAttributes: 7263
+        case .noAttributes: 7264
         case .aliasRefused: 7255
         }
     }
@@ -66,9 +76,10 @@ package enum SDKError: Error, Hashable, Sendable {
         case .invalidKey: "Invalid API key. Use a key of `revenueCat.sdk`."
         case .wrongPlatform: "This platform is not served."
         case .badRequest(let detail), .invalidReceipt(let detail), .tryLater(let detail),
-            .notOffered(let detail), .aliasRefused(let detail):
+            .notOffered(let detail):
             detail
-        case .invalidUserID: "Invalid app user id. Use at most 100 characters."
+        case .emptyUserID: "The app user id is empty."
+        case .invalidUserID: "Invalid app user id. Use at most 100 characters, none of them NUL."
         case .alreadyOwned: "Another customer owns this purchase."
         case .wrongMethod: "The path does not accept this method."
         case .noOfferKey: "No In-App Purchase key is configured."
@@ -76,7 +87,15 @@ package enum SDKError: Error, Hashable, Sendable {
         case .unknownRedemption: "This redemption token is not known."
         case .storeNotServed: "Purchases of this store are not served."
         case .invalidAttributes: "Some attributes could not be saved."
+        case .noAttributes: "`attributes` must be an object."
+        case .aliasRefused: "These ids cannot be joined."
+        case .tooManyRequests: "Too many requests. Try again later."
         }
+    }
+
+    /// The seconds after which the same request may succeed; nil if the server knows none.
+    package var retryAfter: Int? {
+        if case .tooManyRequests(let seconds) = self { seconds } else { nil }
     }
 
     package func writeMembers(to writer: inout JSONWriter) {

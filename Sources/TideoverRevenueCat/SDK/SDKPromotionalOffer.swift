@@ -102,9 +102,10 @@ package struct SDKEligibilityRequest: Hashable, Sendable {
 
     package init(_ body: [UInt8]) throws(SDKError) {
         let root = try JSONNode.sdkObject(body)
-        let listed = root["product_identifiers"]?.elements.compactMap(\.string) ?? []
-        guard listed.count <= Self.most else {
-            throw .badRequest("`product_identifiers` must list at most \(Self.most) products.")
+        let nodes = root["product_identifiers"]?.elements.map(\.self) ?? []
+        let listed = nodes.compactMap(\.string)
+        guard (1...Self.most).contains(nodes.count), listed.count == nodes.count else {
+            throw .badRequest("`product_identifiers` must list 1 to \(Self.most) products.")
         }
         var known: Set<String> = []
         products = listed.filter { known.insert($0).inserted }

@@ -25,7 +25,7 @@ package struct SDKResponse {
 
     package func error(_ error: SDKError, retryAfter seconds: Int? = nil) -> Response {
         var response = json(status: error.status, error.writeMembers)
-        response.headers["Retry-After"] = seconds.map(String.init)
+        response.headers["Retry-After"] = (seconds ?? error.retryAfter).map(String.init)
         return response
     }
 

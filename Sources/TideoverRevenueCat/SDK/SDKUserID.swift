@@ -9,9 +9,10 @@ package struct SDKUserID: Hashable, Sendable {
     private static let anonymousPrefix = "$RCAnonymousID:"
 
     package init(_ text: String) throws(SDKError) {
-        guard text.unicodeScalars.count <= Self.longest, let customer = CustomerID(text) else {
-            throw .invalidUserID
-        }
+        guard !text.isEmpty else { throw .emptyUserID }
+        guard text.unicodeScalars.count <= Self.longest, !text.utf8.contains(0),
+            let customer = CustomerID(text)
+        else { throw .invalidUserID }
         self.customer = customer
     }
 

@@ -40,12 +40,14 @@ extension SDKVisit {
 
     /// Signs promotional offers with the app's In-App Purchase key.
     ///
-    /// The key of an SDK is public, so only offers that the configuration lists are signed.
+    /// The key of an SDK is public, so only offers that the configuration lists are signed, and a
+    /// sender has a budget of signatures.
     func offers() throws -> Response {
         guard let access = service.access[app.id]?.first, !sdk.promotionalOffers.isEmpty else {
             throw SDKError.noOfferKey
         }
         let wanted = try SDKOfferRequest(request.body)
+        try spend(on: wanted.offers.filter(isOffered).count)
         let account = account(of: wanted.user)
         let signatures = try wanted.offers.map { try sign($0, account, access) }
         return SDKResponse(at: now).json { writer in
@@ -71,15 +73,27 @@ extension SDKVisit {
         }
     }
 
+    /// Charges the sender for signatures.
+    private func spend(on signatures: Int) throws {
+        let sender = service.rateLimiter.sender(of: request, to: app.id, for: .offer)
+        if let objection = service.rateLimiter.objection(to: sender) {
+            throw SDKError.tooManyRequests(retryAfter: objection.retryAfter ?? 1)
+        }
+        for _ in 0..<signatures { service.rateLimiter.charge(sender) }
+    }
+
+    private func isOffered(_ wanted: SDKOfferRequest.Wanted) -> Bool {
+        sdk.promotionalOffers.contains(wanted.offer)
+            && app.catalogue.sells(wanted.product, in: .appStore)
+    }
+
     /// Returns a signed offer; nil for one that is not configured, or for an unknown product.
     private func sign(
         _ wanted: SDKOfferRequest.Wanted,
         _ account: String,
         _ access: StoreAccess
     ) throws -> (offer: SDKPromotionalOffer, signature: [UInt8])? {
-        guard sdk.promotionalOffers.contains(wanted.offer),
-            app.catalogue.sells(wanted.product, in: .appStore)
-        else { return nil }
+        guard isOffered(wanted) else { return nil }
         let offer = SDKPromotionalOffer(
             wanted,
             keyId: access.key.keyId,

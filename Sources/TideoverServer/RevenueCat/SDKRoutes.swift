@@ -22,6 +22,7 @@ extension Service {
                 try await $0.introductoryEligibility()
             },
             sdk("POST", "/v1/offers") { try $0.offers() },
+            sdk("GET", "/v1/customercenter/{id}") { try $0.customerCenter() },
         ] + emptyRoutes + refusedRoutes
 
     private static let receipts = "/v1/receipts"
@@ -81,7 +82,6 @@ extension Service {
         // The SDKs switch remote configuration off after a 4xx, and wait after anything else.
         refused("POST", "/v1/config/{domain}", .notOffered("No remote configuration is offered.")),
         refused("POST", "/v1/subscribers/redeem_purchase", .unknownRedemption),
-        refused("GET", "/v1/customercenter/{id}", .notOffered("No customer center is offered.")),
         refused("GET", "/v1/receipts/amazon/{user}/{receipt}", .storeNotServed),
         refused("POST", "/v1/external_purchase_tokens", .wrongPlatform),
     ]

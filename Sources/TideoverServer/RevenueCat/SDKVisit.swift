@@ -119,6 +119,18 @@ struct SDKVisit: Sendable {
         response.json(SDKCatalogue(app.catalogue, in: store).writeMapping)
     }
 
+    /// Answers with the address of the app's support: a customer center without screens of its own.
+    func customerCenter() throws -> Response {
+        _ = try SDKUserID(call["id"])
+        guard let email = sdk.supportEmail else {
+            throw SDKError.notOffered("No customer center is offered.")
+        }
+        let tag = Hexadecimal.text(SHA256.hash("customer center \(email)".utf8).prefix(8))
+        return response.tagged(request, tag: tag) {
+            SDKCustomerCenter(supportEmail: email).writeMembers(to: &$0)
+        }
+    }
+
     // MARK: Identity
 
     /// Answers a log-in: the customer info of the new id. An anonymous customer's purchases become
@@ -126,14 +138,16 @@ struct SDKVisit: Sendable {
     func identify() async throws -> Response {
         let identification = try SDKIdentification(request.body)
         let isKnown = try await isKnown(identification.new.customer)
-        try await merge(identification.former, into: identification.new)
+        _ = try await merge(identification.former, into: identification.new)
         let answer = try await answer(about: identification.new)
         return SDKResponse(at: answer.now).json(status: isKnown ? 200 : 201, answer.write)
     }
 
     func alias() async throws -> Response {
         let former = try SDKUserID(call["id"])
-        try await merge(former, into: try SDKAlias(request.body).new)
+        guard try await merge(former, into: try SDKAlias(request.body).new) else {
+            throw SDKError.aliasRefused
+        }
         return response.json { _ in }
     }
 
@@ -147,28 +161,32 @@ struct SDKVisit: Sendable {
 
     /// Joins an anonymous id with another customer, if anything is known of it or of the account
     /// that the SDK names for it on Google Play. Ids that cannot be joined stay two customers, as
-    /// after a switch of accounts.
+    /// after a switch of accounts. Returns false for them.
     ///
     /// On Google Play an unknown id is joined too, while the sender has a budget: a purchase that
     /// arrives later names only the account.
-    private func merge(_ former: SDKUserID, into new: SDKUserID) async throws {
-        guard former.isAnonymous, former != new else { return }
+    private func merge(_ former: SDKUserID, into new: SDKUserID) async throws -> Bool {
+        guard former != new else { return true }
+        guard former.isAnonymous else { return false }
         var accounts: [CustomerID] = []
         for account in former.customer.sdkAccounts where try await isKnown(account) {
             accounts.append(account)
         }
         let isFormerKnown = try await isKnown(former.customer)
         let isNeeded = isFormerKnown || !accounts.isEmpty
-        guard isNeeded || store == .googlePlay else { return }
+        guard isNeeded || store == .googlePlay else { return true }
         let changer = service.rateLimiter.sender(of: request, to: app.id, for: .change)
         if let objection = service.rateLimiter.objection(to: changer) {
-            guard isNeeded else { return }
+            guard isNeeded else { return true }
             throw objection
         }
         service.rateLimiter.charge(changer)
-        for id in [former.customer] + accounts {
-            _ = try await join(id, to: new.customer, why: "log-in")
+        var isJoined = true
+        for id in [former.customer] + accounts
+        where try await !join(id, to: new.customer, why: "log-in") {
+            isJoined = false
         }
+        return isJoined
     }
 
     /// Declares that two ids are one customer, in each environment. Returns whether they are.

@@ -28,6 +28,8 @@ package struct Sender: Hashable, Sendable {
         case reconcile
         /// A change that is stored without a new purchase.
         case change
+        /// The signature of a promotional offer.
+        case offer
         /// An attempt to sign in to the dashboard.
         case signIn
     }
