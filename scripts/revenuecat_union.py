@@ -4,12 +4,16 @@
     python3 scripts/revenuecat_union.py --self-test FOLDER compares with the real decoders' results
     python3 scripts/revenuecat_union.py --planted          only the planted faults, without files
     python3 scripts/revenuecat_union.py --answers FILE     compares answers with the access they state
+    python3 scripts/revenuecat_union.py --conclusions FILE prints a JSON line for each answer
+    python3 scripts/revenuecat_union.py --planted-cases    prints a JSON line for each planted body
 
 A FILE is customer info, or an object with `status`, `headers`, `body` and, for a receipt,
 `request`. It is refused if one of the two decoders would fail or lose data. Then the exit code
 is 1. The checker follows a description of the protocol and shares no code with the server. The
 self-test needs the folder of golden files. It exits with 75 if the folder is missing. Each line of
---answers is an object with `body`, `time` in milliseconds, and `access` by entitlement.
+--answers is an object with `body`, `time` in milliseconds, and `access` by entitlement. A line of
+--conclusions has `response` and `request` like a golden file. Its result has `refusals` and the
+conclusions by SDK.
 """
 
 import argparse
@@ -772,13 +776,17 @@ PLANTED = [
 ]
 
 
-def planted():
-    """The planted faults that were judged wrongly, and the number of cases."""
+def planted_base():
     base = copy.deepcopy(BASE)
     base["subscriber"][NON] = {"coins": [copy.deepcopy(COIN)]}
-    wrong = [] if not check_customer(base).refused else ["the body without a fault is refused"]
+    return base
+
+
+def planted_cases():
+    """Customer info with each planted fault: its name, the body, and whether it must be refused."""
+    yield "no fault", planted_base(), False
     for place, name, value, refused in PLANTED:
-        body = copy.deepcopy(base)
+        body = planted_base()
         target = body
         for step in PATHS[place]:
             target = target[step]
@@ -786,29 +794,45 @@ def planted():
             target.pop(name, None)
         else:
             target[name] = value
-        if check_customer(body).refused != refused:
-            text = "missing" if value is MISSING else json.dumps(value)
-            wrong.append(f"{place}.{name} {text} is {'not ' if refused else ''}refused")
-    special = special_cases(base)
-    return wrong + [name for name, holds in special.items() if not holds], len(PLANTED) + len(special) + 1
+        text = "missing" if value is MISSING else json.dumps(value)
+        yield f"{place}.{name} {text}", body, refused
+    for change in (twice, shared, unsorted):
+        body = planted_base()
+        change(body["subscriber"])
+        yield change.__doc__, body, True
+
+
+def twice(subscriber):
+    """two keys that meet with the plan"""
+    subscriber[SUB]["a"] = {**subscriber[SUB][PRO], "product_plan_identifier": "monthly"}
+    subscriber[SUB]["a:monthly"] = dict(subscriber[SUB][PRO])
+
+
+def shared(subscriber):
+    """an id in both maps"""
+    subscriber[NON][PRO] = [dict(COIN)]
+
+
+def unsorted(subscriber):
+    """one-time purchases out of order"""
+    subscriber[NON]["coins"].append({**COIN, "id": "b", "purchase_date": "2030-02-03T08:30:00Z"})
+
+
+def planted():
+    """The planted faults that were judged wrongly, and the number of cases."""
+    cases = list(planted_cases())
+    wrong = [f"{name} is {'not ' if refused else ''}refused" for name, body, refused in cases
+             if check_customer(body).refused != refused]
+    special = special_cases(planted_base())
+    return wrong + [name for name, holds in special.items() if not holds], len(cases) + len(special)
 
 
 def special_cases(base):
     """Faults that need more than one member, by name, and whether they are judged rightly."""
-    def changed(change, **more):
+    def changed(change):
         body = copy.deepcopy(base)
         change(body["subscriber"])
-        return check_customer(body, **more)
-
-    def twice(subscriber):
-        subscriber[SUB]["a"] = {**subscriber[SUB][PRO], "product_plan_identifier": "monthly"}
-        subscriber[SUB]["a:monthly"] = dict(subscriber[SUB][PRO])
-
-    def shared(subscriber):
-        subscriber[NON][PRO] = [dict(COIN)]
-
-    def unsorted(subscriber):
-        subscriber[NON]["coins"].append({**COIN, "id": "b", "purchase_date": "2030-02-03T08:30:00Z"})
+        return check_customer(body)
 
     at = date("2031-05-17T10:00:00Z")  # the end of the subscription
     late = str(round(at.timestamp() * 1000))
@@ -820,9 +844,7 @@ def special_cases(base):
     text = json.dumps(base).replace('"first_seen"', '"first_seen": "x", "first_seen"', 1)
     error = {"Content-Type": "application/json", "X-RevenueCat-Request-Time": late}
     return {
-        "two keys that meet with the plan": any(CRASHES in one for one in changed(twice).refusals),
-        "an id in both maps": changed(shared).refused,
-        "one-time purchases out of order": changed(unsorted).refused,
+        "the crash by two keys that meet": any(CRASHES in one for one in changed(twice).refusals),
         "a device clock beyond three days": not any(stale.active("premium")),
         "a device clock within three days": all(trusted.active("premium")),
         "the body's date if verification failed": failed.ios["reference"] == "2031-05-17T10:00:01Z",
@@ -894,18 +916,44 @@ def test_answers(path):
     return 1 if wrong or not count else 0
 
 
+def print_conclusions(path):
+    """Prints what both SDKs conclude from each answer, in the form of the golden files."""
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            exchange = decoded(line)
+            verdict = check_answer(exchange["response"], exchange.get("request"))
+            found = {"refusals": verdict.refusals}
+            for platform, name in ((IOS, "purchases-ios"), (ANDROID, "purchases-android")):
+                if verdict.ios:
+                    found[name] = observed(verdict.conclusions[platform], platform)
+            print(json.dumps(found))
+    return 0
+
+
+def print_planted_cases():
+    for name, body, refused in planted_cases():
+        print(json.dumps({"name": name, "body": body, "refused": refused}))
+    return 0
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("files", nargs="*", metavar="FILE")
     options.add_argument("--self-test", metavar="FOLDER")
     options.add_argument("--planted", action="store_true")
     options.add_argument("--answers", metavar="FILE")
+    options.add_argument("--conclusions", metavar="FILE")
+    options.add_argument("--planted-cases", action="store_true")
     chosen = options.parse_args()
     if chosen.planted or chosen.self_test:
         planted_code = test_planted()
         return planted_code or (test_golden(chosen.self_test) if chosen.self_test else 0)
     if chosen.answers:
         return test_answers(chosen.answers)
+    if chosen.conclusions:
+        return print_conclusions(chosen.conclusions)
+    if chosen.planted_cases:
+        return print_planted_cases()
     if not chosen.files:
         options.error("name a file, or --self-test and a folder, or --planted")
     refused = 0
