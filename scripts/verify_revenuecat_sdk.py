@@ -80,7 +80,10 @@ START = "2026-01-31T10:00:00Z"  # the last day of a month, so that billing days 
 OFFSETS = {"1 s before its end": -1000, "1 ms before its end": -1, "at its end": 0,
            "1 ms after its end": 1, "1 s after its end": 1000}
 # Accepted differences between server and description, each by its sentence with the reason.
-KNOWN = {}
+KNOWN = {
+    "Android: policy that moves purchases: the buyer takes it back":
+        "Google Play names the digest of the buyer's id, and no policy overrules the store",
+}
 # The members that RevenueCat documents for each event of a purchase.
 EVENT_MEMBERS = (
     "type", "id", "app_id", "event_timestamp_ms", "app_user_id", "original_app_user_id", "aliases",
@@ -298,13 +301,14 @@ class Server:
         self.program, self.stores, self.process = program, stores, None
         self.back_end = back_end
         self.folder = pathlib.Path(stores.place.name)
-        self.configure()
+        self.configure({})
+        self.add_key()
 
-    def configure(self):
+    def configure(self, policy):
         products = {name: {"price": "9.99 USD", **one} for name, one in CATALOGUE.items()}
         authority = self.stores.folder
         app = {
-            "id": "cards", "environments": ["simulated"], "products": products,
+            "id": "cards", "environments": ["simulated"], "products": products, "policy": policy,
             "appStore": {
                 "bundleId": PACKAGE, "appAppleId": 1_234_567_890, "keyId": "REHEARSAL1",
                 "issuerId": "57246542-96fe-1a63-e053-0824d011072a",
@@ -331,12 +335,20 @@ class Server:
             "webhooks": [webhook]}
         self.file = self.folder / "tideover.json"
         self.file.write_text(json.dumps(configuration))
+
+    def add_key(self):
         made = subprocess.run(
             [self.program, "keys", "add", "--kind", "secret", "--app", "cards", "--config", self.file],
             capture_output=True, text=True, timeout=PATIENCE, check=False)
         if made.returncode:
             raise RuntimeError(f"no key was created:\n{made.stderr}")
         self.key = made.stdout.strip()
+
+    def restart(self, policy):
+        """Starts again with a policy."""
+        self.stop()
+        self.configure(policy)
+        self.start()
 
     def start(self):
         self.log, self.port, ready = [], None, threading.Event()
@@ -397,8 +409,9 @@ def access(snapshot, entitlement):
 class Device:
     """An app with RevenueCat's SDK: its user id, its caches, and purchases that it has to post."""
 
-    def __init__(self, walk, platform, account):
-        self.walk, self.platform, self.account = walk, platform, account
+    def __init__(self, walk, platform, account, verifies=False):
+        """`verifies` is the default of native apps: answers without a signature are used and not stored."""
+        self.walk, self.platform, self.account, self.verifies = walk, platform, account, verifies
         self.user, self.stored, self.info, self.mapping = anonymous(), {}, None, None
         self.queue, self.finished = [], []
 
@@ -414,6 +427,8 @@ class Device:
             "X-Observer-Mode-Enabled": "false", "X-Storefront": "NLD" if ios else "NL",
             "X-Unknown-Field": "of a later SDK", CLOCK: self.walk.now, "X-RevenueCat-ETag": tag,
         }
+        if self.verifies:
+            fields["X-Nonce"] = base64.b64encode(uuid.uuid4().bytes[:12]).decode()
         if ios:
             fields |= {"X-Is-Sandbox": "false", "X-StoreKit2-Enabled": "true", "X-StoreKit-Version": "2",
                        "X-Retry-Count": "0"}
@@ -480,27 +495,31 @@ class Device:
         if self.walk.wrong:
             answer.body = without_grace(answer.body)
         new = union.lower(answer.headers).get("x-revenuecat-etag")
-        if new:
+        if new and not self.verifies:
             self.stored[path] = (new, answer)
         return self.take(answer.body, answer.headers)
 
     def take(self, body, headers, stored=False):
-        verdict = union.check_customer(
-            body, headers, now=self.device_time(), catalogue=CATALOGUE, stored=stored)
-        self.accept("customer info is accepted by both decoders", verdict, Answer(200, headers, body))
-        if not stored:  # the default of a native iOS app: it reads the date in the body
-            failed = union.check_customer(body, headers, now=self.device_time(), verification_failed=True)
-            same = all(failed.active(name) == verdict.active(name) for name in ENTITLEMENTS)
-            expect("the date in the body has the same effect", same, body=json.loads(body))
         self.info = (body, headers, stored)
+        verdict = self.cached()
+        self.accept("customer info is accepted by both decoders", verdict, Answer(200, headers, body))
+        if not stored:  # iOS reads the date in the body after a failed verification, else the header's
+            other = self.judged(not self.verifies)
+            same = all(other.active(name) == verdict.active(name) for name in ENTITLEMENTS)
+            expect("the date in the body has the same effect", same, body=json.loads(body))
+        if self.verifies:
+            expect("no answer is signed", "x-signature" not in union.lower(headers), headers=headers)
         return verdict
+
+    def judged(self, verification_failed):
+        """What both SDKs conclude from the last answer, by the device's clock."""
+        body, headers, stored = self.info
+        return union.check_customer(body, headers, now=self.device_time(), catalogue=CATALOGUE, stored=stored,
+                                    verification_failed=verification_failed)
 
     def cached(self):
         """Customer info from the cache, by the device's clock; offline entitlements without one."""
-        if self.info:
-            body, headers, stored = self.info
-            return union.check_customer(body, headers, now=self.device_time(), stored=stored)
-        return None
+        return self.judged(self.verifies) if self.info else None
 
     def offline(self, products):
         """The entitlements that the SDK computes from the store's own purchases after a 5xx."""
@@ -599,8 +618,12 @@ class Walk:
         self.main, self.ending, self.buyers, self.rivals, self.moved, self.late, self.lost = (
             [Device(self, IOS, f"{name}-apple"), Device(self, ANDROID, f"{name}-google")]
             for name in ("main", "ending", "buyer", "rival", "moved", "late", "lost"))
+        self.away, self.givers = (
+            [Device(self, IOS, f"{name}-apple"), Device(self, ANDROID, f"{name}-google")]
+            for name in ("away", "giver"))
+        self.native = [Device(self, IOS, "native-apple", True), Device(self, ANDROID, "native-google", True)]
         self.devices = (self.main + self.ending + self.buyers + self.rivals + self.moved + self.late
-                        + self.lost)
+                        + self.lost + self.away + self.givers + self.native)
 
     def run(self):
         accounts = {device.account: account_of(device) for device in self.devices}
@@ -612,7 +635,8 @@ class Walk:
                              self.hold, self.identity, self.restore, self.boundaries, self.outage,
                              self.refund, self.one_time, self.ids, self.crowd, self.log_in_first,
                              self.messages_first, self.new_installation, self.silence,
-                             self.nothing, self.offers, self.sizes, self.webhooks):
+                             self.nothing, self.offers, self.sizes, self.days_offline,
+                             self.unsigned, self.transfer, self.webhooks):
                     print(f"{part.__doc__}", flush=True)
                     part()
 
@@ -1223,6 +1247,86 @@ class Walk:
                 self.act("acknowledge", [device])
             self.stores.relay.release()
             self.compare("posted after the log-in", [device], True if merged else None)
+
+    def bought(self, device):
+        """Buys and posts a subscription, and lets the store's message arrive. Returns the evidence."""
+        evidence = self.purchase(device, "pro")
+        final, answer = device.post("pro", evidence)
+        expect(f"{device.platform}: the receipt is accepted", final and answer.status == 200,
+               answer=readable(answer))
+        if device.platform == ANDROID:
+            self.act("acknowledge", [device])
+        self.stores.relay.release()
+        return evidence
+
+    def days_offline(self):
+        """days without a connection"""
+        for device in self.away:
+            self.bought(device)
+        self.compare("bought, then offline", self.away, True)
+        self.advance(by="10 d")
+        for device in self.away:
+            self.unconnected("offline for 10 days", device, True)
+        self.act("cancel", self.away)
+        self.compare("online, renewal is off", self.away, True)
+        day = datetime.timedelta(days=1)
+        ends = {device: union.date(self.premium(device)["accessUntil"]) for device in self.away}
+        self.advance(to=written(min(ends.values()) - day - datetime.timedelta(seconds=10)))
+        for device, end in ends.items():
+            asked = end - day
+            self.now = written(asked)
+            self.compare("a day before its end", [device], True)
+            for name, age, wanted in (("after its end", day + day / 24, True), ("for 3 days", 3 * day, True),
+                                      ("for longer", 3 * day + datetime.timedelta(milliseconds=1), False)):
+                self.now = written(asked + age)
+                self.unconnected(f"offline {name}", device, wanted)
+        self.advance(to=written(max(ends.values()) + 2 * day))
+        self.compare("online after its end", self.away, False)
+
+    def unconnected(self, sentence, device, wanted):
+        """Compares what both SDKs conclude from the cached answer."""
+        verdict = device.cached()
+        expect(f"{sentence}: {device.platform}: isActive is {verdict.active('premium')}",
+               verdict.active("premium") == (wanted, wanted), info=json.loads(device.info[0]))
+        Walk.steps += 1
+        print(f"  {self.now}  {device.platform:7}  {sentence:34}  isActive {wanted}", flush=True)
+
+    def unsigned(self):
+        """native apps, which verify signatures and use unsigned answers"""
+        for device in self.native:
+            self.bought(device)
+        self.compare("bought, unsigned", self.native, True)
+        self.act("failPayments", self.native)
+        for device in self.native:
+            self.until("grace", device, 40)
+            self.compare("in grace, unsigned", [device], True)
+        self.act("fixPayments", self.native)
+        self.compare("recovered, unsigned", self.native, True)
+        self.act("cancel", self.native)
+        self.around("accessUntil", self.native)
+        self.compare("ended, unsigned", self.native, False)
+        for device in self.native:
+            expect(f"{device.platform}: an unsigned answer is not stored", not device.stored)
+
+    def transfer(self):
+        """policy that moves a purchase to the last customer who presents it"""
+        self.server.restart({"transfer": "transfer 0d"})
+        for device in self.givers:
+            evidence = self.bought(device)
+            self.compare("bought", [device], True)
+            taker = Device(self, device.platform, device.account)
+            taker.user = f"taker_{device.platform}"
+            for sentence, former, new in (("another customer restores it", device, taker),
+                                          ("the buyer takes it back", taker, device)):
+                final, answer = new.post("pro", evidence, "restore")
+                moved = expect(f"{device.platform}: policy that moves purchases: {sentence}",
+                               final and answer.status == 200
+                               and new.verdict.active("premium") == (True, True), answer=readable(answer))
+                if moved:
+                    self.compare(sentence, [new], True)
+                    self.compare("the former customer", [former], False)
+                self.advance(by="1 min")
+        self.server.restart({})
 
     def crowd(self):
         """one receipt, posted at the same time by two customers"""
