@@ -369,6 +369,24 @@ def play_stores(browser, root):
     return found
 
 
+def continue_demo(browser, demo, page):
+    """Fails and recovers a renewal of the demo by the page's buttons; returns what is wrong."""
+    found = []
+    badge = "[...document.querySelectorAll('.halves .badge')][0].textContent"
+    for label, expected in [
+        ("Payments fail: anna", "active"), ("Leap", "grace"), ("Payments recover: anna", "active"),
+    ]:
+        browser.open(demo.root + page)
+        browser.evaluate("document.querySelector('select[name=length]').value = '1 month'")
+        if not click(browser, label):
+            found.append(f"there is no button {label}")
+        shown = browser.evaluate(badge)
+        if shown != expected:
+            found.append(f"after {label} the demo answers {shown}, not {expected}")
+        found += faults(browser, demo.root, 1440)
+    return found
+
+
 def shoot(browser, folder, name, width):
     size = browser.call("Page.getLayoutMetrics")["cssContentSize"]
     shot = browser.call(
@@ -477,6 +495,10 @@ def main():
                     for fault in wrong:
                         failed = True
                         print(f"{name}-{theme}-{width}: {fault}", flush=True)
+        set_view(browser, "light", 1440)
+        for fault in continue_demo(browser, demo, f"{app}/sandbox"):
+            failed = True
+            print(fault, flush=True)
         for fault in visit_stores(browser, program, folder):
             failed = True
             print(fault, flush=True)

@@ -12,8 +12,10 @@ package import TideoverStorage
 package struct Rehearsal: Sendable {
     /// The server under rehearsal.
     package let service: Service
-    /// The stores' clock, which the server follows. It stops at the end of the scenario.
+    /// The stores' clock, which the server follows. It stops at the end of the scenario, until a
+    /// session moves it.
     package let clock = StoryClock()
+    private let time: RehearsalTime
     /// Headers that authorize every route of the server.
     package let credentials: Headers
 
@@ -26,6 +28,8 @@ package struct Rehearsal: Sendable {
     private let revenueCat: RevenueCatRehearsal?
     /// The simulated App Store's Server API, once the scenario has a store.
     private let storeAPI = Locked<Handler?>(nil)
+    /// The control server of the stores, once `attach` has set it.
+    private let control = Locked<Handler?>(nil)
 
     /// Creates a server without data, with a dashboard if `dashboard` is true, and for RevenueCat's
     /// SDKs with the given keys. Its database is in `folder`, which the caller removes after
@@ -58,7 +62,9 @@ package struct Rehearsal: Sendable {
         dashboard: Bool = false,
         revenueCatSDK: RevenueCatSDK? = nil
     ) throws {
-        let (clock, storeAPI) = (clock, storeAPI)
+        let (clock, storeAPI, control) = (clock, storeAPI, control)
+        let time = RehearsalTime(clock)
+        self.time = time
         authority = try SandboxAuthority()
         appStore = try AppStoreRehearsal(scenario.app.store, root: authority.root)
         googlePlay = scenario.googlePlay.map {
@@ -98,13 +104,21 @@ package struct Rehearsal: Sendable {
             clock: { clock.now },
             log: { _ in },
             adminKey: adminKey,
-            // Requests to the stores are spaced in the rehearsal's own time.
-            probes: Probes(uptime: { clock.now.millisecondsSince1970 * 1_000_000 }),
+            // Sessions of the dashboard never end, as the clock can be moved by years.
+            probes: Probes(uptime: { time.uptime }, sessionTime: { 0 }),
             access: [scenario.app.id: [access]],
             dashboard: dashboard,
-            // The clock of a rehearsal does not advance during a wait. A request that a store's
-            // limit delays is retried once the limit has passed.
-            sleep: { _ in await Task.yield() },
+            simulatedStores: !dashboard
+                ? [:]
+                : [
+                    scenario.app.id: { request in
+                        guard let answer = control.withLock({ $0 }) else {
+                            return Response(status: 503)
+                        }
+                        return try await answer(request)
+                    }
+                ],
+            sleep: { try await time.sleep(for: $0) },
             patience: .zero
         )
     }
@@ -138,6 +152,30 @@ package struct Rehearsal: Sendable {
         planting(&target)
         return try await ScenarioRunner(target: target, authority: authority)
             .runKeepingStores(scenario)
+    }
+
+    /// Plays the scenario as `play`. Returns a session in which its stores continue after its end;
+    /// from then on the server also runs its background work at each event, and its waits take
+    /// time.
+    package func playIntoSession() async throws -> (
+        report: ScenarioReport, session: ScenarioSession
+    ) {
+        var target = target
+        let (service, time) = (service, time)
+        target.keepUp = {
+            guard time.isOver else { return nil }
+            _ = await service.keepUpNow()
+            return service.nextUpkeep?.millisecondsSince1970
+        }
+        let played = try await ScenarioRunner(target: target, authority: authority)
+            .runIntoSession(scenario)
+        time.endStory()
+        return played
+    }
+
+    /// Attaches the control server of the stores to the server's dashboard.
+    package func attach(_ controlServer: @escaping Handler) {
+        control.withLock { $0 = controlServer }
     }
 
     /// The server as the scenario's target, with access to the scenario's stores.

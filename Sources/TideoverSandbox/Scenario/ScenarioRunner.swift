@@ -25,17 +25,32 @@ public struct ScenarioRunner: Sendable {
     package func runKeepingStores(
         _ scenario: Scenario
     ) async throws(SignatureRefusal) -> (report: ScenarioReport, stores: ScenarioStores) {
-        var play = await ScenarioPlay(scenario, target, authority)
-        await play.tellClock()
-        for step in scenario.steps { try await play.take(step) }
-        try await play.settle()
-        let report = ScenarioReport(scenario: scenario, moments: play.moments.withPushesTakenLater)
+        var play = try await played(scenario)
+        let report = play.takeReport()
         let stores = ScenarioStores(
             now: play.now,
             appStore: play.store,
             googlePlay: play.googlePlay?.store
         )
         return (report, stores)
+    }
+
+    /// Plays one scenario as ``run(_:)``, and returns a session in which its stores continue after
+    /// its end.
+    package func runIntoSession(
+        _ scenario: Scenario
+    ) async throws(SignatureRefusal) -> (report: ScenarioReport, session: ScenarioSession) {
+        var play = try await played(scenario)
+        let report = play.takeReport()
+        return (report, ScenarioSession(continuing: play))
+    }
+
+    private func played(_ scenario: Scenario) async throws(SignatureRefusal) -> ScenarioPlay {
+        var play = await ScenarioPlay(scenario, target, authority)
+        await play.tellClock()
+        for step in scenario.steps { try await play.take(step) }
+        try await play.settle()
+        return play
     }
 }
 
@@ -118,6 +133,11 @@ struct ScenarioPlay {
         await target.meetStore(store.serverAPI)
     }
 
+    /// Returns the report of everything until now.
+    fileprivate mutating func takeReport() -> ScenarioReport {
+        ScenarioReport(scenario: scenario, moments: takeMoments().withPushesTakenLater)
+    }
+
     /// Returns the trace entries added since the last call.
     mutating func takeMoments() -> [TraceEntry] {
         defer { moments = [] }
@@ -152,7 +172,7 @@ struct ScenarioPlay {
 
     /// Advances the stores and all deliveries, each event at its own instant.
     mutating func pass(until instant: Int64) async throws(SignatureRefusal) {
-        while let next = await nextEvent(), next < instant { try await reach(max(next, now)) }
+        while let next = await nextWork(), next < instant { try await reach(max(next, now)) }
         try await reach(instant)
     }
 
@@ -160,9 +180,14 @@ struct ScenarioPlay {
     func nextEvent() async -> Int64? {
         let events = [
             await store.nextEvent, await googlePlay?.store.nextEvent,
-            await revenueCat?.relay.nextEvent, nextUpkeep, nextCatchUp,
+            await revenueCat?.relay.nextEvent, nextCatchUp,
         ]
         return events.compactMap(\.self).min()
+    }
+
+    /// The next instant at which something happens, in the system under test as well.
+    private func nextWork() async -> Int64? {
+        [await nextEvent(), nextUpkeep].compactMap(\.self).min()
     }
 
     private mutating func reach(_ instant: Int64) async throws(SignatureRefusal) {

@@ -25,6 +25,15 @@ public actor ScenarioSession {
         authority: SandboxAuthority,
         going saved: SavedPlay?
     ) async {
+        var play = await ScenarioPlay(stage, target, authority)
+        await saved?.restore(&play)
+        await play.tellClock()
+        self.init(continuing: play)
+    }
+
+    /// Creates a store that continues a play from where it is.
+    init(continuing play: ScenarioPlay) {
+        let stage = play.scenario
         scenario = stage
         let sales =
             stage.app.store.products.map(ScenarioProduct.Sale.subscription)
@@ -43,10 +52,7 @@ public actor ScenarioSession {
             play: stage.googlePlay,
             revenueCat: stage.revenueCat
         )
-        var play = await ScenarioPlay(stage, target, authority)
-        await saved?.restore(&play)
         self.play = play
-        await play.tellClock()
     }
 
     /// The store's clock.

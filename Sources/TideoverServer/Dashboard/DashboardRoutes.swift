@@ -124,7 +124,7 @@ extension Service {
     /// Returns the path of a link that signs in once, for every app; nil without a dashboard.
     package func makeDashboardLink() -> String? {
         dashboard.map { sessions in
-            let token = sessions.makeLink(at: probes.uptime())
+            let token = sessions.makeLink(at: probes.sessionTime())
             return Link(["enter"], [(DashboardSignIn.linkToken, token)]).text
         }
     }
@@ -140,7 +140,7 @@ struct DashboardSignIn: Sendable {
     private var request: Request { call.request }
     private var cookie: DashboardCookie { .session(of: request) }
     private var formCookie: DashboardCookie { .signIn(of: request) }
-    private var now: Int64 { service.probes.uptime() }
+    private var now: Int64 { service.probes.sessionTime() }
 
     /// Returns the request as one of a session; nil if it has none, or if the session's key was
     /// revoked.

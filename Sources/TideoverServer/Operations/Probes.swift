@@ -6,6 +6,8 @@ package import TideoverStorage
 package struct Probes: Sendable {
     /// A monotonic clock in nanoseconds, with any origin.
     package var uptime: @Sendable () -> Int64
+    /// The clock by which sessions of the dashboard end, in nanoseconds with any origin.
+    package var sessionTime: @Sendable () -> Int64
     /// Returns a new request id of letters and digits.
     package var requestID: @Sendable () -> String
     /// The operating system's reading of the process; nil if not available.
@@ -26,6 +28,7 @@ package struct Probes: Sendable {
 
     package init(
         uptime: @escaping @Sendable () -> Int64 = Self.runtimeClock,
+        sessionTime: (@Sendable () -> Int64)? = nil,
         requestID: @escaping @Sendable () -> String = randomID,
         process: @escaping @Sendable () -> ProcessReading? = { nil },
         sockets: @escaping @Sendable () -> SocketReading? = { nil },
@@ -36,6 +39,7 @@ package struct Probes: Sendable {
         servers: @escaping @Sendable () -> ServersReading? = { nil }
     ) {
         self.uptime = uptime
+        self.sessionTime = sessionTime ?? uptime
         self.requestID = requestID
         self.process = process
         self.sockets = sockets

@@ -40,6 +40,8 @@ enum Demo {
         notes: [
             "Only the stores are simulated; signed notifications, verification, storage and "
                 + "answers are real. It needs no network and no account, and removes its data.",
+            "Afterwards the dashboard's page of the stores continues the year: its buttons let "
+                + "customers buy, fail to pay or be refunded, and its clock moves on.",
             "Each column of the picture is a few days, and shows the most serious event of "
                 + "them. A wider terminal shows more columns. NO_COLOR turns colours off.",
         ],
@@ -57,7 +59,7 @@ enum Demo {
         defer { folder.remove() }
         let rehearsal = try Rehearsal(scenario, in: folder, dashboard: true)
         let start = ContinuousClock.now
-        let report = try await rehearsal.play()
+        let (report, session) = try await rehearsal.playIntoSession()
         let took = ContinuousClock.now - start
         let rehearsalReport = try await RehearsalReport(
             report,
@@ -82,14 +84,32 @@ enum Demo {
                 RehearsalReportWriter(rehearsalReport, output)
                     .tellQuestions(server.address, app: scenario.app.id)
             }
+            let controlServer = await attach(session, to: rehearsal)
             if let link = rehearsal.service.makeDashboardLink() {
-                output.message("tideover: the dashboard is at http://\(server.address)/dashboard")
+                let dashboard = "http://\(server.address)/dashboard"
+                let sandbox = "\(dashboard)/apps/\(scenario.app.id)/sandbox"
+                output.message("tideover: the dashboard is at \(dashboard)")
+                output.message("tideover: continue the year by buttons at \(sandbox)")
                 output.message("tideover: sign in once with http://\(server.address)\(link)")
             }
+            let passing = Task { await controlServer.letTimePass(telling: output) }
             await Serve.serve(rehearsal.service, on: server, until: stop, output)
+            passing.cancel()
+            await passing.value
         }
         await rehearsal.close()
         return report.passed ? .success : .failure
+    }
+
+    /// Lets the page of the simulated stores drive the story's own. The server listens nowhere.
+    static func attach(
+        _ session: ScenarioSession,
+        to rehearsal: Rehearsal
+    ) async -> ControlServer {
+        let storeServer = StoreServer(root: rehearsal.authority.root)
+        let controlServer = await ControlServer(session, on: storeServer)
+        rehearsal.attach(storeServer.handler)
+        return controlServer
     }
 
     private static func write(

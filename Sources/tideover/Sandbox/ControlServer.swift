@@ -38,6 +38,18 @@ struct ControlServer {
         storeServer.add { request in try await controlServer.answer(request) }
     }
 
+    /// Creates the control server of stores that run already. Their clock stands still.
+    init(_ session: ScenarioSession, on storeServer: StoreServer) async {
+        self.session = session
+        self.storeServer = storeServer
+        ours = { Self.uptime }
+        state = nil
+        keepsUp = false
+        running = Locked(RunningClock(speed: 0, ours: Self.uptime, stores: await session.now))
+        let controlServer = self
+        storeServer.add { request in try await controlServer.answer(request) }
+    }
+
     private static func session(
         _ stage: Scenario,
         _ targetOptions: TargetOptions,
