@@ -127,14 +127,31 @@ struct CustomerQueries {
             .text(prefix + "\u{10FFFF}"),
             .limit(max(0, limit) + 1)
         )
-        let found = try answer.all { row throws(StorageError) in
-            ListedCustomer(
-                id: try customer(row.text(0)),
-                customer: try customer(row.text(1)),
-                derivedAt: row.optionalInstant(2)
-            )
-        }
+        let found = try answer.all(listedCustomer)
         return Array(found.filter { $0.id.text != after }.prefix(max(0, limit)))
+    }
+
+    func list(
+        _ scope: AppScope,
+        email: EmailAddress,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [ListedCustomer] {
+        try connection.ask(
+            SQL.customersByEmail,
+            in: scope,
+            .text(email.folded),
+            .text(after ?? ""),
+            .limit(max(0, limit))
+        ).all(listedCustomer)
+    }
+
+    private func listedCustomer(_ row: Row) throws(StorageError) -> ListedCustomer {
+        ListedCustomer(
+            id: try customer(row.text(0)),
+            customer: try customer(row.text(1)),
+            derivedAt: row.optionalInstant(2)
+        )
     }
 
     func customer(_ text: String) throws(StorageError) -> CustomerID {

@@ -369,6 +369,23 @@ package final class PostgreSQLStorage: Storage {
         }
     }
 
+    package func customers(
+        app: String,
+        environment: Environment,
+        email: EmailAddress,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [ListedCustomer] {
+        try readSessions.read { session throws(StorageError) in
+            try session.customers(
+                in: AppScope(app, environment),
+                email: email,
+                after: after,
+                limit: limit
+            )
+        }
+    }
+
     package func unclaimedCount(
         app: String,
         environment: Environment,

@@ -266,6 +266,15 @@ final class ReadSession {
         try customers.list(scope, prefix: prefix, after: after, limit: limit)
     }
 
+    func customers(
+        in scope: AppScope,
+        email: EmailAddress,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [ListedCustomer] {
+        try customers.list(scope, email: email, after: after, limit: limit)
+    }
+
     func due(
         in scope: AppScope,
         now: Instant,

@@ -20,6 +20,7 @@ final class CustomerQueries {
     private let primary: Statement
     private let aliases: Statement
     private let listed: Statement
+    private let byEmail: Statement
 
     init(_ connection: Connection) throws(StorageError) {
         place = connection.place
@@ -38,6 +39,7 @@ final class CustomerQueries {
         primary = try Statement(SQL.primary, on: connection)
         aliases = try Statement(SQL.aliases, on: connection)
         listed = try Statement(SQL.customerIDs, on: connection)
+        byEmail = try Statement(SQL.customersByEmail, on: connection)
     }
 
     // MARK: Ids
@@ -91,15 +93,35 @@ final class CustomerQueries {
             .text(environment.rawValue),
             .text([prefix, after ?? ""].max { $0.utf8.lexicographicallyPrecedes($1.utf8) } ?? ""),
             .text(prefix + "\u{10FFFF}"),
-            .integer(Int64(max(0, limit)) + 1)
-        ) { row throws(StorageError) in
-            ListedCustomer(
-                id: try customer(row.text(0)),
-                customer: try customer(row.text(1)),
-                derivedAt: row.optionalInstant(2)
-            )
-        }
+            .integer(Int64(max(0, limit)) + 1),
+            read: listedCustomer
+        )
         return Array(found.filter { $0.id.text != after }.prefix(max(0, limit)))
+    }
+
+    func list(
+        app: String,
+        _ environment: Environment,
+        email: EmailAddress,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [ListedCustomer] {
+        try byEmail.all(
+            .text(app),
+            .text(environment.rawValue),
+            .text(email.folded),
+            .text(after ?? ""),
+            .integer(Int64(max(0, limit))),
+            read: listedCustomer
+        )
+    }
+
+    private func listedCustomer(_ row: Row) throws(StorageError) -> ListedCustomer {
+        ListedCustomer(
+            id: try customer(row.text(0)),
+            customer: try customer(row.text(1)),
+            derivedAt: row.optionalInstant(2)
+        )
     }
 
     private func customer(_ text: String) throws(StorageError) -> CustomerID {

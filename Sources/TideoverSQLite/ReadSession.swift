@@ -286,6 +286,16 @@ final class ReadSession {
         try customers.list(app: app, environment, prefix: prefix, after: after, limit: limit)
     }
 
+    func customers(
+        app: String,
+        environment: Environment,
+        email: EmailAddress,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [ListedCustomer] {
+        try customers.list(app: app, environment, email: email, after: after, limit: limit)
+    }
+
     func unclaimedCount(
         app: String,
         environment: Environment,

@@ -121,6 +121,19 @@ enum SQL {
         WHERE app = ?1 AND environment = ?2 AND (customer, name) > (?3, ?4)
         ORDER BY customer, name LIMIT ?5
         """
+    /// The ids for which an app states an email address, in order, each with its customer.
+    static let customersByEmail: StaticString = """
+        SELECT t.customer, coalesce(a.customer, t.customer), c.derived_at
+        FROM attribute AS t
+        LEFT JOIN alias AS a
+            ON a.app = t.app AND a.environment = t.environment AND a.alias = t.customer
+        LEFT JOIN customer AS c
+            ON c.app = t.app AND c.environment = t.environment AND c.customer = t.customer
+            AND a.alias IS NULL
+        WHERE t.app = ?1 AND t.environment = ?2 AND t.name = '$email' AND length(t.value) <= 254
+            AND lower(t.value) = ?3 AND t.customer > ?4
+        ORDER BY t.customer LIMIT ?5
+        """
     static let eraseAttributes: StaticString = """
         DELETE FROM attribute WHERE app = ?1 AND environment = ?2 AND customer = ?3
         """

@@ -394,6 +394,24 @@ package final class SQLiteStorage: Storage {
         }
     }
 
+    package func customers(
+        app: String,
+        environment: Environment,
+        email: EmailAddress,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [ListedCustomer] {
+        try readSessions.read { readSession throws(StorageError) in
+            try readSession.customers(
+                app: app,
+                environment: environment,
+                email: email,
+                after: after,
+                limit: limit
+            )
+        }
+    }
+
     package func unclaimedCount(
         app: String,
         environment: Environment,

@@ -171,6 +171,16 @@ package protocol Storage: WebhookStorage, FiguresStorage {
         limit: Int
     ) throws(StorageError) -> [ListedCustomer]
 
+    /// Returns the ids for which an app states an email address in `$email`, also of customers
+    /// without an answer, in the order and with the bounds of the list by prefix.
+    func customers(
+        app: String,
+        environment: Environment,
+        email: EmailAddress,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [ListedCustomer]
+
     /// Returns the number of purchases that never had an owner, counted up to `limit`.
     func unclaimedCount(
         app: String,

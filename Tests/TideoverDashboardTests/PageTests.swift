@@ -372,6 +372,7 @@ import TideoverJSON
                     place,
                     query: name,
                     customers: [listed],
+                    stating: [listed],
                     purchases: [try purchase(name)],
                     notice: name
                 )

@@ -91,6 +91,48 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `an email address finds the customers that state it, for keys that read them`()
+        async throws
+    {
+        let server = try server(dashboard: true)
+        let mail = stated("$email", "Anna@Example.com", server.now - .seconds(5))
+        for customer in ["u_42", "u_43"] {
+            let app = SDKApp(server: server, key: "appl_test", customer: customer)
+            let path = "/v1/subscribers/\(customer)/attributes"
+            #expect(try await app.ask("POST", path, body(mail)).status == 200)
+        }
+        let search = "/v1/apps/cards/customers?email=anna%40example.com"
+        func found(_ target: String, _ kind: String, of app: String = "cards") async throws -> (
+            status: Int, ids: [String?]
+        ) {
+            let key = try await server.key(kind, of: app)
+            let answer = try await server.get(target, headers: ["Authorization": "Bearer \(key)"])
+            let listed = try JSONDocument(answer.body).root["customers"]?.elements.map(\.self) ?? []
+            return (answer.status, listed.map { $0["id"]?.string })
+        }
+        for kind in ["secret", "viewer"] {
+            #expect(try await found(search, kind) == (200, ["u_42", "u_43"]))
+        }
+        #expect(try await found(search + "&limit=1", "secret") == (200, ["u_42"]))
+        #expect(try await found(search + "&after=u_42", "secret") == (200, ["u_43"]))
+        #expect(try await found(search + "&prefix=u_43", "secret") == (200, ["u_43"]))
+        #expect(try await found(search + "&environment=sandbox", "secret") == (200, []))
+        #expect(try await found(search + "x", "secret") == (200, []))
+        #expect(try await found("/v1/apps/cards/customers?email=anna", "secret") == (200, []))
+        #expect(try await found(search, "public") == (403, []))
+        #expect(try await found(search, "secret", of: "rehearsal").ids == [])
+        let browser = DashboardBrowser(server)
+        try await browser.enter(try await server.key("viewer", of: "cards"))
+        let page = try await browser.text("/dashboard/apps/cards/search?q=ANNA%40example.com")
+        #expect(page.contains("Customers with this email address"))
+        #expect(page.contains("/dashboard/apps/cards/customers/u_42"))
+        #expect(page.contains("/dashboard/apps/cards/customers/u_43"))
+        let erased = try await server.send("DELETE", "/v1/apps/cards/customers/u_42")
+        #expect(erased.status == 200)
+        #expect(try await found(search, "secret") == (200, ["u_43"]))
+        await server.close()
+    }
+
     @Test func `the latest statement counts, and an empty value deletes`() async throws {
         let server = try server()
         let app = SDKApp(server: server, key: "appl_test")

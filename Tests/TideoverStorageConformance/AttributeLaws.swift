@@ -10,6 +10,8 @@ extension StorageLaw {
         StorageLaw("attributes survive reopening", reopening: attributesKept),
         StorageLaw("old attributes of unknown ids are deleted", unknownAttributesGo),
         StorageLaw("an erasure deletes the attributes of all ids of a customer", attributesErased),
+        StorageLaw("an email address finds the ids that state it, in order", emailFinds),
+        StorageLaw("a changed, deleted or erased email address finds no id", emailGoes),
     ]
 
     private static func attribute(
@@ -130,6 +132,84 @@ extension StorageLaw {
             #expect(try storage.attributes(of: Sample.key(customer)) == [])
         }
         #expect(try storage.attributes(of: Sample.key("ben")) != [])
+    }
+
+    private static func ids(
+        with email: String,
+        after: String? = nil,
+        limit: Int = 10,
+        environment: Environment = .production,
+        in storage: any Storage
+    ) throws -> [String] {
+        let listed = try storage.customers(
+            app: Sample.app,
+            environment: environment,
+            email: try #require(EmailAddress(email)),
+            after: after,
+            limit: limit
+        )
+        return listed.map { $0.id == $0.customer ? "\($0.id)" : "\($0.id) of \($0.customer)" }
+    }
+
+    private static func emailFinds(_ storage: any Storage) async throws {
+        let bought = Sample.commitRequest(facts: [Sample.term(0, token: "anna")])
+        _ = try await storage.commit(bought, derive: Sample.derive)
+        try await declare("phone", in: storage)
+        let longest = String(repeating: "é", count: 248) + "@a.org"
+        for (key, name, value) in [
+            (Sample.key("phone"), "$email", "Anna@Example.org"),
+            (Sample.key("anna"), "$email", "anna@example.ORG"),
+            (Sample.key("ben"), "$email", "anna@example.org"),
+            (Sample.key("chloe"), "$email", "an_a@example.org"),
+            (Sample.key("dan"), "email", "anna@example.org"),
+            (Sample.key("ella", .sandbox), "$email", "anna@example.org"),
+            (Sample.key("finn", app: "other"), "$email", "anna@example.org"),
+            (Sample.key("gina"), "$email", longest), (Sample.key("hugo"), "$email", "x" + longest),
+        ] {
+            try await keep([attribute(name, value, 1)], of: key, in: storage)
+        }
+        let all = ["anna", "ben", "phone of anna"]
+        for text in ["anna@example.org", "ANNA@example.org"] {
+            #expect(try ids(with: text, in: storage) == all)
+        }
+        #expect(try ids(with: "anna@example.org", limit: 2, in: storage) == ["anna", "ben"])
+        #expect(try ids(with: "anna@example.org", after: "anna", in: storage) == ["ben", all[2]])
+        let sandbox = try ids(with: "anna@example.org", environment: .sandbox, in: storage)
+        #expect(sandbox == ["ella"])
+        for text in ["nna@example.org", "anna@example.or", "%@example.org"] {
+            #expect(try ids(with: text, in: storage) == [])
+        }
+        #expect(try ids(with: longest, in: storage) == ["gina"])
+        #expect(EmailAddress("x" + longest) == nil && EmailAddress("anna") == nil)
+        let listed = try storage.customers(
+            app: Sample.app,
+            environment: .production,
+            email: try #require(EmailAddress("anna@example.org")),
+            after: nil,
+            limit: 10
+        )
+        #expect(listed.map { $0.derivedAt != nil } == [true, false, false])
+    }
+
+    private static func emailGoes(_ storage: any Storage) async throws {
+        for customer in ["anna", "ben", "chloe"] {
+            let stated = attribute("$email", "a@example.org", 1)
+            try await keep([stated], of: Sample.key(customer), in: storage)
+        }
+        #expect(try ids(with: "a@example.org", in: storage) == ["anna", "ben", "chloe"])
+        let changed = attribute("$email", "new@example.org", 2)
+        try await keep([changed], of: Sample.key("anna"), in: storage)
+        try await keep([attribute("$email", nil, 2)], of: Sample.key("ben"), in: storage)
+        let erasure = Erasure(
+            Sample.key("chloe"),
+            known: [],
+            exclusive: [],
+            events: [],
+            pseudonym: Sample.customer("erased-1")
+        )
+        #expect(try await storage.erase(erasure)?.attributes == 1)
+        #expect(try ids(with: "a@example.org", in: storage) == [])
+        #expect(try ids(with: "new@example.org", in: storage) == ["anna"])
     }
 
     /// Makes an id one of Anna's.

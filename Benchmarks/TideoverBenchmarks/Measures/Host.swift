@@ -131,6 +131,14 @@ struct ForgetfulStorage: Storage {
         limit: Int
     ) throws(StorageError) -> [Evidence] { [] }
 
+    func customers(
+        app: String,
+        environment: Environment,
+        email: EmailAddress,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [ListedCustomer] { [] }
+
     func lineages(
         app: String,
         environment: Environment,

@@ -1,10 +1,12 @@
 /// The page with the customers and purchases that a search found.
 package enum SearchPage {
-    /// Returns the page. `notice` is why a store could not be asked about an order.
+    /// Returns the page. `stating` are the ids for which an app states the text as the email
+    /// address. `notice` is why a store could not be asked about an order.
     package static func page(
         _ place: Place,
         query: String,
         customers: [ListedID],
+        stating: [ListedID],
         purchases: [FoundPurchase],
         notice: String?
     ) -> Page {
@@ -15,10 +17,21 @@ package enum SearchPage {
             [
                 .tag(.h1, [], "Search for ", .name(query)),
                 notice.map { .tag(.p, [.class("alarm")], .name($0)) } ?? .nothing,
-                customers.isEmpty && purchases.isEmpty ? nothingFound : .nothing,
+                customers.isEmpty && stating.isEmpty && purchases.isEmpty
+                    ? nothingFound : .nothing,
                 customers.isEmpty
                     ? .nothing
                     : Parts.card("Customers", "customers", [list(customers, in: place)]),
+                stating.isEmpty
+                    ? .nothing
+                    : Parts.card(
+                        "Customers with this email address",
+                        "stating",
+                        [
+                            list(stating, in: place),
+                            Parts.quiet("Apps state the address, and nobody has verified it."),
+                        ]
+                    ),
                 purchases.isEmpty
                     ? .nothing
                     : Parts.card(
@@ -40,7 +53,8 @@ package enum SearchPage {
                 [],
                 .text(
                     "Search for the beginning of a customer's id or alias, or for a whole "
-                        + "transaction number, order number or purchase token. Capital letters count."
+                        + "transaction number, order number, purchase token or email address. "
+                        + "Capital letters count, except in an address."
                 )
             )
         ]

@@ -20,7 +20,7 @@ package struct Migration: Sendable {
         self.statements = statements
     }
 
-    package static let all = [first, second, third, fourth]
+    package static let all = [first, second, third, fourth, fifth]
 
     /// The number of the last step.
     package static let latest = all.last?.number ?? 0

@@ -3,8 +3,8 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `GET /v1/apps/{app}/customers`: the ids of customers, or those with a prefix, page by
-/// page.
+/// Answers `GET /v1/apps/{app}/customers`: the ids of customers, or those with a prefix or an email
+/// address, page by page.
 struct CustomersRoute: Sendable {
     let app: App
     let storage: any Storage
@@ -21,8 +21,9 @@ struct CustomersRoute: Sendable {
             throw Problem.badCursor(name, found: "")
         }
         let limit = try request.limit("limit")
+        let email = request.queryValue("email")
         return .json(
-            bytes: try await onPool { try page(environment, prefix, after: after, limit) },
+            bytes: try await onPool { try page(environment, prefix, email, after: after, limit) },
             headers: ["Cache-Control": "private, no-store"]
         )
     }
@@ -30,16 +31,11 @@ struct CustomersRoute: Sendable {
     private func page(
         _ environment: Environment,
         _ prefix: String,
+        _ email: String?,
         after: String?,
         _ limit: Int
     ) throws -> [UInt8] {
-        let found = try storage.customers(
-            app: app.id,
-            environment: environment,
-            prefix: prefix,
-            after: after,
-            limit: limit + 1
-        )
+        let found = try find(environment, prefix, email, after: after, limit + 1)
         let page = found.prefix(limit)
         var writer = JSONWriter()
         writer.object { writer in
@@ -47,12 +43,42 @@ struct CustomersRoute: Sendable {
             writer.field("environment", environment.rawValue)
             writer.field(
                 "customers",
-                array: { writer in for listed in page { listed.write(to: &writer) } }
+                array: { writer in
+                    for listed in page where listed.id.text.utf8.starts(with: prefix.utf8) {
+                        listed.write(to: &writer)
+                    }
+                }
             )
             writer.field("next", page.last?.id.text ?? after)
             writer.field("more", found.count > limit)
         }
         return writer.bytes
+    }
+
+    private func find(
+        _ environment: Environment,
+        _ prefix: String,
+        _ email: String?,
+        after: String?,
+        _ limit: Int
+    ) throws(StorageError) -> [ListedCustomer] {
+        guard let email else {
+            return try storage.customers(
+                app: app.id,
+                environment: environment,
+                prefix: prefix,
+                after: after,
+                limit: limit
+            )
+        }
+        guard let address = EmailAddress(email) else { return [] }
+        return try storage.customers(
+            app: app.id,
+            environment: environment,
+            email: address,
+            after: after,
+            limit: limit
+        )
     }
 }
 

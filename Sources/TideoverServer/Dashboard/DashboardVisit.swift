@@ -134,10 +134,7 @@ struct DashboardVisit: Sendable {
         guard !query.isEmpty, query.utf8.count <= 500 else {
             return DashboardResponse.redirect(to: place.link)
         }
-        let customers = try await ask("/v1/apps/\(path(place.app))/customers", about: place) {
-            $0.append(QueryItem(name: "prefix", value: query))
-            $0.append(QueryItem(name: "limit", value: "20"))
-        }.elements("customers").map(ListedID.init)
+        let customers = try await ids(place, "prefix", query)
         if let exact = customers.first(where: { $0.id == query }) {
             return DashboardResponse.redirect(to: place.customer(exact.customer))
         }
@@ -147,10 +144,20 @@ struct DashboardVisit: Sendable {
                 place,
                 query: query,
                 customers: customers,
+                stating: query.contains("@") ? try await ids(place, "email", query) : [],
                 purchases: purchases,
                 notice: notice
             )
         )
+    }
+
+    /// Returns the ids that a search of the API finds.
+    private func ids(_ place: Place, _ parameter: String, _ text: String) async throws -> [ListedID]
+    {
+        try await ask("/v1/apps/\(path(place.app))/customers", about: place) {
+            $0.append(QueryItem(name: parameter, value: text))
+            $0.append(QueryItem(name: "limit", value: "20"))
+        }.elements("customers").map(ListedID.init)
     }
 
     /// The webhooks of an app with their latest attempts, for an admin key.

@@ -794,6 +794,11 @@ enum OpenAPIDocument {
                     "schema": { "type": "string" }
                   },
                   {
+                    "name": "email", "in": "query",
+                    "description": "Only ids with this address in the attribute `$email`, also of customers without an answer. Capital ASCII letters equal small ones. Apps state it, nobody verifies it.",
+                    "schema": { "type": "string" }
+                  },
+                  {
                     "name": "after", "in": "query",
                     "description": "The id read last; without it from the beginning",
                     "schema": { "type": "string" }

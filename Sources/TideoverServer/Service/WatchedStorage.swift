@@ -287,6 +287,24 @@ struct WatchedStorage: Storage {
         }
     }
 
+    func customers(
+        app: String,
+        environment: Environment,
+        email: EmailAddress,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [ListedCustomer] {
+        try read { storage throws(StorageError) in
+            try storage.customers(
+                app: app,
+                environment: environment,
+                email: email,
+                after: after,
+                limit: limit
+            )
+        }
+    }
+
     func unclaimedCount(
         app: String,
         environment: Environment,

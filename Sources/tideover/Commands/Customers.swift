@@ -12,6 +12,11 @@ enum Customers {
         "TEXT",
         "Only ids with this prefix"
     )
+    private static let email = Parameter.option(
+        "--email",
+        "ADDRESS",
+        "Only ids for which an app states this email address"
+    )
     private static let after = Parameter.option("--after", "ID", "Start after this id")
     private static let limit = Parameter.option(
         "--limit",
@@ -28,9 +33,10 @@ enum Customers {
         examples: [
             Example("tideover customers", "the first 100, by id"),
             Example("tideover customers --search 7e3f", "ids and aliases that begin with 7e3f"),
+            Example("tideover customers --email anna@example.com", "ids with this address"),
         ],
         parameters: [
-            search, AppAdminClient.app, ConfigurationFile.parameter, CustomerQuestion.environment,
+            search, email, AppAdminClient.app, ConfigurationFile.parameter, CustomerQuestion.environment,
             after,
             limit, AdminClient.server, json,
         ],
@@ -41,7 +47,10 @@ enum Customers {
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let asked = try AppAdminClient(arguments, output)
         let environment = try asked.environment(arguments)
-        let choices = [("prefix", arguments[search]), ("after", arguments[after])]
+        let choices = [
+            ("prefix", arguments[search]), ("email", arguments[email]),
+            ("after", arguments[after]),
+        ]
         let answer = try await asked.adminClient.run(
             Request(
                 path: "/v1/apps/\(asked.app.id)/customers",
