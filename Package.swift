@@ -439,10 +439,9 @@ if Context.environment["TIDEOVER_BENCHMARKS"] != nil {
             name: "TideoverBenchmarks",
             dependencies: [
                 "CTideoverAllocations", "TideoverAppStore", "TideoverCommandLine", "TideoverCore",
-                "TideoverHTTP", "TideoverHTTPServer", "TideoverJSON", "TideoverLocks",
-                "TideoverSandbox", "TideoverServer", "TideoverConfiguration", "TideoverSignatures",
-                "TideoverSQLite",
-                "TideoverStorage",
+                "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON",
+                "TideoverLocks", "TideoverSandbox", "TideoverServer", "TideoverConfiguration",
+                "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
             ],
             path: "Benchmarks/TideoverBenchmarks",
             resources: [.embedInCode("load.lua")],

@@ -3,6 +3,7 @@
 #
 #   scripts/benchmarks.sh                     everything: some minutes, on an idle machine
 #   scripts/benchmarks.sh in-process http     some of: in-process http durable read scale portfolio
+#                                             dashboard
 #   scripts/benchmarks.sh --json --rounds 5   further options go to the benchmarks themselves
 #   scripts/benchmarks.sh device              receipts and passes, relative to OpenSSL's operations
 #   scripts/benchmarks.sh simulation          a year of subscribers in the simulated stores

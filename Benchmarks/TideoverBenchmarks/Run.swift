@@ -93,7 +93,7 @@ enum Run {
         for round in 1...arguments[rounds] {
             for measure in measures {
                 output.message("round \(round): \(measure.rawValue)")
-                let readings = try measure.round(stage)
+                let readings = try await measure.round(stage)
                 let before = verifications
                 verifications = try Yardstick.verifications(in: folder, seconds: yardstickSeconds)
                 report.rounds.append(

@@ -31,6 +31,7 @@ enum Smoke {
         }
         try await commit(to: "\(folder)/smoke.db", stage)
         output.print("50 customers committed")
+        output.print(try await DashboardPages(stage: stage, count: 20).smoke())
         for line in try await DeviceWork.smoke(in: folder) { output.print(line) }
         output.print(try SimulationWork.smoke())
         return .success

@@ -1,7 +1,7 @@
 -- The requests of wrk, by the arguments after `--`:
 --
 --   notifications FILE   the requests of a corpus, one after the other
---   reads FILE PREFIX    the snapshot of a random customer, by the ids in a file
+--   reads FILE PREFIX SUFFIX [COOKIE]   a random line of a file between the parts of a path
 --   path PATH [NAME VALUE]   the same request repeatedly, with a header
 
 local threads = {}
@@ -24,10 +24,11 @@ local function notifications(path)
     end
 end
 
-local function reads(path, prefix)
+local function reads(path, prefix, suffix, cookie)
     local requests = {}
-    for id in io.lines(path) do
-        requests[#requests + 1] = wrk.format("GET", prefix .. id .. "?environment=simulated")
+    if cookie then wrk.headers["Cookie"] = cookie end
+    for line in io.lines(path) do
+        requests[#requests + 1] = wrk.format("GET", prefix .. line .. suffix)
     end
     math.randomseed(1)
     request = function()
@@ -39,7 +40,7 @@ function init(args)
     if args[1] == "notifications" then
         notifications(args[2])
     elseif args[1] == "reads" then
-        reads(args[2], args[3])
+        reads(args[2], args[3], args[4], args[5])
     else
         if args[3] then
             wrk.headers[args[3]] = args[4]

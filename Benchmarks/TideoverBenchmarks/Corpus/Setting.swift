@@ -22,14 +22,15 @@ enum Setting {
         in folder: String,
         database: String,
         store: Store,
-        apps: [String] = [appID]
+        apps: [String] = [appID],
+        dashboard: Bool = false
     ) throws -> String {
         let path = "\(folder)/\(database).json"
         try Files.write(store.root, to: "\(folder)/root.der")
         try Files.write(Array(adminKey.text.utf8), to: "\(folder)/admin.key")
         // The server refuses a key that others can read.
         chmod("\(folder)/admin.key", 0o600)
-        try Files.write(Array(text(database: database, apps).utf8), to: path)
+        try Files.write(Array(text(database: database, apps, dashboard).utf8), to: path)
         return path
     }
 
@@ -51,11 +52,16 @@ enum Setting {
         Instant(millisecondsSince1970: Clocks.now(CLOCK_REALTIME) / 1_000_000)
     }
 
-    private static func text(database: String, _ apps: [String]) -> String {
+    private static func text(
+        database: String,
+        _ apps: [String],
+        _ dashboard: Bool
+    ) -> String {
         """
         {
           server: { listen: "127.0.0.1:0", adminKeyFile: "admin.key" },
           storage: "sqlite:\(database).db",
+          dashboard: { enabled: \(dashboard) },
           apps: [\(apps.map(app).joined())],
         }
         """

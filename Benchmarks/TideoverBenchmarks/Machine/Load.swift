@@ -7,6 +7,8 @@ enum Load {
     case notifications(Corpus)
     /// Snapshots of customers, by their ids in a file.
     case reads(of: String)
+    /// Pages of the dashboard in a session, by the lines of a file between the parts of a path.
+    case pages(of: String, PageSearch, cookie: String)
     /// One path, with a header.
     case path(String, header: Header? = nil)
 
@@ -23,7 +25,9 @@ enum Load {
     var words: [String] {
         switch self {
         case .notifications(let corpus): ["notifications", corpus.path]
-        case .reads(let file): ["reads", file, Setting.customers]
+        case .reads(let file): ["reads", file, Setting.customers, "?environment=simulated"]
+        case .pages(let file, let page, let cookie):
+            ["reads", file, page.prefix, page.suffix, cookie]
         case .path(let path, let header):
             ["path", path] + (header.map { [$0.name, $0.value] } ?? [])
         }

@@ -10,6 +10,7 @@ enum Measure: String, CaseIterable, Sendable {
     case read
     case scale
     case portfolio
+    case dashboard
 
     /// Prepares the data before the measure's first round.
     func prepare(_ stage: Stage) async throws {
@@ -17,6 +18,7 @@ enum Measure: String, CaseIterable, Sendable {
         case .inProcess, .http, .durable: break
         case .read: try await Self.load(1_000, "read", stage)
         case .portfolio: try await Portfolio(stage: stage).prepare()
+        case .dashboard: try await DashboardPages(stage: stage).prepare()
         case .scale:
             for size in Size.allCases {
                 try await Self.load(size.rawValue, size.database, stage)
@@ -25,7 +27,7 @@ enum Measure: String, CaseIterable, Sendable {
     }
 
     /// Runs one round. Returns the readings by row.
-    func round(_ stage: Stage) throws -> [Row: Reading] {
+    func round(_ stage: Stage) async throws -> [Row: Reading] {
         switch self {
         case .inProcess: try Self.inProcess(stage)
         case .http: [.http: try Self.notifications(to: stage.host(.forgetful), stage)]
@@ -33,6 +35,7 @@ enum Measure: String, CaseIterable, Sendable {
         case .read: try Self.read(stage)
         case .scale: try Self.scale(stage)
         case .portfolio: try Portfolio(stage: stage).round()
+        case .dashboard: try await DashboardPages(stage: stage).round()
         }
     }
 

@@ -56,9 +56,16 @@ struct Stage {
     /// Starts the server on a database of this name, as its operators do.
     func serve(
         _ database: String,
-        apps: [String] = [Setting.appID]
+        apps: [String] = [Setting.appID],
+        dashboard: Bool = false
     ) throws -> ServerUnderLoad {
-        let path = try Setting.write(in: folder, database: database, store: store, apps: apps)
+        let path = try Setting.write(
+            in: folder,
+            database: database,
+            store: store,
+            apps: apps,
+            dashboard: dashboard
+        )
         return try ServerUnderLoad(
             [tideover, "serve", "--config", path],
             name: database,

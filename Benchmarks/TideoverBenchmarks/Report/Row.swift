@@ -14,6 +14,9 @@ enum Row: String, CaseIterable, Sendable {
     case portfolio
     case commitsAlone
     case commitsBesidePortfolio
+    case customerPage
+    case customerSearch
+    case emailSearch
 
     var title: String {
         switch self {
@@ -31,6 +34,9 @@ enum Row: String, CaseIterable, Sendable {
         case .portfolio: "1,000,000 customers in ten apps: the portfolio"
         case .commitsAlone: "the same: notifications"
         case .commitsBesidePortfolio: "the same, the portfolio each second: notifications"
+        case .customerPage: "100,000 customers: the dashboard's page of one"
+        case .customerSearch: "the same: its search by the beginning of an id"
+        case .emailSearch: "the same: its search by email address"
         }
     }
 }
@@ -96,7 +102,15 @@ struct Judgement: Sendable {
             .atLeast(0.9),
             \.perSecond
         ),
+        page("customer's page", .customerPage), page("search by id", .customerSearch),
+        page("search by email", .emailSearch),
     ]
+
+    private static func page(_ title: String, _ row: Row) -> Judgement {
+        Judgement(title: "p99 ms of the dashboard's \(title)", target: .atMost(50)) { readings, _ in
+            readings[row]?.p99Milliseconds
+        }
+    }
 
     /// The used fraction of the machine's maximum, at three verifications per notification.
     private static func score(_ title: String, of row: Row, atLeast least: Double) -> Judgement {
