@@ -294,7 +294,7 @@ enum HouseRules {
     /// The names of the targets that a manifest declares, by the words it declares them with.
     static func targets(of manifest: SourceFile) -> [(index: Int, name: String)] {
         let openings = [
-            "library(", "tests(", ".target(", ".testTarget(", ".systemLibrary(",
+            "library(", "synchronous(", "tests(", ".target(", ".testTarget(", ".systemLibrary(",
             ".executableTarget(", ".plugin(", ".macro(",
         ]
         return manifest.written.all.indices.compactMap { index in
