@@ -301,19 +301,20 @@ import TideoverStorage
         let fix: Comment = "write them again: scripts/clients.sh types"
         var found = 0
         for (name, schema) in schemas.members {
-            let alternatives = (schema["oneOf"]?.elements ?? [])
-                .compactMap { $0["$ref"]?.string?.split(separator: "/").last }
+            let alternatives = schema["oneOf"].map(references) ?? []
             if types.contains("export type \(name) = "), !alternatives.isEmpty {
                 found += 1
-                let union = alternatives.joined(separator: " | ")
+                let union = alternatives.compactMap { $0.split(separator: "/").last }
+                    .joined(separator: " | ")
                 #expect(types.contains("export type \(name) = \(union);"), fix)
             }
             guard let start = types.range(of: "export interface \(name) {")?.upperBound else {
                 continue
             }
             found += 1
-            let block = types[start...].prefix(upTo: types[start...].range(of: "\n}")!.lowerBound)
-            for property in (schema["properties"]?.members ?? []).map(\.key) {
+            let end = try #require(types[start...].range(of: "\n}")?.lowerBound)
+            let block = types[start..<end]
+            for property in schema["properties"].map({ $0.members.map(\.key) }) ?? [] {
                 let pattern = "\n  \(property)"
                 #expect(block.contains("\(pattern): ") || block.contains("\(pattern)?: "), fix)
             }

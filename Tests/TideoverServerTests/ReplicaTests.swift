@@ -3,6 +3,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
+import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
