@@ -151,6 +151,21 @@ import TideoverServer
         await world.backEnd.close()
     }
 
+    @Test func `a restored subscription in grace gives access`() async throws {
+        let world = try await World()
+        let store = world.rehearsed.store
+        try await store.perform(.failPayments, by: "anna")
+        // The store renewed nothing five days ago, and retries.
+        world.time.clock.now = RehearsedStore.start + .days(36)
+        let now = world.time.clock.now.millisecondsSince1970
+        try await store.advance(to: now) { _ in 500 }
+        let answer = try await world.post(Self.lifetime, as: Self.anonymous)
+        #expect(Self.entitlements.filter(answer.isActive) == ["forever", "premium"])
+        let subscription = answer.subscription("cards.pro.monthly")
+        #expect(subscription?["billing_issues_detected_at"]?.string != nil)
+        await world.backEnd.close()
+    }
+
     @Test func `a purchase asks for no other, also if its customer is anonymous`() async throws {
         let world = try await World()
         let answer = try await world.post("cards.storage", as: Self.anonymous, source: "purchase")

@@ -8,8 +8,8 @@ extension Backfiller {
     private static let mostPages = 10
 
     /// Reads and stores the transactions of the Apple account that made one of them, the most
-    /// recently changed first. `found` receives the purchases of each page once they are stored.
-    /// Consumables are left out: no restore returns them.
+    /// recently changed first, and the state of its subscriptions. `found` receives the purchases
+    /// of each response once they are stored. Consumables are left out: no restore returns them.
     ///
     /// - Returns: whether the store has no more of them.
     /// - Throws: `AppStoreAPIFailure`, `BackfillStop`, `StorageError`, `CancellationError`.
@@ -20,14 +20,25 @@ extension Backfiller {
         var filter = TransactionHistoryFilter()
         filter.sort = .descending
         filter.productTypes = [.autoRenewable, .nonConsumable, .nonRenewable]
+        var subscription: String?
         let end = try await walkPages(atMost: Self.mostPages) { place in
             try await askSoon(.transactionHistory) {
                 try await api.transactionHistory(of: transactionId, filter, revision: place)
             }
         } each: { answer in
-            found(try await keep(answer.content))
+            let page = answer.content
+            let readings = try await keep { $0.read(page, check: $1) }
+            found(Set(readings.flatMap(\.lineages)))
+            subscription = subscription ?? readings.firstSubscription
             return true
         }
+        guard let subscription else { return end.isComplete }
+        // A transaction does not tell of grace.
+        let statuses = try await askSoon(.subscriptionStatuses) {
+            try await api.subscriptionStatuses(of: subscription)
+        }.content
+        let readings = try await keep { $0.read(statuses, check: $1) }
+        found(Set(readings.flatMap(\.lineages)))
         return end.isComplete
     }
 
@@ -52,11 +63,13 @@ extension Backfiller {
         }
     }
 
-    /// Commits the accepted transactions of a page together, so that each customer is derived once.
-    /// Returns their purchases.
-    private func keep(_ page: TransactionHistoryPage) async throws -> Set<Lineage> {
+    /// Commits the accepted items of a response together, so that each customer is derived once.
+    /// Returns them.
+    private func keep(
+        _ read: @escaping @Sendable (AppStoreReader, SignatureCheck) -> [AppStoreAnswerItem]
+    ) async throws -> [AppStoreReading] {
         let (trust, now) = (trust, timing.clock())
-        let items = try await onPool { [api] in api.reader.read(page, check: trust.check(at: now)) }
+        let items = try await onPool { [api] in read(api.reader, trust.check(at: now)) }
         try requireNotAhead(items, at: now)
         var pieces: [(reading: AppStoreReading, evidence: Evidence)] = []
         for item in items {
@@ -68,6 +81,14 @@ extension Backfiller {
             }
         }
         _ = try await ingest.commit(pieces)
-        return Set(pieces.flatMap(\.reading.lineages))
+        return pieces.map(\.reading)
+    }
+}
+
+extension [AppStoreReading] {
+    /// A transaction of a subscription among them.
+    fileprivate var firstSubscription: String? {
+        lazy.compactMap(\.transaction).first { $0.type?.known == .autoRenewableSubscription }?
+            .transactionId
     }
 }

@@ -133,6 +133,8 @@ import TideoverRevenueCat
             (.notOffered("none"), 404, 7259), (.storeNotServed, 400, 7662),
             (.noOfferKey, 400, 7234), (.unknownRedemption, 400, 7849),
             (.invalidUserID, 400, 7256), (.badRequest("not JSON"), 400, 7226),
+            (.emptyUserID, 400, 7220), (.aliasRefused, 400, 7255), (.noAttributes, 400, 7264),
+            (.tooManyRequests(retryAfter: 20), 429, 7110),
         ] as [(SDKError, Int, Int)]
     )
     func `an error has its number and a JSON body`(
@@ -156,6 +158,27 @@ import TideoverRevenueCat
         var body: JSONObject = ["app_user_id": "u_42", "other": ["of": [1]]]
         for (name, value) in members { body[name] = value }
         return JSONValue.object(body).encoded()
+    }
+
+    @Test(
+        arguments: [
+            (["is_restore": true], true, true), (["is_restore": false], false, false),
+            (["initiation_source": "restore"], true, true),
+            (["is_restore": true, "initiation_source": "restore"], true, true),
+            (["is_restore": true, "initiation_source": "purchase"], true, false),
+            (["is_restore": "yes"], false, false), ([:], false, false),
+        ] as [(JSONObject, Bool, Bool)]
+    )
+    func `a restore wants the whole account, a purchase that may restore does not`(
+        members: JSONObject,
+        isRestore: Bool,
+        wantsWholeAccount: Bool
+    ) throws {
+        var members = members
+        members["fetch_token"] = "a.b.c"
+        let receipt = try SDKReceipt(Self.receipt(members), from: .appStore)
+        #expect(receipt.isRestore == isRestore)
+        #expect(receipt.wantsWholeAccount == wantsWholeAccount)
     }
 
     @Test(arguments: ["4.99", 4.99] as [JSONValue])
@@ -196,7 +219,7 @@ import TideoverRevenueCat
 
     @Test(arguments: [
         (#"{"fetch_token": "a.b.c"}"#, 7226), (#"[]"#, 7226), (#"{"a": 1, "a": 2}"#, 7226),
-        (#"{"app_user_id": "", "fetch_token": "a.b.c"}"#, 7256),
+        (#"{"app_user_id": "", "fetch_token": "a.b.c"}"#, 7220),
     ])
     func `a malformed receipt is a bad request`(body: String, code: Int) {
         let error = #expect(throws: SDKError.self) {
