@@ -47,8 +47,8 @@ struct SDKFixtureTests {
         let fresh = try await stage.answer(to: fixture)
         #expect(fresh.status == 200)
         var headers = fixture.headers
-        let tag: String? = fresh.headers["X-RevenueCat-ETag"]
-        headers["X-RevenueCat-ETag"] = try #require(tag)
+        let tag: String = try #require(fresh.headers["X-RevenueCat-ETag"])
+        headers["X-RevenueCat-ETag"] = tag
         let path = fixture.path
         let again = try await stage.server.ask(fixture.method, path, headers: headers)
         #expect(again.status == fixture.status)
