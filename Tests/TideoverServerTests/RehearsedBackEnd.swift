@@ -128,7 +128,7 @@ final class RehearsedBackEnd: Sendable {
         policy: Policy = Policy(),
         revenueCatSDK: RevenueCatSDK? = nil,
         clients: ClientLimits = ClientLimits(),
-        receiptTime: Duration = .seconds(60)
+        receiptTime: Duration = .seconds(3_600)
     ) throws {
         let folder =
             folder

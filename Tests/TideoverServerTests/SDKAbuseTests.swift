@@ -66,7 +66,7 @@ import TideoverSignatures
             "{\"app_user_id\":\"a\u{0}b\",\"new_app_user_id\":\"a\u{0}b\"}",
             "{\"a\":" + String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
                 + "}",
-            "{\"a\":" + String(repeating: "{\"a\":", count: 100_000),
+            "{\"a\":" + String(repeating: "{\"a\":", count: 10_000),
             "app_user_id=u_42&fetch_token=a.b.c",
         ].map { Array($0.utf8) } + [
             [0], [0xFF, 0xFE, 0x7B, 0x00], [0xEF, 0xBB, 0xBF, 0x7B, 0x7D],
@@ -182,7 +182,7 @@ import TideoverSignatures
     @Test func `each fault of an id and of attributes has its number`() async throws {
         let server = try server()
         let long = String(repeating: "x", count: 101)
-        let huge = String(repeating: "x", count: 1 << 20)
+        let huge = String(repeating: "x", count: 1 << 16)
         let zeros = "00000000-0000-0000-0000-000000000000"
         for (id, code) in [
             ("", 7220), (long, 7256), (huge, 7256), (zeros, 7256), ("a\u{0}", 7256),

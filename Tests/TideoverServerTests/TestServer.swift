@@ -63,7 +63,7 @@ final class TestServer: Sendable {
         adoptsRules: Bool = false,
         storeSigner: @escaping TokenSigner = { _ in Array(repeating: 0, count: 64) },
         sleep: (@Sendable (TestClock) -> Sleep)? = nil,
-        receiptTime: Duration = .seconds(60)
+        receiptTime: Duration = .seconds(3_600)
     ) throws {
         let store = try store ?? TestStore()
         let folder = try folder ?? Self.makeFolder()

@@ -244,7 +244,7 @@ import TideoverRevenueCat
         for text in ["u_42", "$RCAnonymousID:", "$RCAnonymousID:\(hex)0", "$RCAnonymousID:xyz"] {
             #expect(try !SDKUserID(text).isAnonymous, "\(text)")
         }
-        for text in ["", String(repeating: "x", count: 101)] {
+        for text in ["a\u{0}", String(repeating: "x", count: 101)] {
             #expect(throws: SDKError.invalidUserID) { try SDKUserID(text) }
         }
     }
