@@ -121,7 +121,12 @@ func position(
     var line = 1
     var column = 1
     var previous: UInt8 = 0
-    for byte in bytes[..<min(offset, bytes.count)] {
+    // By index: without optimization, an iterator over a slice takes many times as long.
+    var index = 0
+    let end = min(offset, bytes.count)
+    while index < end {
+        let byte = bytes[index]
+        index += 1
         if byte == 0x0A && previous == 0x0D {
             column = 1
         } else if byte == 0x0A || byte == 0x0D {
