@@ -4,99 +4,70 @@ import TideoverCore
 import TideoverJSON
 import TideoverRevenueCat
 import TideoverServer
-import TideoverTestProcesses
 import TideoverUnionChecker
 
-/// Checks what RevenueCat's SDKs conclude about the histories of `Conformance`: each case with
-/// `TIDEOVER_UNION_CASES=all`, which takes 13 minutes without optimization, else some of each file.
+/// Checks what RevenueCat's SDKs conclude about each history of `Conformance`.
 @Suite struct ConformanceUnionTests {
-    private static let isWhole =
-        ProcessInfo.processInfo.environment["TIDEOVER_UNION_CASES"] == "all"
-    /// The number of histories of a file that the short form checks at most, in one environment.
-    private static let fewest = 12
-
-    /// Some of the histories, spread over the file.
-    private static func some(_ histories: [ConformanceHistory]) -> [ConformanceHistory] {
-        let step = isWhole ? 1 : histories.count / fewest + 1
-        return stride(from: 0, to: histories.count, by: step).map { histories[$0] }
-    }
-
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Conformance")
+
+    /// By file. Reading a table takes longer than the checks of its histories.
+    private static let tables: [String: Result<ConformanceTable, any Error>] = {
+        var tables: [String: Result<ConformanceTable, any Error>] = [:]
+        for file in ConformanceTableTests.files {
+            tables[file] = Result {
+                try ConformanceTable(Array(Data(contentsOf: folder.appending(path: file))))
+            }
+        }
+        return tables
+    }()
 
     private static func histories(
         _ file: String,
         in environment: Environment
     ) throws -> [ConformanceHistory] {
-        let bytes = try Array(Data(contentsOf: folder.appending(path: file)))
-        return try ConformanceTable(bytes)
-            .histories(in: environment, translating: ConformanceMessages.translation)
+        let table = try #require(tables[file]).get()
+        return try table.histories(in: environment, translating: ConformanceMessages.translation)
     }
 
-    @Test(arguments: ConformanceTableTests.files, Environment.allCases)
+    /// At most a dozen histories, spread over the file.
+    private static func some(_ histories: [ConformanceHistory]) -> [ConformanceHistory] {
+        let step = histories.count / 12 + 1
+        return stride(from: 0, to: histories.count, by: step).map { histories[$0] }
+    }
+
+    @Test(arguments: ConformanceTableTests.files)
     func `at each boundary of every case an entitlement is active exactly while there is access`(
-        file: String,
-        environment: Environment
+        file: String
     ) async throws {
-        let histories = try Self.histories(file, in: environment)
+        let histories = try Self.histories(file, in: .production)
         #expect(!histories.isEmpty)
-        for history in Self.some(histories) {
-            for instant in history.instants {
-                try Self.requireAgreement(history, at: instant)
-            }
+        for history in histories {
+            try Self.requireAgreement(history)
             // Other tests share the threads.
             await Task.yield()
         }
     }
 
-    /// The checker in Python shares no code with this one.
-    @Test func `another checker concludes the same at each boundary of every case`() throws {
-        let folder = FileManager.default.temporaryDirectory
-        let file = folder.appending(path: "tideover-union-\(UUID().uuidString).jsonl")
-        defer { try? FileManager.default.removeItem(at: file) }
-        var lines: [UInt8] = []
-        for name in ConformanceTableTests.files {
-            for history in Self.some(try Self.histories(name, in: .production)) {
-                for instant in history.instants { lines += Self.line(history, at: instant) }
-            }
+    /// The environments differ in one member of each purchase.
+    @Test(arguments: ConformanceTableTests.files, Environment.allCases.filter { $0 != .production })
+    func `the access of other environments agrees too`(
+        file: String,
+        environment: Environment
+    ) async throws {
+        for history in Self.some(try Self.histories(file, in: environment)) {
+            try Self.requireAgreement(history)
+            await Task.yield()
         }
-        try Data(lines).write(to: file)
-        let script = Self.folder.deletingLastPathComponent()
-            .appending(path: "scripts/revenuecat_union.py").path
-        let said = try ChildProcess.run([
-            "/usr/bin/python3", "-B", script, "--answers", file.path,
-        ])
-        #expect(said.code == 0, "\(said.results)\(said.messages)")
-        #expect(said.results.contains("answers that agree"))
-    }
-
-    /// Returns an answer with the access that it must give.
-    private static func line(_ history: ConformanceHistory, at instant: Instant) -> [UInt8] {
-        let known = history.record.history
-        let info = SDKProjection(history.record, known, at: instant).customerInfo
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.field("time", String(instant.millisecondsSince1970))
-            writer.field("body", object: { info.writeMembers(to: &$0, requestDate: instant) })
-            writer.field(
-                "access",
-                object: { writer in
-                    for entitlement in known.snapshot(at: instant).entitlements {
-                        writer.field(entitlement.name, entitlement.standing.access)
-                    }
-                }
-            )
-        }
-        return writer.bytes + [UInt8(ascii: "\n")]
     }
 
     @Test func `the cases have boundaries with and without access`() throws {
         var counts = [true: 0, false: 0]
         for file in ConformanceTableTests.files {
             for history in Self.some(try Self.histories(file, in: .production)) {
+                let known = history.record.history
                 for instant in history.instants {
-                    let snapshot = history.record.history.snapshot(at: instant)
-                    for entitlement in snapshot.entitlements {
+                    for entitlement in known.snapshot(at: instant).entitlements {
                         counts[entitlement.standing.access, default: 0] += 1
                     }
                 }
@@ -105,28 +76,47 @@ import TideoverUnionChecker
         #expect(counts.values.allSatisfy { $0 > 100 }, "\(counts)")
     }
 
-    /// Requires that each SDK accepts the answer, and concludes our access from it.
-    private static func requireAgreement(
-        _ history: ConformanceHistory,
-        at instant: Instant
-    ) throws {
+    /// The checker in Python shares no code with this one.
+    @Test func `another checker concludes the same at each boundary`() throws {
+        var answers: [[UInt8]] = []
+        for name in ConformanceTableTests.files {
+            for history in Self.some(try Self.histories(name, in: .production)) {
+                let known = history.record.history
+                answers += history.instants.map { history.answer(known, at: $0) }
+            }
+        }
+        let concluded = try OtherChecker.conclusions(from: answers)
+        try #require(concluded.count == answers.count)
+        for (answer, other) in zip(answers, concluded) {
+            let checker = try UnionChecker(answer)
+            #expect(other["refusals"]?.count == 0)
+            for platform in [UnionChecker.Platform.ios, .android] {
+                let theirs = try #require(other[platform.rawValue])
+                #expect(checker.conclusions(on: platform) == JSONValue(theirs))
+            }
+        }
+    }
+
+    /// Requires that each SDK accepts the answers at all instants, and concludes our access from
+    /// them, by the date in the header and in the body.
+    private static func requireAgreement(_ history: ConformanceHistory) throws {
         let known = history.record.history
-        let snapshot = known.snapshot(at: instant)
-        let info = SDKProjection(history.record, known, at: instant).customerInfo
-        var writer = JSONWriter()
-        writer.object { info.writeMembers(to: &$0, requestDate: instant) }
-        for time in [nil, String(instant.millisecondsSince1970)] {
-            let checker = try UnionChecker(writer.bytes, requestTime: time)
-            for entitlement in snapshot.entitlements {
+        for instant in history.instants {
+            let answer = history.answer(known, at: instant)
+            let time = String(instant.millisecondsSince1970)
+            let byHeader = try UnionChecker(answer, requestTime: time)
+            for entitlement in known.snapshot(at: instant).entitlements {
+                let access = entitlement.standing.access
                 for platform in UnionChecker.Platform.allCases {
-                    try #require(
-                        checker.isActive(entitlement.name, on: platform)
-                            == entitlement.standing.access,
-                        """
-                        \(history.name): \(entitlement.name) on \(platform.rawValue) at \
-                        \(instant.rfc3339), by the \(time == nil ? "body" : "header")
-                        """
-                    )
+                    for checker in [byHeader, byHeader.byBody] {
+                        try #require(
+                            checker.isActive(entitlement.name, on: platform) == access,
+                            """
+                            \(history.name): \(entitlement.name) on \(platform.rawValue) at \
+                            \(instant.rfc3339), by \(checker.requestDate.rfc3339)
+                            """
+                        )
+                    }
                 }
             }
         }
@@ -134,6 +124,14 @@ import TideoverUnionChecker
 }
 
 extension ConformanceHistory {
+    /// Returns an answer to a device.
+    fileprivate func answer(_ known: CustomerHistory, at instant: Instant) -> [UInt8] {
+        let info = SDKProjection(record, known, at: instant).customerInfo
+        var writer = JSONWriter()
+        writer.object { info.writeMembers(to: &$0, requestDate: instant) }
+        return writer.bytes
+    }
+
     /// One millisecond before, at and after each boundary and each instant that the case asks.
     fileprivate var instants: [Instant] {
         let policies = record.policy.versions.map(\.value)

@@ -19,7 +19,7 @@ struct RevenueCatVectorTests {
         file: String,
         active: [String: Bool]
     ) throws {
-        let checker = try UnionChecker(Vectors.bytes("revenuecat/\(file).json"))
+        let checker = try UnionChecker(decoding: Vectors.bytes("revenuecat/\(file).json"))
         #expect(Set(checker.entitlements.keys) == Set(active.keys))
         for (entitlement, isActive) in active {
             for platform in [UnionChecker.Platform.ios, .android] {

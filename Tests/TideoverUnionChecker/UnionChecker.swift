@@ -10,7 +10,7 @@ package struct UnionChecker {
         init(_ place: String, _ fault: String) { description = "\(place): \(fault)" }
     }
 
-    package enum Platform: String, CaseIterable {
+    package enum Platform: String, CaseIterable, Sendable {
         case ios = "purchases-ios"
         case android = "purchases-android"
         case web = "purchases-js"
@@ -20,6 +20,7 @@ package struct UnionChecker {
         package let product: String
         package let plan: String?
         package let expires: Instant?
+        package let graceEnd: Instant?
     }
 
     package struct Subscription {
@@ -31,115 +32,155 @@ package struct UnionChecker {
         package let isSandbox: Bool
         package let unsubscribed: Instant?
         package let billingIssue: Instant?
+        package let refunded: Instant?
+        package let graceEnd: Instant?
     }
 
-    package let requestDate: Instant
+    package struct Purchase {
+        package let id: String
+        package let transactionId: String
+        package let date: Instant
+        /// Nil if it is null.
+        package let store: String?
+    }
+
+    /// The date in the body.
+    package let bodyDate: Instant
+    /// The date of the header, else that in the body.
+    package private(set) var requestDate: Instant
     package private(set) var entitlements: [String: Entitlement] = [:]
     package private(set) var subscriptions: [String: Subscription] = [:]
-    package private(set) var purchases: [String: [String]] = [:]
+    package private(set) var purchases: [String: [Purchase]] = [:]
     /// By product: whether Android consumes it.
     package private(set) var consumed: [String: Bool] = [:]
+    /// Whether iOS reads the date in the body, as it does after a failed verification.
+    let iosUsesBody: Bool
 
     /// Reads a body and the value of the request-time header, if any.
-    package init(_ body: [UInt8], requestTime: String? = nil) throws {
+    ///
+    /// Throws a `Refusal` for what a decoder refuses, and for what then misleads an app. `isStored`
+    /// is whether a 304 refers to the body, which has the date of an earlier request. iOS ignores
+    /// the header if `verificationFailed`.
+    package init(
+        _ body: [UInt8],
+        requestTime: String? = nil,
+        isStored: Bool = false,
+        verificationFailed: Bool = false
+    ) throws {
+        try self.init(
+            decoding: body,
+            requestTime: requestTime,
+            verificationFailed: verificationFailed
+        )
+        if let trap = traps(isStored: isStored).first { throw trap }
+    }
+
+    /// The same answer to a device that reads the date in the body.
+    package var byBody: UnionChecker {
+        var copy = self
+        copy.requestDate = bodyDate
+        return copy
+    }
+
+    /// Reads a body as the decoders do, and does not look for `traps`.
+    package init(
+        decoding body: [UInt8],
+        requestTime: String? = nil,
+        verificationFailed: Bool = false
+    ) throws {
         let root: JSONNode
         do { root = try JSONDocument(body).root } catch { throw Refusal("body", "\(error)") }
-        let top = Members(root, "")
-        let inBody = try top.date("request_date")
-        if let requestTime {
-            guard let milliseconds = Int64(requestTime) else {
-                throw Refusal("request time", "not decimal digits")
-            }
-            requestDate = Instant(millisecondsSince1970: milliseconds)
-        } else {
-            requestDate = inBody
+        let top = Members(root, "body")
+        bodyDate = try top.date("request_date")
+        requestDate = try requestTime.map(Self.instant(milliseconds:)) ?? bodyDate
+        iosUsesBody = verificationFailed
+        statedMilliseconds = try top.optional("request_date_ms", \.int64)
+        try read(top.object("subscriber"))
+        for (product, node) in try top.optionalObject("purchased_products") {
+            consumed[product] = try Members(node, product).needed("should_consume", \.bool)
         }
-        _ = try top.optional("request_date_ms", \.int64)
-        let subscriber = try top.object("subscriber")
+    }
+
+    /// The member `request_date_ms`.
+    let statedMilliseconds: Int64?
+
+    private static func instant(milliseconds text: String) throws -> Instant {
+        guard !text.isEmpty, text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains),
+            let milliseconds = Int64(text)
+        else { throw Refusal("request time", "not decimal digits") }
+        return Instant(millisecondsSince1970: milliseconds)
+    }
+
+    private mutating func read(_ subscriber: Members) throws {
         _ = try subscriber.text("original_app_user_id")
         _ = try subscriber.date("first_seen")
         for name in ["management_url", "original_application_version"] {
             _ = try subscriber.optional(name, \.string)
         }
-        _ = try subscriber.optionalDate("original_purchase_date")
+        for name in ["original_purchase_date", "last_seen"] {
+            _ = try subscriber.optionalDate(name)
+        }
+        let listed = try subscriber.optionalObject("entitlements")
+        // Android reads the original date only of a product that an entitlement names.
+        let named = Set(listed.compactMap { $0.value["product_identifier"]?.string })
         for (key, node) in try subscriber.object("subscriptions").node.members {
-            subscriptions[key] = try Subscription(Members(node, "subscriptions.\(key)"))
+            let members = Members(node, "subscriptions.\(key)")
+            subscriptions[key] = try Subscription(members, isNamed: named.contains(key))
         }
         for (key, list) in try subscriber.object("non_subscriptions").node.members {
+            guard list.count > 0 else { throw Refusal("non_subscriptions.\(key)", "empty") }
             purchases[key] = try list.elements.map {
-                try Self.purchase(Members($0, "non_subscriptions.\(key)"))
+                let members = Members($0, "non_subscriptions.\(key)")
+                return try Purchase(members, isNamed: named.contains(key))
             }
         }
-        try requireDistinctKeys()
-        guard let all = subscriber.node["entitlements"], !all.isNull else { return }
-        for (name, node) in all.members {
-            entitlements[name] = try entitlement(Members(node, "entitlements.\(name)"))
-        }
-        for (product, node) in root["purchased_products"]?.members.map({ $0 }) ?? [] {
-            consumed[product] = try Members(node, product).needed("should_consume", \.bool)
+        for (name, node) in listed {
+            entitlements[name] = try Entitlement(Members(node, "entitlements.\(name)"))
         }
     }
+}
 
-    /// iOS crashes if two keys meet once the base plan is appended. iOS and Android disagree on an
-    /// ID that is in both maps.
-    private func requireDistinctKeys() throws {
-        let keys = subscriptions.map { key, value in
-            value.plan.map { "\(key):\($0)" } ?? key
-        }
-        let all = keys + purchases.keys
-        guard Set(all).count == all.count else { throw Refusal("keys", "repeated: \(all)") }
-        for key in subscriptions.keys where purchases[key] != nil {
-            throw Refusal(key, "in both maps")
-        }
-        for (key, value) in subscriptions where value.plan != nil && key.contains(":") {
-            throw Refusal(key, "a base plan in a key")
-        }
-    }
-
-    private func entitlement(_ members: Members) throws -> Entitlement {
-        let product = try members.text("product_identifier")
-        guard subscriptions[product] != nil || purchases[product]?.isEmpty == false else {
-            throw Refusal(members.place, "its product \(product) is not listed")
-        }
+extension UnionChecker.Entitlement {
+    fileprivate init(_ members: Members) throws {
+        product = try members.text("product_identifier")
         _ = try members.date("purchase_date")
-        _ = try members.optionalDate("grace_period_expires_date")
-        return Entitlement(
-            product: product,
-            plan: try members.textOrAbsent("product_plan_identifier"),
-            expires: try members.optionalDate("expires_date")
-        )
+        plan = try members.textOrAbsent("product_plan_identifier")
+        expires = try members.optionalDate("expires_date")
+        graceEnd = try members.optionalDate("grace_period_expires_date")
     }
+}
 
-    /// Returns the store's transaction ID.
-    private static func purchase(_ members: Members) throws -> String {
-        _ = try members.text("id")
-        _ = try members.text("store")
-        _ = try members.date("purchase_date")
-        _ = try members.date("original_purchase_date")
+extension UnionChecker.Purchase {
+    fileprivate init(_ members: Members, isNamed: Bool) throws {
+        id = try members.text("id")
+        transactionId = try members.text("store_transaction_id")
+        date = try members.date("purchase_date")
+        try members.requireOriginalDate(isNamed: isNamed)
+        guard members.node["store"] != nil else { throw members.fault("store", "absent") }
+        store = try members.optional("store", \.string)
         _ = try members.needed("is_sandbox", \.bool)
         _ = try members.textOrAbsent("display_name")
         try members.requirePrice()
-        return try members.text("store_transaction_id")
     }
 }
 
 extension UnionChecker.Subscription {
-    fileprivate init(_ members: Members) throws {
+    fileprivate init(_ members: Members, isNamed: Bool) throws {
         _ = try members.date("purchase_date")
-        _ = try members.date("original_purchase_date")
+        try members.requireOriginalDate(isNamed: isNamed)
         expires = try members.optionalDate("expires_date")
         store = try members.text("store")
         isSandbox = try members.needed("is_sandbox", \.bool)
         period = try members.word("period_type", ["normal", "intro", "trial", "prepaid"])
         ownership = try members.textOrAbsent("ownership_type")
         if let ownership, !["PURCHASED", "FAMILY_SHARED"].contains(ownership) {
-            throw UnionChecker.Refusal(members.place, "ownership \(ownership)")
+            throw members.fault("ownership_type", "the word \(ownership)")
         }
         unsubscribed = try members.optionalDate("unsubscribe_detected_at")
         billingIssue = try members.optionalDate("billing_issues_detected_at")
-        for name in ["grace_period_expires_date", "refunded_at", "auto_resume_date"] {
-            _ = try members.optionalDate(name)
-        }
+        refunded = try members.optionalDate("refunded_at")
+        graceEnd = try members.optionalDate("grace_period_expires_date")
+        _ = try members.optionalDate("auto_resume_date")
         plan = try members.textOrAbsent("product_plan_identifier")
         for name in ["store_transaction_id", "display_name", "management_url"] {
             _ = try members.optional(name, \.string)
@@ -158,7 +199,7 @@ private struct Members {
         self.place = place
     }
 
-    private func fault(_ name: String, _ text: String) -> UnionChecker.Refusal {
+    func fault(_ name: String, _ text: String) -> UnionChecker.Refusal {
         UnionChecker.Refusal("\(place).\(name)", text)
     }
 
@@ -167,6 +208,12 @@ private struct Members {
             throw fault(name, "not an object")
         }
         return Members(member, name)
+    }
+
+    /// The members of an object; none if it is absent or null.
+    func optionalObject(_ name: String) throws -> [(key: String, value: JSONNode)] {
+        guard let member = node[name], !member.isNull else { return [] }
+        return try object(name).node.members.map { ($0.key, $0.value) }
     }
 
     func needed<Value>(_ name: String, _ read: (JSONNode) -> Value?) throws -> Value {
@@ -195,87 +242,41 @@ private struct Members {
         return word
     }
 
-    func date(_ name: String) throws -> Instant {
-        try needed(name) { $0.string.flatMap { Instant(rfc3339: $0) } }
+    func date(_ name: String) throws -> Instant { try needed(name, Self.date) }
+
+    func optionalDate(_ name: String) throws -> Instant? { try optional(name, Self.date) }
+
+    /// Reads the forms that both decoders accept: of RFC 3339, those with upper-case letters and at
+    /// most six digits of a fraction.
+    private static func date(_ node: JSONNode) -> Instant? {
+        guard let text = node.string, !text.contains(where: \.isLowercase) else { return nil }
+        let fraction = text.drop { $0 != "." }.dropFirst().prefix(while: \.isNumber)
+        return fraction.count <= 6 ? Instant(rfc3339: text) : nil
     }
 
-    func optionalDate(_ name: String) throws -> Instant? {
-        try optional(name) { $0.string.flatMap { Instant(rfc3339: $0) } }
+    func requireOriginalDate(isNamed: Bool) throws {
+        guard isNamed || node["original_purchase_date"] != nil else { return }
+        _ = try date("original_purchase_date")
     }
 
     func requirePrice() throws {
         guard let price = node["price"], !price.isNull else { return }
         let members = Members(price, "\(place).price")
-        let amount = try members.needed("amount") { $0.kind == .number ? $0.double : nil }
+        _ = try members.needed("amount") { $0.kind == .number ? $0.double : nil }
         let currency = try members.text("currency")
-        guard amount.isFinite, currency.utf8.count == 3 else { throw fault("price", "malformed") }
-    }
-}
-
-// MARK: - Conclusions
-
-extension UnionChecker {
-    /// The instant that an SDK compares with: the request date while it is at most three days old
-    /// by the device's clock, else the device's clock. The web uses only the latter.
-    package func reference(on platform: Platform, deviceNow: Instant? = nil) -> Instant {
-        let deviceNow = deviceNow ?? requestDate
-        if platform == .web { return deviceNow }
-        return deviceNow - requestDate > .days(3) ? deviceNow : requestDate
+        guard Self.currencies.contains(currency) else { throw fault("price", "of \(currency)") }
     }
 
-    /// Whether an SDK shows an entitlement as active; false for one that is not listed.
-    package func isActive(_ name: String, on platform: Platform, deviceNow: Instant? = nil) -> Bool
-    {
-        guard let entitlement = entitlements[name] else { return false }
-        if platform == .web, purchases[entitlement.product] != nil { return true }
-        return isRunning(
-            entitlement.expires,
-            at: reference(on: platform, deviceNow: deviceNow),
-            platform
-        )
-    }
-
-    private func isRunning(_ end: Instant?, at instant: Instant, _ platform: Platform) -> Bool {
-        guard let end else { return true }
-        return platform == .ios ? end >= instant : end > instant
-    }
-
-    /// The end that an SDK shows.
-    package func expirationDate(_ name: String, on platform: Platform) -> Instant? {
-        guard let entitlement = entitlements[name] else { return nil }
-        return platform == .ios
-            ? subscriptions[entitlement.product]?.expires : entitlement.expires
-    }
-
-    package func willRenew(_ name: String, on platform: Platform) -> Bool {
-        guard let entitlement = entitlements[name] else { return false }
-        let end = expirationDate(name, on: platform)
-        guard let subscription = subscriptions[entitlement.product] else { return end != nil }
-        return subscription.willRenew(until: end, on: platform)
-    }
-
-    package func activeSubscriptions(on platform: Platform) -> [String] {
-        subscriptions.filter { _, value in
-            isRunning(value.expires, at: reference(on: platform), platform)
-        }
-        .map { key, value in value.plan.map { "\(key):\($0)" } ?? key }.sorted()
-    }
-
-    /// What an SDK shows of each subscription, such as `cards.pro.monthly active=true renew=true`.
-    package func subscriptionInfos(on platform: Platform) -> [String] {
-        subscriptions.map { key, value in
-            let isActive = isRunning(value.expires, at: reference(on: platform), platform)
-            let renews = value.willRenew(until: value.expires, on: platform)
-            return "\(key) active=\(isActive) renew=\(renews)"
-        }
-        .sorted()
-    }
-}
-
-extension UnionChecker.Subscription {
-    fileprivate func willRenew(until end: Instant?, on platform: UnionChecker.Platform) -> Bool {
-        let isPrepaid = period == "prepaid" && platform != .web
-        return store != "promotional" && end != nil && unsubscribed == nil && billingIssue == nil
-            && !isPrepaid
-    }
+    /// The codes of ISO 4217 that Java knows.
+    private static let currencies = Set(
+        """
+        AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN
+        BWP BYN BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD
+        FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY
+        KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP
+        MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR
+        RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SOS SRD SSP SVC SYP SZL THB TJS TMT TND TOP
+        TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW
+        """.split { $0 == " " || $0 == "\n" }.map(String.init)
+    )
 }
