@@ -65,7 +65,9 @@ import TideoverStorage
             #expect(items.first?["value"]?.string == "anna@example.com")
             #expect(items.first?["updated_at"]?.int64 == at.millisecondsSince1970)
         }
-        #expect(attributes(try await app.get()) == nil)
+        let device = try await app.get()
+        #expect(device.body["subscriber"]?.object?.isEmpty == false)
+        #expect(attributes(device) == nil)
         await server.close()
     }
 

@@ -238,7 +238,7 @@ import TideoverStorage
         // It has a customer now, who keeps it.
         let other = SDKApp(server: server, key: "goog_test", customer: "u_51")
         #expect(try await other.post(Self.restore).body["code"] == 7102)
-        #expect(try await !other.get().isActive("premium"))
+        #expect(try await other.get().conclusion("premium") == false)
         await server.close()
     }
 
