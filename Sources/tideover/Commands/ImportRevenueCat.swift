@@ -2,6 +2,7 @@ import TideoverCommandLine
 import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
+import TideoverHTTPClient
 import TideoverJSON
 import TideoverRevenueCat
 import TideoverServer
@@ -17,6 +18,17 @@ enum ImportRevenueCat {
         "FILE",
         "Print the configuration of the offerings in a response of RevenueCat's API"
     )
+    private static let project = Parameter.option(
+        "--from-api",
+        "PROJECT",
+        "Print the configuration of the offerings of a project, requested from RevenueCat"
+    )
+    private static let keyFile = Parameter.option(
+        "--key-file",
+        "FILE",
+        "The secret key for --from-api, in one line; without it, the variable REVENUECAT_API_KEY"
+    )
+    private static let keyVariable = "REVENUECAT_API_KEY"
     private static let dryRun = Parameter.flag(
         "--dry-run",
         "Print what would be imported, and store nothing"
@@ -39,10 +51,14 @@ enum ImportRevenueCat {
                 "tideover import revenuecat --offerings ios.json --offerings android.json",
                 "print the offerings of both stores for the configuration"
             ),
+            Example(
+                "tideover import revenuecat --from-api proj1ab2c3d4 --key-file revenuecat.key",
+                "request them from RevenueCat"
+            ),
         ],
         parameters: [
-            file, offerings, AppAdminClient.app, ConfigurationFile.parameter, AdminClient.server,
-            dryRun, json,
+            file, offerings, project, keyFile, AppAdminClient.app, ConfigurationFile.parameter,
+            AdminClient.server, dryRun, json,
         ],
         notes: [
             "A line is an answer of RevenueCat's GET /v1/subscribers/{app_user_id}, without "
@@ -54,6 +70,9 @@ enum ImportRevenueCat {
                 + "GET /v2/projects/{project}/offerings?expand=items.package.product, or of "
                 + "GET /v1/subscribers/{app_user_id}/offerings for each store. The output is the "
                 + "content of revenueCat.sdk, beside the keys.",
+            "With --from-api the same is printed from RevenueCat's own answers. The key is a secret "
+                + "key of API version 2 that may read the project's configuration. It is sent to "
+                + "RevenueCat alone, and not stored.",
             AdminClient.note,
             "Exit code 0 if every line was imported, 1 if one was rejected.",
         ],
@@ -61,6 +80,9 @@ enum ImportRevenueCat {
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        if let project = arguments[project] {
+            return try await printOfferings(of: project, arguments, output)
+        }
         guard !arguments.has(offerings) else { return try printOfferings(arguments, output) }
         guard let path = arguments[file] else {
             throw CommandFailure(.usage, "FILE is missing\nName a file, or use --offerings.")
@@ -105,8 +127,55 @@ extension ImportRevenueCat {
             whole = merged
         }
         guard let whole else { return .failure }
-        output.write(whole.configuration.encoded(pretty: true) + [UInt8(ascii: "\n")])
+        return printed(whole.configuration, output)
+    }
+
+    private static func printed(_ configuration: JSONValue, _ output: Output) -> ExitCode {
+        output.write(configuration.encoded(pretty: true) + [UInt8(ascii: "\n")])
         return .success
+    }
+
+    /// Prints the offerings of a project, requested from RevenueCat.
+    private static func printOfferings(
+        of project: String,
+        _ arguments: Arguments,
+        _ output: Output
+    ) async throws -> ExitCode {
+        guard arguments[file] == nil, !arguments.has(offerings) else {
+            throw CommandFailure(.usage, "--from-api prints, and reads no FILE")
+        }
+        let key = try key(arguments)
+        let client = try HTTPClient(userAgent: "tideover/\(Tideover.version)")
+        let place = Destination(
+            try HTTPURL(RevenueCatAPI.url),
+            addresses: .any,
+            limits: .storeAnswer
+        )
+        var download = OfferingsDownload(
+            project: project,
+            key: key,
+            handler: client.handler(under: place)
+        )
+        return printed(try await download.configuration(), output)
+    }
+
+    /// Returns the secret key in the named file, else in the variable.
+    private static func key(_ arguments: Arguments) throws -> String {
+        let text: String
+        if let path = arguments[keyFile] {
+            text = String(decoding: try FileInput.read(path, atMost: 1 << 12), as: UTF8.self)
+        } else {
+            text = arguments.variables[keyVariable] ?? ""
+        }
+        let lines = text.split(whereSeparator: \.isWhitespace)
+        guard lines.count == 1, let key = lines.first else {
+            throw CommandFailure(
+                .usage,
+                "--from-api needs a secret key of RevenueCat\n"
+                    + "Name a file with one line with --key-file, or set \(keyVariable)."
+            )
+        }
+        return String(key)
     }
 
     private static func offerings(in path: String) throws -> RevenueCatOfferings {
