@@ -319,3 +319,78 @@ extension FiguresTests {
         await server.close()
     }
 }
+
+// MARK: - Recovery by another purchase
+
+/// How a customer with a failed renewal comes to another purchase.
+enum OtherPurchase: String, CaseIterable, Sendable {
+    case own, ofAlias, claimed
+}
+
+extension FiguresTests {
+    /// Lets the second customer of the lives buy again, and returns the instant of the purchase.
+    private func buyAgain(_ way: OtherPurchase, _ server: TestServer) async throws -> Instant {
+        let customer = "00000000-0000-4000-8000-000000000002"
+        let other = "00000000-0000-4000-8000-000000000009"
+        let calls = OwnershipCalls(server: server)
+        let boughtAt = server.now
+        var message = Message.purchase("again", customer: customer, signed: boughtAt)
+        for name in ["transactionId", "originalTransactionId", "webOrderLineItemId"] {
+            message.transaction?[name] = "7000000000000001"
+        }
+        message.renewal?["originalTransactionId"] = "7000000000000001"
+        for name in ["purchaseDate", "originalPurchaseDate"] {
+            message.transaction?[name] = boughtAt.wire
+        }
+        message.transaction?["expiresDate"] = (boughtAt + .days(30)).wire
+        message.renewal?["renewalDate"] = (boughtAt + .days(30)).wire
+        if way == .ofAlias { message.transaction?["appAccountToken"] = .string(other) }
+        if way == .claimed { message.transaction?["appAccountToken"] = nil }
+        #expect(try await server.post(message).status == 200)
+        guard way != .own else { return boughtAt }
+        await derive(server)
+        try await compare(server, "\(way) before")
+        #expect(try await amounts(server) == ["recovered 9990", "open 9990", "lost 0"])
+        server.set(boughtAt + .days(1))
+        if way == .ofAlias {
+            let path = "customers/\(customer)/aliases"
+            #expect(try await calls.post(path, ["alias": .string(other)]).status == 201)
+        } else {
+            let transaction = try #require(message.transaction)
+            #expect(try await calls.present(customer, transaction) == "claimed")
+        }
+        return boughtAt
+    }
+
+    private func amounts(_ server: TestServer, _ query: String = "") async throws -> [String] {
+        let body = try await report(server, "&from=2026-04-01T00:00:00Z" + query)
+        let money = try row(body)["money"]?.array?.first
+        return ["recovered", "open", "lost"].map { "\($0) \(money?[$0]?.int64 ?? -1)" }
+    }
+
+    @Test(arguments: OtherPurchase.allCases)
+    func `another purchase of the same customer recovers a failure, from its instant on`(
+        way: OtherPurchase
+    ) async throws {
+        let server = try await MeasureReportTests.lives()
+        await derive(server)
+        let before = server.now
+        #expect(try await amounts(server) == ["recovered 9990", "open 9990", "lost 0"])
+        server.set(before + .days(1))
+        let boughtAt = try await buyAgain(way, server)
+        server.set(boughtAt + .days(2))
+        // Derived from stale figures, then stored.
+        for state in ["stale", "stored"] {
+            try await compare(server, "\(way) \(state)")
+            // An alias joins the purchases from its own instant on, which is after this one.
+            if way != .ofAlias {
+                #expect(try await amounts(server) == ["recovered 19980", "open 0", "lost 0"])
+            }
+            let past = "&to=\(before.rfc3339)"
+            #expect(try await amounts(server, past) == ["recovered 9990", "open 9990", "lost 0"])
+            await derive(server)
+            #expect(try stale(server) == [])
+        }
+        await server.close()
+    }
+}
