@@ -96,8 +96,8 @@ class Receiver:
         try:
             while await self.exchange(reader, writer):
                 pass
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass  # The sender or `end` closed the connection.
         finally:
             writer.close()
 
