@@ -111,19 +111,18 @@ import TideoverServer
             for (fields, answers) in [
                 ("do=fail&\(anna)", ["active", "active"]),
                 ("do=fail&\(ben)", ["active", "active"]),
-                ("do=leap&length=1+month", ["grace", "active"]),
-                ("do=leap&length=1+d", ["grace", "grace"]),
+                ("do=leap&length=1+month", ["grace", "grace"]),
                 ("do=recover&\(anna)", ["active", "grace"]),
                 ("do=leap&length=1+w", ["active", "hold"]),
                 ("do=recover&\(ben)", ["active", "active"]),
                 ("do=refund&\(anna)", ["refunded", "active"]),
                 ("do=cancel&\(ben)", ["refunded", "active"]),
-                ("do=leap&length=1+month", ["refunded", "expired"]),
-                ("do=buy&product=cards.pro&\(anna)", ["active", "expired"]),
+                ("do=leap&length=1+month", ["refunded", "ended"]),
+                ("do=buy&product=cards.pro&\(anna)", ["active", "ended"]),
                 ("do=buy&product=play.pro:monthly&\(ben)", ["active", "active"]),
             ] {
                 let shown = try await visitor.press(fields)
-                #expect(shown.answers == answers, "\(fields): \(shown.text)")
+                #expect(shown.answers == answers, "\(fields)")
             }
         }
     }

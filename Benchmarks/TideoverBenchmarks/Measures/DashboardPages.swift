@@ -188,8 +188,13 @@ struct DashboardPages {
             let cookie = try await signIn(to: handler)
             for page in PageSearch.allCases {
                 let target = page.prefix + page.line(for: id) + page.suffix
-                let headers: Headers = ["Cookie": cookie]
-                guard let request = Request(method: "GET", target: target, headers: headers, body: [])
+                guard
+                    let request = Request(
+                        method: "GET",
+                        target: target,
+                        headers: ["Cookie": cookie],
+                        body: []
+                    )
                 else { throw CommandFailure(.software, "\(target) is no request target") }
                 let response = try await handler(request)
                 let text = String(decoding: response.body, as: UTF8.self)

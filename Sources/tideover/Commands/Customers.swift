@@ -36,8 +36,8 @@ enum Customers {
             Example("tideover customers --email anna@example.com", "ids with this address"),
         ],
         parameters: [
-            search, email, AppAdminClient.app, ConfigurationFile.parameter, CustomerQuestion.environment,
-            after,
+            search, email, AppAdminClient.app, ConfigurationFile.parameter,
+            CustomerQuestion.environment, after,
             limit, AdminClient.server, json,
         ],
         notes: [AdminClient.note],
