@@ -148,7 +148,10 @@ extension StorageLaw {
             after: after,
             limit: limit
         )
-        return listed.map { $0.id == $0.customer ? "\($0.id)" : "\($0.id) of \($0.customer)" }
+        return listed.map { listed in
+            let (id, customer) = (listed.id.text, listed.customer.text)
+            return id == customer ? id : "\(id) of \(customer)"
+        }
     }
 
     private static func emailFinds(_ storage: any Storage) async throws {
