@@ -63,15 +63,6 @@ struct SDKFixtureTests {
         await stage.server.close()
     }
 
-    @Test(arguments: ["36-customer-center-minimal.json", "40-not-modified.json"])
-    func `a customer center is not offered`(name: String) async throws {
-        let stage = try SDKStage(name)
-        let answer = try await stage.answer(to: SDKFixture(name))
-        #expect(answer.status == 404)
-        #expect(try JSONDocument(answer.body).root["code"]?.int64 == 7259)
-        await stage.server.close()
-    }
-
     @Test func `a device that has an answer is told so as recorded`() async throws {
         let name = "40-not-modified.json"
         let fixture = try SDKFixture(name)
@@ -84,7 +75,7 @@ struct SDKFixtureTests {
         headers["X-RevenueCat-ETag"] = tag
         let path = fixture.path
         let again = try await stage.server.ask(fixture.method, path, headers: headers)
-        #expect(again.status == fixture.status)
+        #expect(JSONValue.integer(Int64(again.status)) == fixture.status)
         #expect(again.body.isEmpty)
         #expect(again.headers["X-RevenueCat-ETag"] == headers["X-RevenueCat-ETag"])
         let time = SDKStage.now.millisecondsSince1970
