@@ -15,8 +15,6 @@ export LSAN_OPTIONS="suppressions=$PWD/scripts/lsan.supp:print_suppressions=0"
 # Swift Testing starts every test at once. Each test of the server has a database open, and together
 # they came close to the number of files that a process may open.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=512
-# The toolchain's own tools: Debian's of the same names are older and shadow them.
-toolchain=$(dirname "$(readlink -f "$(command -v swift)")")
 strict=(--explicit-target-dependency-import-check error -Xswiftc -warnings-as-errors)
 logs=.build/ci
 # Longer than any test run takes; a deadlock must not hold the machine.

@@ -1,5 +1,5 @@
-import TideoverCore
 import Testing
+import TideoverCore
 
 @Suite struct LineageKeyTests {
     @Test(arguments: Store.allCases, Ownership.allCases)
