@@ -9,7 +9,7 @@ import TideoverServer
 @testable import tideover
 
 /// The stores of a story that has been played, driven by the buttons of the dashboard's page.
-@Suite(.timeLimit(.minutes(5))) struct DemoSandboxTests {
+@Suite(.timeLimit(.minutes(20))) struct DemoSandboxTests {
     private static let story = """
         { scenario: "Two", source: "a test", app: { id: "cards", bundleId: "com.example.cards" },
           products: { "cards.pro": { entitlements: ["premium"], group: "pro", period: "P1M",
