@@ -75,7 +75,10 @@ import TideoverStorage
         #expect(answer.status == 503)
         #expect(answer.body["code"] == 7110)
         isSlow.withLock { $0 = false }
-        #expect(try await app.post(Self.receipt).isActive("premium"))
+        // On a loaded machine the time may end before the store is asked. A device repeats a 503.
+        var again = try await app.post(Self.receipt)
+        for _ in 0..<20 where again.status == 503 { again = try await app.post(Self.receipt) }
+        #expect(again.isActive("premium"))
         await server.close()
     }
 
