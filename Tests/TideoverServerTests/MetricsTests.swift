@@ -211,7 +211,8 @@ enum Promtool {
             faults: disk.faults,
             googlePlay: TestPlay().trust(asksStore: true),
             revenueCatSDK: RevenueCatSDK(appStoreKeys: ["appl_a"]),
-            revocation: (list, RevocationChecks(list: list) { _, _, _ in .forbidden })
+            revocation: (list, RevocationChecks(list: list) { _, _, _ in .forbidden }),
+            replica: { _ in nil }
         )
         try await MetricsSample.live(server)
         await server.service.pruneNow(keeping: Configuration.Retention())

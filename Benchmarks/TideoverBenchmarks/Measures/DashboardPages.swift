@@ -1,4 +1,5 @@
 import TideoverCommandLine
+import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverHTTPClient
