@@ -1,22 +1,21 @@
 /// Fuzzers with a planted fault that must be found. Otherwise the other fuzzers would find nothing
 /// either.
 ///
-/// Both faults require four bytes that are compared one after the other. Random inputs would meet
-/// them once in four thousand million. Only a fuzzer with coverage feedback finds them in seconds,
-/// faster in short inputs.
+/// Both faults require three bytes that are compared one after the other. Random inputs would meet
+/// them once in sixteen million. Only a fuzzer with coverage feedback finds them in seconds.
 extension Fuzzer {
     static let canaryOfOracles = Fuzzer(
         "canary-oracle",
-        promise: "none: an input that begins with `Tide` breaks it, and must be found",
-        maximumByteCount: 4,
+        promise: "none: an input that begins with `Tid` breaks it, and must be found",
+        maximumByteCount: 64,
         seeds: { [[]] },
         check: { input in expect(!Canary.isReached(by: input), "the canary's own") }
     )
 
     static let canaryOfMemory = Fuzzer(
         "canary-memory",
-        promise: "none: an input that begins with `Tide` reads past the end, and must be found",
-        maximumByteCount: 4,
+        promise: "none: an input that begins with `Tid` reads past the end, and must be found",
+        maximumByteCount: 64,
         seeds: { [[]] },
         check: { input in
             guard Canary.isReached(by: input) else { return }
@@ -31,12 +30,10 @@ extension Fuzzer {
 private enum Canary {
     @inline(never)
     static func isReached(by input: [UInt8]) -> Bool {
-        guard input.count > 3 else { return false }
+        guard input.count > 2 else { return false }
         if input[0] == UInt8(ascii: "T") {
             if input[1] == UInt8(ascii: "i") {
-                if input[2] == UInt8(ascii: "d") {
-                    if input[3] == UInt8(ascii: "e") { return true }
-                }
+                if input[2] == UInt8(ascii: "d") { return true }
             }
         }
         return false
