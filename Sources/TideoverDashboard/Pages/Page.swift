@@ -115,7 +115,7 @@ package struct Page: Sendable {
                 [
                     .of(.type, "search"), .of(.name, "q"), .of(.value, query),
                     .of(.label, "Search customers and purchases"),
-                    .of(.placeholder, "Id, order, transaction, email  ( / )"),
+                    .of(.placeholder, "Id, order or email  ( / )"),
                     .of(.maxlength, 500), .flag(.required),
                 ]
             )
