@@ -121,10 +121,11 @@ enum SQL {
         WHERE app = ?1 AND environment = ?2 AND (customer, name) > (?3, ?4)
         ORDER BY customer, name LIMIT ?5
         """
-    /// The ids for which an app states an email address, in order, each with its customer.
+    /// The ids for which an app states an email address, in order, each with its customer. Without
+    /// the hint, all of an app's attributes are read.
     static let customersByEmail: StaticString = """
         SELECT t.customer, coalesce(a.customer, t.customer), c.derived_at
-        FROM attribute AS t
+        FROM attribute AS t INDEXED BY attribute_by_email
         LEFT JOIN alias AS a
             ON a.app = t.app AND a.environment = t.environment AND a.alias = t.customer
         LEFT JOIN customer AS c
