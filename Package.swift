@@ -10,12 +10,12 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// For rooms in which nothing is asynchronous, in builds whose tests run for minutes. Assertions stay.
+/// For modules without asynchronous code, in builds whose tests run for minutes. Assertions stay.
 let optimization: [SwiftSetting] =
     Context.environment["TIDEOVER_OPTIMIZED_TESTS"] == nil
     ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"])]
 
-/// For the largest rooms in the fuzzers' build: optimizing them takes a third of it, and few fuzzers
+/// For the largest modules in the fuzzers' build: optimizing them takes a third of it, and few fuzzers
 /// run them.
 let unoptimizedForFuzzers: [SwiftSetting] =
     Context.environment["TIDEOVER_FUZZ"] == nil ? [] : [.unsafeFlags(["-Onone"])]

@@ -152,8 +152,8 @@ extension ConfigurationForm<Configuration.StorageLocation> {
     static var storage: Self {
         Self(expectation: .storage, isShown: false) {
             text throws(ConfigurationProblem.Reason) in
-            if text.hasPrefix("postgres:") || text.hasPrefix("postgresql:") {
-                return try postgres(text)
+            if let address = try ConfigurationForm<String>.postgres(text) {
+                return .postgres(address: address)
             }
             // `sqlite://a/b` would mean the absolute path /a/b, which is rarely the intention. A
             // database in memory would lose acknowledged data.
@@ -165,11 +165,23 @@ extension ConfigurationForm<Configuration.StorageLocation> {
         }
     }
 
-    /// The rest of the address is checked by the database's own library.
+}
+
+extension ConfigurationForm<String> {
+    /// The address of a PostgreSQL database.
+    static var replica: Self {
+        Self(expectation: .replica, isShown: false) {
+            text throws(ConfigurationProblem.Reason) in try postgres(text)
+        }
+    }
+
+    /// Returns the address of a PostgreSQL database; nil for any other text. The rest of it is
+    /// checked by the database's own library.
     fileprivate static func postgres(
         _ text: String
-    ) throws(ConfigurationProblem.Reason) -> Configuration.StorageLocation? {
-        guard let start = text.firstRange(of: "://")?.upperBound,
+    ) throws(ConfigurationProblem.Reason) -> String? {
+        guard text.hasPrefix("postgres:") || text.hasPrefix("postgresql:"),
+            let start = text.firstRange(of: "://")?.upperBound,
             !text.unicodeScalars.contains(where: \.isControl)
         else { return nil }
         let rest = text[start...]
@@ -180,20 +192,7 @@ extension ConfigurationForm<Configuration.StorageLocation> {
         guard !user.contains(":"), !names.contains("password") else {
             throw .unsupported(.passwordInStorage)
         }
-        return .postgres(address: text)
-    }
-}
-
-extension ConfigurationForm<String> {
-    /// The address of a PostgreSQL database.
-    static var replica: Self {
-        Self(expectation: .replica, isShown: false) {
-            text throws(ConfigurationProblem.Reason) in
-            guard text.hasPrefix("postgres:") || text.hasPrefix("postgresql:"),
-                try ConfigurationForm<Configuration.StorageLocation>.postgres(text) != nil
-            else { return nil }
-            return text
-        }
+        return text
     }
 }
 

@@ -80,7 +80,7 @@ package final class ReplicaReads: Sendable {
             .map { ReplicaRow(row: $0.result, staleness: $0.staleness) }
     }
 
-    /// Reads at one instant with the announcement that tells its age.
+    /// Reads the latest announcement in the same transaction: it bounds the age of the result.
     private func read<Result>(
         _ body: (ReadSession) throws(StorageError) -> Result
     ) -> (result: Result, staleness: Milliseconds)? {

@@ -71,7 +71,7 @@ import TideoverStorage
 
     @Test func `end without an error when there is no replica`() throws {
         let replica = try ReplicaReads(
-            address: "postgres://nobody@127.0.0.1:1/none",
+            address: "postgres://tideover@127.0.0.1:1/none",
             server: "s",
             staleness: .seconds(5),
             uptime: { 0 }

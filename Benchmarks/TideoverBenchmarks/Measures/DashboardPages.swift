@@ -3,7 +3,6 @@ import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverHTTPClient
-import TideoverJSON
 import TideoverSQLite
 import TideoverServer
 import TideoverStorage
@@ -53,7 +52,6 @@ struct DashboardPages {
     var count = 100_000
 
     private var path: String { "\(stage.folder)/\(Self.database)" }
-    private var keyFile: String { "\(path).key" }
     /// These numbers are in no corpus.
     private var numbers: Range<Int> { 1_000_000..<1_000_000 + count }
 
@@ -76,10 +74,7 @@ struct DashboardPages {
             let lines = ids.map { page.line(for: $0) + "\n" }.joined()
             try Files.write(Array(lines.utf8), to: "\(path).\(page.rawValue)")
         }
-        try await withStorage { storage in
-            try await state(ids, in: storage)
-            try await addKey(to: storage, app)
-        }
+        try await withStorage { storage in try await state(ids, in: storage) }
     }
 
     private func withStorage<Result>(
@@ -119,37 +114,14 @@ struct DashboardPages {
         }
     }
 
-    /// Creates a viewer key, and writes it into a file.
-    private func addKey(to storage: SQLiteStorage, _ app: App) async throws {
-        let adminKey = APIKey(.admin) { .random(in: .min ... .max) }
-        let service = try service(storage, app, adminKey)
-        let wish: JSONValue = ["kind": "viewer", "apps": [.string(app.id)]]
-        let response = try await service.handler(
-            Request(
-                method: "POST",
-                path: "/v1/keys",
-                headers: ["Authorization": "Bearer \(adminKey.text)"],
-                body: wish.encoded()
-            )
-        )
-        guard let key = try JSONDocument(response.body).root["key"]?.string else {
-            throw CommandFailure(.software, "no key was created: status \(response.status)")
-        }
-        try Files.write(Array(key.utf8), to: keyFile)
-    }
-
-    private func service(
-        _ storage: SQLiteStorage,
-        _ app: App,
-        _ adminKey: APIKey? = nil
-    ) throws -> Service {
+    private func service(_ storage: SQLiteStorage, _ app: App) throws -> Service {
         try Service(
             apps: [app],
             storage: storage,
             version: "1",
             clock: Setting.now,
             log: { _ in },
-            adminKey: adminKey,
+            adminKey: Setting.adminKey,
             dashboard: true
         )
     }
@@ -207,7 +179,7 @@ struct DashboardPages {
         }
     }
 
-    /// Signs in with the key, and returns the cookie of the session.
+    /// Signs in, and returns the cookie of the session.
     private func signIn(to handler: Handler) async throws -> String {
         let path = "/dashboard/sign-in"
         let shown = try await handler(Request(path: path))
@@ -222,7 +194,7 @@ struct DashboardPages {
                 headers: [
                     "Cookie": formCookie, "Content-Type": "application/x-www-form-urlencoded",
                 ],
-                body: Array("form_token=\(token)&key=\(Files.text(keyFile))".utf8)
+                body: Array("form_token=\(token)&key=\(Setting.adminKey.text)".utf8)
             )
         )
         guard response.status == 303, let cookie = Self.cookie(in: response) else {

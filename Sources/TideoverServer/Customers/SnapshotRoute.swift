@@ -68,8 +68,8 @@ struct SnapshotRoute: Sendable {
     }
 
     /// Returns the answer of the requested environment, or of the sandbox if policy lets it answer
-    /// for production. `isRepeated` tells that the client has an earlier answer, and `isHeld`
-    /// whether it has the answer of a tag.
+    /// for production. `isRepeated` is whether the client has an earlier answer, and `isHeld`
+    /// returns whether it has the answer of a tag.
     private func answered(
         _ key: CustomerKey,
         _ now: Instant,
@@ -124,8 +124,8 @@ struct SnapshotRoute: Sendable {
 
     /// Returns the answer of the replica; nil if the storage must be read.
     ///
-    /// That is so for a customer that the replica does not know, and for one whose client has
-    /// another answer: the client's may be the newer one.
+    /// That is so for a customer that the replica lacks, and if the client has another answer: the
+    /// client's may be the newer one.
     private func replicaAnswer(
         for key: CustomerKey,
         _ now: Instant,
