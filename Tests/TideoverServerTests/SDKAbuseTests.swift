@@ -296,7 +296,7 @@ import TideoverSignatures
         await server.close()
     }
 
-    @Test func `no answer reveals the owner of a purchase, or whether an account exists`() async throws {
+    @Test func `no answer reveals owners of purchases, or that an account exists`() async throws {
         let server = try server()
         var transaction = Message.transaction()
         transaction["appAccountToken"] = nil
