@@ -7,7 +7,7 @@
 # The clients and their checker are written from a description of the protocol. The stores are those
 # of `tideover sandbox serve`, the server is `tideover serve`, both on loopback. At each step the
 # conclusion of both SDKs is compared with the server's own answer. The last line is `steps: N,
-# checks: N, differences: 0, known: N, repeated: N, seconds: N`. See docs/trials.md.
+# checks: N, differences: 0, repeated: N, seconds: N`. See docs/trials.md.
 #
 # TIDEOVER_BINARY names a built program, otherwise it is built. TIDEOVER_VECTORS names a folder with
 # `revenuecat-sdk/`, the results of the real decoders; without it this comparison is skipped.

@@ -207,17 +207,24 @@ import TideoverStorage
 
     private func play(of customer: String) -> TestPlay {
         let play = TestPlay()
-        let digest = Hexadecimal.text(SHA256.hash(customer.utf8))
-        let account: JSONValue = ["obfuscatedExternalAccountId": .string(digest)]
         play.answer(
             "token-1",
-            TestPlay.subscription(
-                "ACTIVE",
-                until: "2026-06-01T10:00:00Z",
-                ["externalAccountIdentifiers": account]
-            )
+            Self.subscription(account: Self.digest(customer), until: "2026-06-01T10:00:00Z")
         )
         return play
+    }
+
+    private static func digest(_ customer: String) -> String {
+        Hexadecimal.text(SHA256.hash(customer.utf8))
+    }
+
+    private static func subscription(account: String, until: String) -> JSONObject {
+        let accounts: JSONValue = ["obfuscatedExternalAccountId": .string(account)]
+        return TestPlay.subscription(
+            "ACTIVE",
+            until: until,
+            ["externalAccountIdentifiers": accounts]
+        )
     }
 
     private static let restore: JSONObject = {
@@ -282,6 +289,74 @@ import TideoverStorage
             #expect(try await new.post(restore).body["code"] == 7102)
             #expect(try await account.get().isActive("premium"))
         }
+        await server.close()
+    }
+
+    @Test(arguments: [receipt, restore])
+    func `policy that moves purchases moves one whose account the SDK named, and back`(
+        evidence: JSONObject
+    ) async throws {
+        let play = play(of: "u_42")
+        var policy = Policy()
+        policy.transfer = .transfer(coolDown: .zero)
+        let server = try TestServer(
+            policy: policy,
+            googlePlay: play.trust(),
+            revenueCatSDK: Self.sdk
+        )
+        let buyer = SDKApp(server: server, key: "goog_test")
+        let other = SDKApp(server: server, key: "goog_test", customer: "u_51")
+        #expect(try await buyer.post(Self.receipt).isActive("premium"))
+        for (former, new) in [(buyer, other), (other, buyer), (buyer, other)] {
+            server.set(server.now + .minutes(1))
+            #expect(try await new.post(evidence).isActive("premium"))
+            #expect(try await new.get().isActive("premium"))
+            #expect(try await former.get().conclusion("premium") == false)
+        }
+        // What the store says again names the buyer, and takes nothing back.
+        server.set(server.now + .days(1))
+        play.answer(
+            "token-1",
+            Self.subscription(account: Self.digest("u_42"), until: "2026-07-01T10:00:00Z")
+        )
+        _ = try await other.post(evidence)
+        #expect(try await other.get().isActive("premium"))
+        #expect(try await buyer.get().conclusion("premium") == false)
+        await server.close()
+    }
+
+    @Test func `policy for inactive owners leaves a purchase whose account the SDK named`()
+        async throws
+    {
+        var policy = Policy()
+        policy.transfer = .transferIfInactive
+        let server = try TestServer(
+            policy: policy,
+            googlePlay: play(of: "u_42").trust(),
+            revenueCatSDK: Self.sdk
+        )
+        let buyer = SDKApp(server: server, key: "goog_test")
+        let other = SDKApp(server: server, key: "goog_test", customer: "u_51")
+        #expect(try await buyer.post(Self.receipt).isActive("premium"))
+        #expect(try await other.post(Self.restore).body["code"] == 7102)
+        #expect(try await buyer.get().isActive("premium"))
+        await server.close()
+    }
+
+    @Test func `an account that is no digest overrules a policy that moves purchases`()
+        async throws
+    {
+        let play = TestPlay()
+        play.answer("token-1", Self.subscription(account: "u_42", until: "2026-06-01T10:00:00Z"))
+        var policy = Policy()
+        policy.transfer = .transfer(coolDown: .zero)
+        let server = try TestServer(
+            policy: policy,
+            googlePlay: play.trust(),
+            revenueCatSDK: Self.sdk
+        )
+        let other = SDKApp(server: server, key: "goog_test", customer: "u_51")
+        #expect(try await other.post(Self.restore).body["code"] == 7102)
         await server.close()
     }
 

@@ -14,12 +14,7 @@ extension SDKVisit {
     /// On Google Play the SDK names the SHA-256 digest of the app user id as the account of a
     /// purchase, so the digest's purchases are the customer's. The purchase can be older than a
     /// log-in, so each of the customer's ids counts.
-    func adopts(
-        _ lineage: Lineage,
-        _ customer: CustomerID,
-        _ objection: ClaimRuling.Objection
-    ) async throws -> Bool {
-        guard objection == .namedByStore, lineage.store == .googlePlay else { return false }
+    func adopts(_ lineage: Lineage, _ customer: CustomerID) async throws -> Bool {
         let owner = try await onPool {
             try service.storage.lineageRecord(lineage, app: app.id).owners.owner(at: now)
         }
@@ -40,6 +35,30 @@ extension SDKVisit {
             let isUnchanged = record.owners.owner(at: claim.at) == owner
             return isUnchanged ? .granted(claim.transfer) : .refused(.heldByAnother)
         }
+    }
+
+    /// Claims for a customer a purchase whose account the SDK itself named: by the policy, as if the
+    /// store named nobody. The account only says who was logged in when it was bought.
+    ///
+    /// Returns nil without a claim if the policy lets none move a purchase.
+    func claimUnnamed(_ lineage: Lineage, _ customer: CustomerID) async throws -> ClaimRuling? {
+        switch app.policy.transfer {
+        case .claim, .keep: return nil
+        case .transferIfInactive, .transfer: break
+        }
+        let projector = Projector(app: app)
+        let rulings = try await claim([lineage], in: lineage.environment, for: customer) {
+            claim,
+            record,
+            holder throws(StorageError) in
+            let unnamed = LineageRecord(
+                lineage: record.lineage,
+                facts: record.facts.filter { !$0.namesSDKAccount },
+                owners: record.owners
+            )
+            return try projector.rule(claim, unnamed, holder)
+        }
+        return rulings.first
     }
 
     /// Moves a restored purchase to its presenter if its owner is a former installation. Returns
@@ -147,6 +166,17 @@ extension OwnershipClaim {
             why: .transferred,
             decidedAt: at
         )
+    }
+}
+
+extension Fact {
+    /// Whether the store names as the owner an account of the form that the SDK gives to Google
+    /// Play.
+    fileprivate var namesSDKAccount: Bool {
+        guard lineage.store == .googlePlay, let claim, claim.why == .accountToken else {
+            return false
+        }
+        return claim.customer.isSDKAccount
     }
 }
 

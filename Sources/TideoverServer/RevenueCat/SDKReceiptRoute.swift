@@ -106,12 +106,20 @@ extension SDKVisit {
 
     /// Gives a purchase to its presenter after all if the store names an account of the SDK.
     private func settle(
-        _ objection: ClaimRuling.Objection,
+        _ refusal: ClaimRuling.Objection,
         to lineage: Lineage,
         for receipt: SDKReceipt
     ) async throws {
         let customer = receipt.user.customer
-        if try await adopts(lineage, customer, objection) { return }
+        var objection = refusal
+        if refusal == .namedByStore, lineage.store == .googlePlay {
+            if try await adopts(lineage, customer) { return }
+            switch try await claimUnnamed(lineage, customer) {
+            case .granted, .held: return
+            case .refused(let other): objection = other
+            case nil: break
+            }
+        }
         if receipt.isRestore, try await restores(lineage, customer, objection) { return }
         throw SDKError(objection)
     }
