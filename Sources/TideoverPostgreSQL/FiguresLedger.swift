@@ -119,7 +119,8 @@ struct FiguresQueries {
             }
             return StaleFigures(
                 subject: FiguresSubject(kind, row.text(1)),
-                mark: row.integer(2)
+                mark: row.integer(2),
+                form: row.isNull(3) ? nil : row.bytes(3)
             )
         }
         return StaleFiguresPage(turn: try turn.first { $0.integer(0) } ?? 0, subjects: subjects)

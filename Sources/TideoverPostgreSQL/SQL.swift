@@ -343,7 +343,8 @@ enum SQL {
         ORDER BY subject LIMIT $5
         """
     static let staleFigures: StaticString = """
-        SELECT kind, subject, mark FROM stale_figures
+        SELECT kind, subject, mark, form
+        FROM stale_figures LEFT JOIN figures USING (app, environment, kind, subject)
         WHERE app = $1 AND environment = $2 LIMIT $3
         """
     /// How often figures were stored: the stamp of a row of its own.

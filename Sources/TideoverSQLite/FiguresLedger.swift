@@ -54,7 +54,8 @@ final class FiguresQueries {
             }
             return StaleFigures(
                 subject: FiguresSubject(kind, row.text(1)),
-                mark: row.integer(2)
+                mark: row.integer(2),
+                form: row.isNull(3) ? nil : row.bytes(3)
             )
         }
         return StaleFiguresPage(turn: turn, subjects: subjects)

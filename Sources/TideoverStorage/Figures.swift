@@ -35,10 +35,13 @@ package struct FiguresRow: Hashable, Sendable {
 package struct StaleFigures: Hashable, Sendable {
     package let subject: FiguresSubject
     package let mark: Int64
+    /// The form of its figures so far; nil if it has none.
+    package let form: [UInt8]?
 
-    package init(subject: FiguresSubject, mark: Int64) {
+    package init(subject: FiguresSubject, mark: Int64, form: [UInt8]?) {
         self.subject = subject
         self.mark = mark
+        self.form = form
     }
 }
 

@@ -2,13 +2,17 @@ import Testing
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverSQLite
 import TideoverServer
+import TideoverStorage
 
 /// Each lockout raises one alarm when it becomes known.
 @Suite struct LockoutAlarmTests {
-    /// Runs one check, like the worker each hour.
+    /// Derives all stale figures, like the worker.
     private func look(_ server: TestServer) async {
-        await server.service.watchForLockouts(sleep: { _ in throw CancellationError() })
+        await server.service.keepFigures { duration in
+            if duration > .seconds(1) { throw CancellationError() }
+        }
     }
 
     private func alarms(_ server: TestServer) -> [String] {
@@ -51,6 +55,54 @@ import TideoverServer
         #expect(try await server.post(.renewed()).status == 200)
         await look(server)
         #expect(alarms(server) == [])
+        await server.close()
+    }
+
+    @Test func `an alarm compares with figures of its own version alone`() async throws {
+        for form in [FiguresForm.bytes(of: ReportFigures()), Array("another version".utf8)] {
+            let server = try TestServer()
+            await look(server)
+            _ = try await server.post(.purchase())
+            let scope = (app: "cards", environment: Environment.sandbox)
+            let stale = try server.storage.staleFigures(
+                app: scope.app,
+                environment: scope.environment,
+                limit: 10
+            )
+            let lineages = stale.subjects.map(\.subject).filter { $0.kind == .lineage }
+            let update = FiguresUpdate(
+                app: scope.app,
+                environment: scope.environment,
+                stamp: 0,
+                done: StaleFiguresPage(turn: stale.turn, subjects: []),
+                forms: Dictionary(uniqueKeysWithValues: lineages.map { ($0, form) })
+            )
+            #expect(try await server.storage.keep(update))
+            server.set(Message.end + .hours(30))
+            #expect(try await server.post(.renewed()).status == 200)
+            await look(server)
+            let isOwn = FiguresForm.figures(form) != nil
+            #expect(alarms(server).count == (isOwn ? 1 : 0))
+            await server.close()
+        }
+    }
+
+    @Test func `a lockout raises no second alarm when figures are derived again`() async throws {
+        let server = try TestServer()
+        await look(server)
+        server.set(Message.start + .hours(3))
+        _ = try await server.post(.purchase())
+        await look(server)
+        let marked = try await server.storage.markFigures(
+            app: "cards",
+            environment: .sandbox,
+            otherThan: 0,
+            after: nil,
+            limit: 1
+        )
+        #expect(marked != nil)
+        await look(server)
+        #expect(alarms(server).count == 1)
         await server.close()
     }
 

@@ -5,12 +5,13 @@
 /// derived again under another stamp.
 package enum FiguresForm {
     /// Incremented when the form or the meaning of figures changes.
-    package static let revision = 1
+    package static let revision = 2
 
     package static func bytes(of figures: ReportFigures) -> [UInt8] {
         var writer = FiguresWriter()
         writer.write(Int64(figures.subscription.spans.count))
         for span in figures.subscription.spans { writer.write(span) }
+        writer.write(figures.lockouts)
         for failure in figures.failures { writer.write(failure) }
         return writer.bytes
     }
@@ -26,6 +27,8 @@ package enum FiguresForm {
             guard let span = reader.span() else { return nil }
             figures.subscription.spans.append(span)
         }
+        guard let lockouts = reader.lockouts() else { return nil }
+        figures.lockouts = lockouts
         while !reader.isAtEnd {
             guard let failure = reader.failure() else { return nil }
             figures.failures.append(failure)
@@ -61,6 +64,14 @@ private struct FiguresWriter {
         write(monthly.length.parts)
     }
 
+    mutating func write(_ lockouts: [Lockouts.Cause: Milliseconds]) {
+        write(Int64(lockouts.count))
+        for (cause, length) in lockouts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            write(cause.rawValue)
+            write(length.count)
+        }
+    }
+
     mutating func write(_ failure: FailureFigures) {
         write(failure.enteredAt)
         write(Int64(failure.changes.count))
@@ -81,8 +92,12 @@ private struct FiguresWriter {
 
     private mutating func write(_ money: Money) {
         write(money.milliunits)
-        write(Int64(money.currency.utf8.count))
-        bytes += money.currency.utf8
+        write(money.currency)
+    }
+
+    private mutating func write(_ text: String) {
+        write(Int64(text.utf8.count))
+        bytes += text.utf8
     }
 
     mutating func write(_ number: Int64) {
@@ -126,6 +141,18 @@ private struct FiguresReader {
             from: from,
             content: SubscriptionFigures.Content(state: state, price: price)
         )
+    }
+
+    mutating func lockouts() -> [Lockouts.Cause: Milliseconds]? {
+        guard let count = integer(), (0...Int64(bytes.count)).contains(count) else { return nil }
+        var lockouts: [Lockouts.Cause: Milliseconds] = [:]
+        for _ in 0..<count {
+            guard let cause = text().flatMap(Lockouts.Cause.init), let length = integer() else {
+                return nil
+            }
+            lockouts[cause] = Milliseconds(length)
+        }
+        return lockouts
     }
 
     mutating func failure() -> FailureFigures? {
@@ -174,11 +201,15 @@ private struct FiguresReader {
     }
 
     private mutating func money() -> Money? {
-        guard let milliunits = integer(), let length = integer(), length >= 0,
-            length <= bytes.count - position
-        else { return nil }
-        let text = String(decoding: bytes[position..<position + Int(length)], as: UTF8.self)
-        position += Int(length)
-        return Money(milliunits: milliunits, currency: text)
+        guard let milliunits = integer(), let currency = text() else { return nil }
+        return Money(milliunits: milliunits, currency: currency)
+    }
+
+    private mutating func text() -> String? {
+        guard let length = integer(), length >= 0, length <= bytes.count - position else {
+            return nil
+        }
+        defer { position += Int(length) }
+        return String(decoding: bytes[position..<position + Int(length)], as: UTF8.self)
     }
 }

@@ -49,10 +49,13 @@ extension SubscriptionFigures.Content {
     }
 }
 
-/// What a portfolio report needs of one purchase or of one customer.
+/// What a portfolio report needs of one purchase or of one customer, and what an alarm for lockouts
+/// compares.
 package struct ReportFigures: Hashable, Sendable {
     /// Without spans for a customer.
     package var subscription = SubscriptionFigures()
+    /// How long the server itself denied access to a purchase, as far as an alarm counts it.
+    package var lockouts: [Lockouts.Cause: Milliseconds] = [:]
     /// Those of a customer, or of a purchase without one.
     package var failures: [FailureFigures] = []
 

@@ -10,6 +10,8 @@ struct FiguresSource {
     private let storage: any Storage
     private let read: LongRead
     private let stamp: Int64
+    /// Nil leaves lockouts out.
+    private let alarmed: AlarmedLockouts?
 
     /// More stale subjects than that are not remembered: all purchases are read instead.
     private static let mostStale = 50_000
@@ -17,12 +19,19 @@ struct FiguresSource {
     /// The bookmark with the stamp under which all other figures were marked as stale.
     static let bookmark = "figures"
 
-    init(_ app: App, _ environment: Environment, in storage: any Storage, _ read: LongRead) {
+    init(
+        _ app: App,
+        _ environment: Environment,
+        in storage: any Storage,
+        _ read: LongRead,
+        alarmed: AlarmedLockouts? = nil
+    ) {
         self.app = app
         self.environment = environment
         self.storage = storage
         self.read = read
         stamp = app.figuresStamp(in: environment)
+        self.alarmed = alarmed
     }
 
     /// Returns the portfolio in a range of time, at earlier instants and at its end.
@@ -138,6 +147,7 @@ struct FiguresSource {
         let whole = timeline(of: lineage, record.facts)
         var figures = ReportFigures()
         figures.subscription = SubscriptionFigures(whole)
+        figures.lockouts = alarmed?.total(lineage, record.facts) ?? [:]
         if record.owners.isEmpty {
             figures.failures = whole.failures { timeline(of: lineage, record.facts, until: $0) }
         }

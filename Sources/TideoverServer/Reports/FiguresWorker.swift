@@ -4,11 +4,14 @@ import TideoverStorage
 /// Keeps the figures up to date that the portfolio report sums.
 ///
 /// It derives those that writes have marked as stale, and all of them again after a change of
-/// catalogue, policy or rules. Several servers may do so at once: the one that stores first wins.
+/// catalogue, policy or rules. Several servers may do so at once: the one that stores first wins,
+/// and raises the alarm for lockouts that have become known.
 struct FiguresWorker: Sendable {
     let app: App
     let environment: Environment
     let storage: any Storage
+    let clock: Clock
+    let metrics: Metrics
     let log: Log
 
     /// How long it waits when nothing is stale.
@@ -17,6 +20,12 @@ struct FiguresWorker: Sendable {
     private static let pause = Duration.milliseconds(100)
     private static let batchLength = 200
     private static let pageLength = 1_000
+    /// The bookmark with the start of the alarms: earlier lockouts are only in the report.
+    private static let alarmStart = "lockouts"
+
+    private var cursors: Cursors {
+        Cursors(app: app.id, environment: environment, storage: storage)
+    }
 
     /// Runs until cancelled; `sleep` throws on cancellation.
     func run(sleep: Sleep) async {
@@ -30,7 +39,7 @@ struct FiguresWorker: Sendable {
     private func work() async -> Bool {
         do {
             try await markOthers()
-            return try await deriveBatch()
+            return try await deriveBatch(alarmsSince: alarmStart())
         } catch {
             log(LogLine("figures not derived", error, app: app, environment: environment))
             return false
@@ -40,7 +49,6 @@ struct FiguresWorker: Sendable {
     /// Marks the figures of other rules as stale, once.
     private func markOthers() async throws {
         let stamp = app.figuresStamp(in: environment)
-        let cursors = Cursors(app: app.id, environment: environment, storage: storage)
         guard try cursors.text(FiguresSource.bookmark) != "\(stamp)" else { return }
         var last: String?
         repeat {
@@ -55,7 +63,14 @@ struct FiguresWorker: Sendable {
         try await cursors.keep("\(stamp)", FiguresSource.bookmark)
     }
 
-    private func deriveBatch() async throws -> Bool {
+    private func alarmStart() async throws -> Instant {
+        if let start = try cursors.instant(Self.alarmStart) { return start }
+        let now = clock()
+        try await cursors.keep(now, Self.alarmStart)
+        return now
+    }
+
+    private func deriveBatch(alarmsSince start: Instant) async throws -> Bool {
         let stale = try storage.staleFigures(
             app: app.id,
             environment: environment,
@@ -63,24 +78,48 @@ struct FiguresWorker: Sendable {
         )
         guard !stale.subjects.isEmpty else { return false }
         let (app, environment, storage) = (app, environment, storage)
+        let alarmed = AlarmedLockouts(
+            range: start..<max(start, clock()),
+            history: app.policyHistory(in: environment)
+        )
         let derived = try await onQuietThread { read in
-            try FiguresSource(app, environment, in: storage, read)
+            try FiguresSource(app, environment, in: storage, read, alarmed: alarmed)
                 .figures(of: stale.subjects.map(\.subject))
         }
-        return try await storage.keep(
-            FiguresUpdate(
+        let update = FiguresUpdate(
+            app: app.id,
+            environment: environment,
+            stamp: app.figuresStamp(in: environment),
+            done: stale,
+            forms: derived.mapValues { $0.map { FiguresForm.bytes(of: $0) } }
+        )
+        guard try await storage.keep(update) else { return false }
+        raise(LockoutNews(stale.subjects, derived))
+        return true
+    }
+
+    private func raise(_ news: LockoutNews) {
+        guard news.purchases > 0 else { return }
+        for (cause, length) in news.causes {
+            let seconds = Int(length.count / Milliseconds.seconds(1).count)
+            metrics.count(.lockoutTime, app.id, cause.rawValue, by: seconds)
+        }
+        log(
+            LogLine(
+                .error,
+                "customers were locked out",
                 app: app.id,
                 environment: environment,
-                stamp: app.figuresStamp(in: environment),
-                done: stale,
-                forms: derived.mapValues { $0.map { FiguresForm.bytes(of: $0) } }
+                code: "lockouts",
+                detail: news.sentence
             )
         )
     }
 }
 
 extension Service {
-    /// Keeps the figures of all apps up to date, until cancelled.
+    /// Keeps the figures of all apps up to date and raises an alarm when lockouts become known,
+    /// until cancelled.
     package func keepFigures(
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) }
     ) async {
@@ -91,6 +130,8 @@ extension Service {
                         app: app,
                         environment: environment,
                         storage: storage,
+                        clock: clock,
+                        metrics: metrics,
                         log: log
                     )
                     group.addTask { await worker.run(sleep: sleep) }

@@ -1,79 +1,80 @@
-package import TideoverCore
+import TideoverCore
 import TideoverStorage
 
-/// Our own lockouts that became known between two instants: those visible with all facts known at
-/// the second, minus those visible at the first.
-package struct LockoutNews: Hashable, Sendable {
-    package let since: Instant
-    package let now: Instant
+/// Our own lockouts that became known when the figures of purchases were derived again.
+struct LockoutNews: Hashable, Sendable {
     /// The number of purchases with a longer denial than known before.
-    package private(set) var purchases = 0
-    package private(set) var causes: [Lockouts.Cause: Milliseconds] = [:]
+    private(set) var purchases = 0
+    private(set) var causes: [Lockouts.Cause: Milliseconds] = [:]
 
-    /// Shorter denials are the normal delay of a message, and are ignored.
-    private static let shortest = Milliseconds.minutes(5)
-
-    package init(since: Instant, now: Instant) {
-        self.since = since
-        self.now = now
+    /// Compares the figures of purchases with those they had. Figures in the form of another
+    /// version are not compared.
+    init(_ stale: [StaleFigures], _ derived: [FiguresSubject: ReportFigures?]) {
+        for purchase in stale {
+            guard let now = derived[purchase.subject]??.lockouts else { continue }
+            var before: [Lockouts.Cause: Milliseconds] = [:]
+            if let form = purchase.form {
+                guard let figures = FiguresForm.figures(form) else { continue }
+                before = figures.lockouts
+            }
+            add(now, before)
+        }
     }
 
-    mutating func add(_ lineageRecord: LineageRecord, _ history: PolicyHistory) {
-        guard lineageRecord.facts.contains(where: { since < $0.learnedAt && $0.learnedAt <= now })
-        else {
-            return
-        }
-        let former = lineageRecord.facts.filter { $0.learnedAt <= since }
+    private mutating func add(
+        _ now: [Lockouts.Cause: Milliseconds],
+        _ before: [Lockouts.Cause: Milliseconds]
+    ) {
         var isLonger = false
-        for entitlement in history.catalogue.entitlements(namedIn: lineageRecord.facts) {
-            let before = denials(former, lineageRecord.lineage, entitlement, until: since, history)
-            let after = denials(
-                lineageRecord.facts,
-                lineageRecord.lineage,
-                entitlement,
-                until: now,
-                history
-            )
-            for (cause, length) in after {
-                let more = length - (before[cause] ?? 0)
-                guard more > 0 else { continue }
-                causes[cause] = Milliseconds((causes[cause]?.count ?? 0) + more)
-                isLonger = true
-            }
+        for (cause, length) in now {
+            let known = before[cause] ?? .zero
+            guard length > known else { continue }
+            let more = Milliseconds(length.count - known.count)
+            causes[cause] = (causes[cause] ?? .zero) + more
+            isLonger = true
         }
         if isLonger { purchases += 1 }
-    }
-
-    /// Returns the denials in milliseconds.
-    private func denials(
-        _ facts: [Fact],
-        _ lineage: Lineage,
-        _ entitlement: String,
-        until instant: Instant,
-        _ history: PolicyHistory
-    ) -> [Lockouts.Cause: Int64] {
-        let lockouts = Lockouts(
-            lineage: lineage,
-            facts: facts,
-            entitlement: entitlement,
-            until: instant,
-            catalogue: history.catalogue,
-            policy: history.policy
-        )
-        var denials: [Lockouts.Cause: Int64] = [:]
-        for stretch in lockouts.stretches
-        where stretch.judge == .ours && stretch.length >= Self.shortest {
-            let known = denials[stretch.cause] ?? 0
-            denials[stretch.cause] = known.addingSaturated(stretch.length.count)
-        }
-        return denials
     }
 
     /// The text for the log.
     var sentence: String {
         let minutes = causes.sorted { $0.key.rawValue < $1.key.rawValue }
             .map { "\($0.key.rawValue) \($0.value.count / Milliseconds.minutes(1).count) min" }
-        return "purchases \(purchases), \(minutes.joined(separator: ", ")), known since "
-            + "\(since.rfc3339); see `tideover report lockouts`"
+        return "purchases \(purchases), \(minutes.joined(separator: ", ")); "
+            + "see `tideover report lockouts`"
+    }
+}
+
+/// The lockouts of which an alarm tells: our own of five minutes or more that ended in a range of
+/// time. Shorter ones are the normal delay of a message.
+struct AlarmedLockouts {
+    private static let shortest = Milliseconds.minutes(5)
+    /// From the start of the alarms to now.
+    let range: Range<Instant>
+    let history: PolicyHistory
+
+    /// Returns how long a purchase was denied, by cause.
+    func total(_ lineage: Lineage, _ facts: [Fact]) -> [Lockouts.Cause: Milliseconds] {
+        var denials: [Lockouts.Cause: Milliseconds] = [:]
+        guard facts.contains(where: { range.lowerBound < $0.learnedAt }) else { return denials }
+        for entitlement in history.catalogue.entitlements(namedIn: facts) {
+            let lockouts = Lockouts(
+                lineage: lineage,
+                facts: facts,
+                entitlement: entitlement,
+                until: range.upperBound,
+                catalogue: history.catalogue,
+                policy: history.policy
+            )
+            for stretch in lockouts.stretches where counts(stretch) {
+                denials[stretch.cause] = (denials[stretch.cause] ?? .zero) + stretch.length
+            }
+        }
+        return denials
+    }
+
+    private func counts(_ stretch: Lockouts.Stretch) -> Bool {
+        stretch.judge == .ours && stretch.length >= Self.shortest
+            && stretch.until > range.lowerBound
     }
 }

@@ -21,7 +21,6 @@ struct ServiceWork {
             { await service.keepUp() },
             { await service.replay() },
             { await service.watchForSilence() },
-            { await service.watchForLockouts() },
             { await service.pullNotifications() },
             { await service.checkRevocation() },
             { await service.deliverWebhooks() },

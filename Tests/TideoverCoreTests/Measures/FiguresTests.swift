@@ -32,6 +32,7 @@ import TideoverLives
         var figures = ReportFigures()
         figures.subscription = SubscriptionFigures(whole)
         figures.failures = whole.failures { life.told(until: $0) }
+        figures.lockouts = [.grace: .minutes(5), .judgement: .days(400)]
         figures = try stored(figures)
         for instant in life.history.boundaries(policy: life.policy).sorted().prefix(60) {
             for end in [instant, instant + Milliseconds(1)] {
