@@ -1,9 +1,10 @@
 #!/bin/sh
 # Measures Tideover relative to this machine's maximum, after installing missing packages.
 #
-#   scripts/benchmarks.sh                     everything: some minutes, on an idle machine
+#   scripts/benchmarks.sh                     everything but PostgreSQL: some minutes, on an idle
+#                                             machine
 #   scripts/benchmarks.sh in-process http     some of: in-process http durable read scale portfolio
-#                                             dashboard
+#                                             dashboard postgres
 #   scripts/benchmarks.sh --json --rounds 5   further options go to the benchmarks themselves
 #   scripts/benchmarks.sh device              receipts and passes, relative to OpenSSL's operations
 #   scripts/benchmarks.sh simulation          a year of subscribers in the simulated stores
@@ -31,6 +32,9 @@ build() {
 
 require_swift
 require_packages "$(missing_for_building) $(missing_for_benchmarks)"
+case " $* " in
+*" postgres "*) require_packages "$(missing_for_postgres)" ;;
+esac
 say "building (minutes the first time)"
 build --product tideover >&2
 build --product TideoverBenchmarks >&2
@@ -45,4 +49,14 @@ simulation)
     ;;
 esac
 # Databases are in .build: /tmp may be memory, which confirms every write immediately.
-exec "$bin/TideoverBenchmarks" run --tideover "$bin/tideover" --folder "$root/.build" "$@"
+set -- run --tideover "$bin/tideover" --folder "$root/.build" "$@"
+case " $* " in
+*" postgres "*)
+    # Its owner may be another user, who cannot enter every folder.
+    folder=$(mktemp -d "$root/.build/postgres-XXXXXX")
+    chmod 711 "$folder"
+    trap '"$root/scripts/postgres.sh" stop "$folder/data"; rm -rf "$folder"' EXIT
+    set -- "$@" --postgres "$("$root/scripts/postgres.sh" start "$folder/data")"
+    ;;
+esac
+"$bin/TideoverBenchmarks" "$@"

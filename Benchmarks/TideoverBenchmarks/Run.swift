@@ -34,13 +34,18 @@ enum Run {
         as: ValueForm<Int>.integer(in: 1...60),
         default: "4"
     )
+    private static let postgres = Parameter.option(
+        "--postgres",
+        "ADDRESS",
+        "An otherwise unused PostgreSQL, as in the configuration; without it, it is not measured"
+    )
     private static let json = Parameter.flag("--json", "Write the report as one JSON object")
 
     static let command = Command(
         "run",
         summary: "measure, and report what falls short",
         examples: [Example("TideoverBenchmarks run --tideover .build/release/tideover", "all")],
-        parameters: [names, tideover, folder, rounds, seconds, json],
+        parameters: [names, tideover, folder, rounds, seconds, postgres, json],
         notes: [
             "The exit code is 0 whatever the figures are: they are reported, not tested."
         ],
@@ -71,7 +76,10 @@ enum Run {
         _ output: Output
     ) async throws -> Report {
         let chosen = Set(arguments[names])
-        let measures = Measure.allCases.filter { chosen.isEmpty || chosen.contains($0) }
+        let measures = Measure.allCases.filter { measure in
+            guard chosen.isEmpty else { return chosen.contains(measure) }
+            return measure != .postgres || arguments[postgres] != nil
+        }
         var report = Report(machine: Machine.description(in: folder))
         var verifications = try Yardstick.verifications(in: folder, seconds: yardstickSeconds)
         output.message("minting notifications")
@@ -82,7 +90,8 @@ enum Run {
             seconds: arguments[seconds],
             // No server can verify more; the additional quarter covers the variation between two
             // runs.
-            notifications: Int(verifications / 3 * 1.25) * arguments[seconds]
+            notifications: Int(verifications / 3 * 1.25) * arguments[seconds],
+            postgres: arguments[postgres]
         )
         report.bodyBytes = stage.corpus.bodyBytes
         for measure in measures {

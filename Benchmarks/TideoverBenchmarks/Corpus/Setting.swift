@@ -15,12 +15,14 @@ enum Setting {
     /// For routes that need a key: those that are not about one app.
     static let adminKey = APIKey(.admin) { .random(in: .min ... .max) }
 
-    /// Writes the configuration and its root certificate into a folder.
+    /// Writes the configuration and its root certificate into a folder. Without `storage` the server
+    /// stores in an SQLite file of the database's name.
     ///
     /// - Returns: the path of the configuration file.
     static func write(
         in folder: String,
         database: String,
+        storage: String? = nil,
         store: Store,
         apps: [String] = [appID],
         dashboard: Bool = false
@@ -30,7 +32,8 @@ enum Setting {
         try Files.write(Array(adminKey.text.utf8), to: "\(folder)/admin.key")
         // The server refuses a key that others can read.
         chmod("\(folder)/admin.key", 0o600)
-        try Files.write(Array(text(database: database, apps, dashboard).utf8), to: path)
+        let storage = storage ?? "sqlite:\(database).db"
+        try Files.write(Array(text(storage: storage, apps, dashboard).utf8), to: path)
         return path
     }
 
@@ -53,14 +56,14 @@ enum Setting {
     }
 
     private static func text(
-        database: String,
+        storage: String,
         _ apps: [String],
         _ dashboard: Bool
     ) -> String {
         """
         {
           server: { listen: "127.0.0.1:0", adminKeyFile: "admin.key" },
-          storage: "sqlite:\(database).db",
+          storage: "\(storage)",
           dashboard: { enabled: \(dashboard) },
           apps: [\(apps.map(app).joined())],
         }

@@ -11,11 +11,12 @@ enum Measure: String, CaseIterable, Sendable {
     case scale
     case portfolio
     case dashboard
+    case postgres
 
     /// Prepares the data before the measure's first round.
     func prepare(_ stage: Stage) async throws {
         switch self {
-        case .inProcess, .http, .durable: break
+        case .inProcess, .http, .durable, .postgres: break
         case .read: try await Self.load(1_000, "read", stage)
         case .portfolio: try await Portfolio(stage: stage).prepare()
         case .dashboard: try await DashboardPages(stage: stage).prepare()
@@ -36,6 +37,7 @@ enum Measure: String, CaseIterable, Sendable {
         case .scale: try Self.scale(stage)
         case .portfolio: try Portfolio(stage: stage).round()
         case .dashboard: try await DashboardPages(stage: stage).round()
+        case .postgres: try OnPostgreSQL(stage: stage).round()
         }
     }
 

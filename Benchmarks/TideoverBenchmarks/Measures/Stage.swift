@@ -17,6 +17,8 @@ struct Stage {
     let now: Int64
     /// Enough notifications for one round of any measure.
     let corpus: Corpus
+    /// The address of a PostgreSQL; nil if none is measured.
+    let postgres: String?
 
     /// The names of the configuration and of the corpus in the folder.
     static let configuration = "measured.json"
@@ -32,7 +34,8 @@ struct Stage {
         tideover: String,
         itself: String,
         seconds: Int,
-        notifications count: Int
+        notifications count: Int,
+        postgres: String? = nil
     ) async throws {
         let store = try Store()
         let now = Setting.now().millisecondsSince1970
@@ -43,6 +46,7 @@ struct Stage {
         self.store = store
         self.seconds = seconds
         self.now = now
+        self.postgres = postgres
         corpus = try await Corpus.mint(
             count,
             of: store,
@@ -53,15 +57,17 @@ struct Stage {
         )
     }
 
-    /// Starts the server on a database of this name, as its operators do.
+    /// Starts the server on a database of this name, or on other storage, as its operators do.
     func serve(
         _ database: String,
+        storage: String? = nil,
         apps: [String] = [Setting.appID],
         dashboard: Bool = false
     ) throws -> ServerUnderLoad {
         let path = try Setting.write(
             in: folder,
             database: database,
+            storage: storage,
             store: store,
             apps: apps,
             dashboard: dashboard

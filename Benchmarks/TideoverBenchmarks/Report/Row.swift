@@ -17,6 +17,9 @@ enum Row: String, CaseIterable, Sendable {
     case customerPage
     case customerSearch
     case emailSearch
+    case durableOnPostgreSQL
+    case readsOfPostgreSQL
+    case postgresAlone
 
     var title: String {
         switch self {
@@ -37,6 +40,9 @@ enum Row: String, CaseIterable, Sendable {
         case .customerPage: "100,000 customers: the dashboard's page of one"
         case .customerSearch: "the same: its search by the beginning of an id"
         case .emailSearch: "the same: its search by email address"
+        case .durableOnPostgreSQL: "on PostgreSQL: notifications, committed durably"
+        case .readsOfPostgreSQL: "on PostgreSQL: snapshots"
+        case .postgresAlone: "pgbench: transactions with the rows of a notification"
         }
     }
 }
@@ -100,6 +106,20 @@ struct Judgement: Sendable {
             .commitsBesidePortfolio,
             .commitsAlone,
             .atLeast(0.9),
+            \.perSecond
+        ),
+        ratio(
+            "rate of commits, PostgreSQL to SQLite",
+            .durableOnPostgreSQL,
+            .durable,
+            .none,
+            \.perSecond
+        ),
+        ratio(
+            "rate of commits on PostgreSQL to pgbench",
+            .durableOnPostgreSQL,
+            .postgresAlone,
+            .none,
             \.perSecond
         ),
         page("customer's page", .customerPage), page("search by id", .customerSearch),

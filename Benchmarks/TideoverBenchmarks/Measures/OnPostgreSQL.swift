@@ -1,0 +1,140 @@
+import Glibc
+import TideoverCommandLine
+
+/// The server on PostgreSQL: notifications and reads, beside what PostgreSQL writes when
+/// nothing but `pgbench` asks it to.
+///
+/// PostgreSQL may use both cores, so it also takes from the one that loads.
+struct OnPostgreSQL {
+    let stage: Stage
+    /// The address of the database `postgres` of an otherwise unused PostgreSQL.
+    let address: String
+
+    private static let database = "measured"
+    /// All of these have messages among the first few hundred of a corpus.
+    private static let readCustomers = 1..<41
+
+    init(stage: Stage) throws {
+        guard let address = stage.postgres else {
+            throw CommandFailure(.usage, "`postgres` needs --postgres")
+        }
+        self.stage = stage
+        self.address = address
+    }
+
+    func round() throws -> [Row: Reading] {
+        try sql("DROP DATABASE IF EXISTS \(Self.database)", in: address)
+        try sql("CREATE DATABASE \(Self.database)", in: address)
+        defer { try? sql("DROP DATABASE IF EXISTS \(Self.database)", in: address) }
+        var readings = try served()
+        readings[.postgresAlone] = try written()
+        return readings
+    }
+
+    private var measured: String {
+        address.replacing("/postgres?", with: "/\(Self.database)?", maxReplacements: 1)
+    }
+
+    private func served() throws -> [Row: Reading] {
+        let server = try stage.serve("postgres", storage: measured)
+        defer { server.child.stop() }
+        let ids = "\(stage.folder)/postgres.ids"
+        let commits = try server.bear(
+            .notifications(stage.corpus),
+            seconds: stage.seconds,
+            in: stage.folder
+        )
+        try Loading.writeIDs(of: Self.readCustomers, now: stage.now, to: ids)
+        let reads = try server.bear(.reads(of: ids), seconds: stage.seconds, in: stage.folder)
+        return [.durableOnPostgreSQL: commits, .readsOfPostgreSQL: reads]
+    }
+
+    // MARK: PostgreSQL alone
+
+    /// Measures transactions that write the rows of one notification, by as many connections as the
+    /// notifications have. They copy rows that the server wrote, in the same database.
+    private func written() throws -> Reading {
+        let (script, times) = ("\(stage.folder)/pgbench.sql", "\(stage.folder)/pgbench-times")
+        try Files.write(Array(try transaction().utf8), to: script)
+        let child = try Child(
+            [
+                "pgbench", "--no-vacuum", "--client", "32", "--jobs", "1", "--protocol", "prepared",
+                "--time", "\(stage.seconds)", "--file", script, "--log", "--log-prefix", times,
+                measured,
+            ],
+            on: Yardstick.loader,
+            name: "pgbench",
+            in: stage.folder
+        )
+        let code = child.wait()
+        let rate = Files.text(child.said).split(separator: "\n").first { $0.hasPrefix("tps = ") }
+            .flatMap { $0.split(separator: " ").dropFirst(2).first }.flatMap { Double($0) }
+        // A line has the client, the number of the transaction and its microseconds.
+        let latencies = Files.text("\(times).\(child.pid)").split(separator: "\n")
+            .compactMap { $0.split(separator: " ").dropFirst(2).first.flatMap { Double($0) } }
+            .sorted()
+        guard code == 0, let rate, !latencies.isEmpty else {
+            throw CommandFailure(.unavailable, "pgbench failed:\n\(Files.text(child.told))")
+        }
+        return Reading(
+            perSecond: rate,
+            processorMicroseconds: 0,
+            p50Milliseconds: latencies[latencies.count / 2] / 1_000,
+            p99Milliseconds: latencies[latencies.count * 99 / 100] / 1_000
+        )
+    }
+
+    /// Returns a script that copies as many rows of each table as a notification has on average.
+    private func transaction() throws -> String {
+        var text = "\\set n random(1, 1000000000000000)\nBEGIN;\n"
+        let notifications = try number("SELECT count(*) FROM evidence")
+        for (table, columns) in Self.tables {
+            try sql("CREATE TABLE sample_\(table) AS SELECT * FROM \(table) LIMIT 1", in: measured)
+            let count = try number("SELECT count(*) FROM \(table)")
+            // Each notification writes the customer's row, most of them again.
+            let rows = table == "customer" ? 1 : (count / notifications).rounded()
+            let values = columns.map { "'\($0)', s.\($0) || :n || i" }.joined(separator: ", ")
+            text += """
+                INSERT INTO \(table) SELECT r.* FROM sample_\(table) s,
+                    generate_series(1, \(Int(rows))) i,
+                    LATERAL jsonb_populate_record(s, jsonb_build_object(\(values))) r;
+
+                """
+        }
+        return text + "END;\n"
+    }
+
+    /// The tables whose rows a notification writes, with the columns that differ in each copy. Marks
+    /// of figures come with the facts.
+    private static let tables: KeyValuePairs = [
+        "evidence": ["dedupe_key", "id"], "fact": ["lineage"], "customer": ["customer"],
+        "outbox": ["id"], "told": ["customer"],
+    ]
+
+    // MARK: Statements
+
+    private func number(_ statement: String) throws -> Double {
+        let text = try sql(statement, in: measured)
+        guard let number = Double(text.trimmed), number > 0 else {
+            throw CommandFailure(.software, "\(statement): \(text)")
+        }
+        return number
+    }
+
+    @discardableResult
+    private func sql(_ statement: String, in address: String) throws -> String {
+        try Child.run(
+            [
+                "psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--command",
+                statement, address,
+            ],
+            on: nil,
+            name: "psql",
+            in: stage.folder
+        )
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String { filter { !$0.isWhitespace } }
+}
