@@ -6,6 +6,15 @@ enum SQL {
     /// The customer column of an audit entry without a customer.
     static let noCustomer = ""
 
+    // MARK: Sessions
+
+    static let process: StaticString = "SELECT pg_backend_pid()::bigint"
+    /// For a session that is kept: a plan is made while a table is small, and used when it is large.
+    /// Every statement has an index, and none is long enough to be compiled.
+    static let tuneSession: StaticString = """
+        SELECT set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)
+        """
+
     // MARK: Transactions
 
     static let begin: StaticString = "BEGIN"

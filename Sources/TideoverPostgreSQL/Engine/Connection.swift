@@ -6,12 +6,14 @@ package import TideoverStorage
 /// A connection to a server, used by one thread at a time.
 ///
 /// It is always in pipeline mode: a statement is sent without waiting for the answer to the one
-/// before, so that many statements cost one round trip. Statements have no name on the server and
-/// nothing else outlives a transaction there, so a pooler such as PgBouncer may give every
-/// transaction another session.
+/// before, so that many statements cost one round trip. A statement that is repeated is prepared: it
+/// is parsed once, and soon planned once. Behind a pooler such as PgBouncer, which may give every
+/// transaction another session, nothing outlives a transaction on the server.
 package final class Connection {
     private enum Expected {
         case answer(Answer)
+        /// The answer to the preparation of a statement.
+        case preparation(of: UnsafePointer<UInt8>)
         case end
     }
 
@@ -25,6 +27,9 @@ package final class Connection {
     /// Whether a part of the answer at this position was received.
     private var hasResult = false
     private var isLost = false
+    /// Whether all transactions have the same session on the server.
+    private var keepsSession = false
+    private var statements = PreparedStatements()
     /// The number of times that something was sent and its answer awaited.
     private(set) var roundTripCount = 0
     /// Whether the server ended the latest work in favour of another transaction.
@@ -51,6 +56,17 @@ package final class Connection {
         guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
             throw lost("the connection has no pipeline")
         }
+        try adoptSession()
+    }
+
+    /// Finds out whether the connection leads to the database itself. A pooler answers with a number
+    /// of its own for the process.
+    private func adoptSession() throws(StorageError) {
+        let process = try ask(SQL.process).first { $0.integer(0) }
+        keepsSession = process == Int64(PQbackendPID(handle))
+        guard keepsSession else { return }
+        try ask(SQL.tuneSession)
+        try wait()
     }
 
     /// Why a connection was refused: libpq has only a text for it, and two flags.
@@ -77,9 +93,49 @@ package final class Connection {
         guard !isLost else { throw lost("the connection was lost") }
         let block = ParameterBlock(values)
         let answer = Answer(self)
-        guard send(sql, block) == 1 else { throw lost(message) }
+        let isSent =
+            if let name = try preparedName(of: sql, block) {
+                sendPrepared(name, block)
+            } else {
+                send(sql, block)
+            }
+        guard isSent == 1 else { throw lost(message) }
         expected.append(.answer(answer))
         return answer
+    }
+
+    /// Returns the name of a prepared statement, which is prepared before if necessary; nil for one
+    /// that is sent as it is.
+    private func preparedName(
+        of sql: StaticString,
+        _ block: ParameterBlock
+    ) throws(StorageError) -> String? {
+        guard keepsSession else { return nil }
+        switch statements.use(of: sql.utf8Start, block.types) {
+        case .unprepared: return nil
+        case .prepared(let name): return name
+        case .repeated(let name):
+            let count = Int32(block.types.count)
+            guard PQsendPrepare(handle, name, sql.text, count, block.types) == 1 else {
+                throw lost(message)
+            }
+            expected.append(.preparation(of: sql.utf8Start))
+            return name
+        }
+    }
+
+    private func sendPrepared(_ name: String, _ block: ParameterBlock) -> Int32 {
+        block.withAddresses { addresses in
+            PQsendQueryPrepared(
+                handle,
+                name,
+                Int32(addresses.count),
+                addresses,
+                block.lengths,
+                block.formats,
+                1
+            )
+        }
     }
 
     @discardableResult
@@ -99,11 +155,10 @@ package final class Connection {
     }
 
     private func send(_ sql: StaticString, _ block: ParameterBlock) -> Int32 {
-        let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
-        return block.withAddresses { addresses in
+        block.withAddresses { addresses in
             PQsendQueryParams(
                 handle,
-                text,
+                sql.text,
                 Int32(addresses.count),
                 block.types,
                 addresses,
@@ -165,9 +220,15 @@ package final class Connection {
     ) throws(StorageError) -> ServerFailure? {
         switch PQresultStatus(result) {
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
-            guard case .answer(let answer) = expected else { break }
-            answer.receive(result)
-            return nil
+            switch expected {
+            case .answer(let answer):
+                answer.receive(result)
+                return nil
+            case .preparation:
+                PQclear(result)
+                return nil
+            case .end: break
+            }
         case PGRES_PIPELINE_SYNC:
             PQclear(result)
             hasResult = false
@@ -175,15 +236,22 @@ package final class Connection {
             return nil
         case PGRES_PIPELINE_ABORTED:
             PQclear(result)
+            forget(expected)
             return nil
         case PGRES_FATAL_ERROR:
             defer { PQclear(result) }
+            forget(expected)
             guard PQstatus(handle) == CONNECTION_OK else { throw lost(message) }
             return ServerFailure(result, place: place)
         default: break
         }
         PQclear(result)
         throw lost("the server's answer has an unknown form")
+    }
+
+    /// A statement that the server did not prepare is prepared at its next use.
+    private func forget(_ expected: Expected) {
+        if case .preparation(let statement) = expected { statements.forget(statement) }
     }
 
     // MARK: Transactions
@@ -228,6 +296,52 @@ package final class Connection {
     func lost(_ detail: String) -> StorageError {
         isLost = true
         return StorageError(.unavailable, place: place, detail: detail)
+    }
+}
+
+/// The statements that a session on the server has prepared, by their texts.
+private struct PreparedStatements {
+    enum Use {
+        /// It is sent as it is.
+        case unprepared
+        /// It has to be prepared under this name.
+        case repeated(String)
+        case prepared(String)
+    }
+
+    private struct Prepared {
+        let name: String
+        let types: [UInt32]
+
+        /// Whether parameters can be sent for it; a null has no type.
+        func fits(_ types: [UInt32]) -> Bool {
+            self.types.count == types.count
+                && zip(self.types, types).allSatisfy { $0 == $1 || $1 == 0 }
+        }
+    }
+
+    private var known: Set<UnsafePointer<UInt8>> = []
+    private var prepared: [UnsafePointer<UInt8>: Prepared] = [:]
+    private var count = 0
+
+    mutating func use(of statement: UnsafePointer<UInt8>, _ types: [UInt32]) -> Use {
+        if let found = prepared[statement] {
+            return found.fits(types) ? .prepared(found.name) : .unprepared
+        }
+        guard !known.insert(statement).inserted, !types.contains(0) else { return .unprepared }
+        // A name is never used again, not even one whose preparation failed.
+        count += 1
+        let new = Prepared(name: "tideover_\(count)", types: types)
+        prepared[statement] = new
+        return .repeated(new.name)
+    }
+
+    mutating func forget(_ statement: UnsafePointer<UInt8>) { prepared[statement] = nil }
+}
+
+extension StaticString {
+    fileprivate var text: UnsafePointer<CChar> {
+        UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
     }
 }
 
