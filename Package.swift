@@ -229,10 +229,10 @@ targets += [
         ]
     ),
     library("TideoverRevenueCat", ["TideoverCore", "TideoverHTTP", "TideoverJSON"]),
-    // Reads customer infos as the decoders of RevenueCat's SDKs do.
+    // Reads answers as the decoders of RevenueCat's SDKs do.
     .target(
         name: "TideoverUnionChecker",
-        dependencies: ["TideoverCore", "TideoverJSON"],
+        dependencies: ["TideoverCore", "TideoverHTTP", "TideoverJSON"],
         path: "Tests/TideoverUnionChecker",
         swiftSettings: settings
     ),

@@ -444,7 +444,7 @@ class Device:
         except ConnectionRefusedError:
             return Answer(503, {"Content-Type": "application/json"}, b'{"code":7110,"message":"Down."}')
         verdict = union.Verdict()
-        union.check_headers(verdict, answer.status, answer.headers, method)
+        union.check_headers(verdict, answer.status, answer.headers, method, tag)
         self.accept(f"{method} {path}: the header fields are right", verdict, answer)
         if answer.status >= 400:
             receipt = path == "/v1/receipts"

@@ -11,7 +11,7 @@ import TideoverUnionChecker
 /// Replays the requests of the exchanges that were recorded for RevenueCat's SDKs, each to a server
 /// with the history that its notes describe. Compares every member of the answers, and what the
 /// SDKs' own decoders concluded from them.
-@Suite(.enabled(if: SDKFixture.present, "the vectors are not beside the project"))
+@Suite(.enabled(if: RecordedExchange.present, "the vectors are not beside the project"))
 struct SDKFixtureTests {
     /// Exchanges that the server answers otherwise on purpose, each with the reason.
     private static let others: [String: String] = [
@@ -25,22 +25,23 @@ struct SDKFixtureTests {
     /// One test for all, because each explanation has to be needed by one of them.
     @Test func `a recorded request is answered as recorded`() async throws {
         var needed: Set<String> = []
-        for name in SDKFixture.names where Self.others[name] == nil {
-            let fixture = try SDKFixture(name)
+        for name in RecordedExchange.names where Self.others[name] == nil {
+            let recorded = try RecordedExchange(name)
             let stage = try SDKStage(name)
-            let answer = try await stage.answer(to: fixture)
+            let exchange = try await stage.replay(recorded)
+            let (answer, old) = (exchange.response, recorded.exchange.response)
             let body = JSONValue(try JSONDocument(answer.body).root)
             var comparison = SDKComparison(name: name, body: body)
-            comparison.compare(.integer(Int64(answer.status)), with: fixture.status, ["status"])
-            comparison.compare(answer.headers.form, with: fixture.answerHeaders, ["headers"])
-            comparison.compare(body, with: fixture.body)
-            if fixture.path == "/v1/receipts", answer.status == 200 {
-                let checker = try UnionChecker(answer.body, requestTime: stage.requestTime)
-                let request = JSONValue.object(fixture.request ?? [:])
-                let platform: UnionChecker.Platform = fixture.isOfAndroid ? .android : .ios
-                #expect(checker.receiptTraps(request, on: platform) == [], "\(name)")
-            }
-            for (platform, seen) in fixture.observed {
+            let statuses = (own: Int64(answer.status), recorded: Int64(old.status))
+            comparison.compare(
+                .integer(statuses.own),
+                with: .integer(statuses.recorded),
+                ["status"]
+            )
+            comparison.compare(answer.headers.form, with: old.headers.form, ["headers"])
+            comparison.compare(body, with: recorded.body)
+            #expect(exchange.receiptOutcome == recorded.exchange.receiptOutcome, "\(name)")
+            for (platform, seen) in recorded.observed {
                 let checker = try UnionChecker(answer.body, requestTime: stage.requestTime)
                 comparison.compare(checker.conclusions(on: platform), with: seen)
             }
@@ -54,8 +55,8 @@ struct SDKFixtureTests {
     @Test func `grace is answered in the form that keeps the subscription active`() async throws {
         let name = "05-customer-grace-period-end-form.json"
         let stage = try SDKStage(name)
-        let answer = try await stage.answer(to: SDKFixture(name))
-        let sent = try SDKFixture("04-customer-grace.json")
+        let answer = try await stage.replay(RecordedExchange(name)).response
+        let sent = try RecordedExchange("04-customer-grace.json")
         let body = JSONValue(try JSONDocument(answer.body).root)
         var comparison = SDKComparison(name: name, body: body)
         comparison.compare(body, with: sent.body)
@@ -65,37 +66,33 @@ struct SDKFixtureTests {
 
     @Test func `a device that has an answer is told so as recorded`() async throws {
         let name = "40-not-modified.json"
-        let fixture = try SDKFixture(name)
+        let recorded = try RecordedExchange(name)
         let stage = try SDKStage(name)
         // The recorded tag is of another server, and is unknown here.
-        let fresh = try await stage.answer(to: fixture)
+        let fresh = try await stage.replay(recorded).response
         #expect(fresh.status == 200)
-        var headers = fixture.headers
+        var request = recorded.exchange.request
         let tag: String = try #require(fresh.headers["X-RevenueCat-ETag"])
-        headers["X-RevenueCat-ETag"] = tag
-        let path = fixture.path
-        let again = try await stage.server.ask(fixture.method, path, headers: headers)
-        #expect(JSONValue.integer(Int64(again.status)) == fixture.status)
-        #expect(again.body.isEmpty)
-        #expect(again.headers["X-RevenueCat-ETag"] == headers["X-RevenueCat-ETag"])
-        let time = SDKStage.now.millisecondsSince1970
-        #expect(again.headers["X-RevenueCat-Request-Time"] == "\(time)")
-        headers["X-RevenueCat-ETag"] = ""
-        let empty = try await stage.server.ask(fixture.method, path, headers: headers)
+        request.headers["X-RevenueCat-ETag"] = tag
+        // The checker requires the tag and the time, and no body.
+        let again = try await stage.server.service.checkedAnswer(to: request)
+        #expect(again.status == recorded.exchange.response.status)
+        #expect(again.headers["X-RevenueCat-Request-Time"] == stage.requestTime)
+        request.headers["X-RevenueCat-ETag"] = ""
+        let empty = try await stage.server.service.checkedAnswer(to: request)
         #expect(empty.status == 200)
         await stage.server.close()
     }
 
     @Test(arguments: ["06-customer-grace-WRONG.json", "10-customer-refunded-WRONG.json"])
     func `a recorded fault is refused, and not answered`(name: String) async throws {
-        let fixture = try SDKFixture(name)
+        let recorded = try RecordedExchange(name)
         let stage = try SDKStage(name)
-        let answer = try await stage.answer(to: fixture)
-        let own = try UnionChecker(answer.body, requestTime: stage.requestTime)
-        let wrong = try UnionChecker(decoding: fixture.body.encoded())
+        let own = try await stage.replay(recorded).customerInfo()
+        let wrong = try recorded.exchange.customerInfo()
         #expect(wrong.traps() != [])
-        #expect(fixture.observed.count == 2)
-        for (platform, seen) in fixture.observed {
+        #expect(recorded.observed.count == 2)
+        for (platform, seen) in recorded.observed {
             #expect(wrong.conclusions(on: platform) == seen)
             let isActive = wrong.isActive("premium", on: platform)
             #expect(own.isActive("premium", on: platform) == !isActive)
@@ -104,8 +101,8 @@ struct SDKFixtureTests {
     }
 
     @Test func `each exchange is replayed, or has the reason why not`() {
-        #expect(SDKFixture.names.count == 41)
-        #expect(Set(Self.others.keys).isSubset(of: SDKFixture.names))
+        #expect(RecordedExchange.names.count == 41)
+        #expect(Set(Self.others.keys).isSubset(of: RecordedExchange.names))
     }
 }
 
@@ -321,70 +318,6 @@ extension Headers {
     }
 }
 
-/// One recorded exchange.
-struct SDKFixture {
-    let method: String
-    let path: String
-    let headers: Headers
-    let request: JSONObject?
-    let status: JSONValue
-    let answerHeaders: JSONValue
-    let body: JSONValue
-    var isOfAndroid: Bool { headers["X-Platform"] == "android" }
-    /// What the SDKs' own decoders concluded, with sorted lists.
-    let observed: [UnionChecker.Platform: JSONValue]
-
-    static let folder = Vectors.folder.appending(path: "revenuecat-sdk")
-    static let present = FileManager.default.fileExists(atPath: folder.path)
-
-    static let names: [String] = {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        return names.filter { $0.hasSuffix(".json") }.sorted()
-    }()
-
-    static func document(_ name: String) throws -> JSONNode {
-        let bytes = Array(try Data(contentsOf: folder.appending(path: name)))
-        return try JSONDocument(bytes, limits: .local).root
-    }
-
-    /// Reads an exchange.
-    ///
-    /// - Throws: an error if the file is no recorded exchange.
-    init(_ name: String) throws {
-        let root = JSONValue(try Self.document(name))
-        let request = try #require(root["request"])
-        method = try #require(request["method"]?.string)
-        path = try #require(request["path"]?.string)
-        self.request = request["body"]?.object
-        status = try #require(root["response"]?["status"])
-        // The server's front adds the id of the request.
-        var fields = root["response"]?["headers"]?.object ?? [:]
-        fields["X-Request-ID"] = nil
-        answerHeaders = .object(fields)
-        body = root["response"]?["body"] ?? .null
-        let seen = root["observed_with_real_decoders"]?.object ?? [:]
-        observed = seen.reduce(into: [:]) { found, one in
-            guard let platform = UnionChecker.Platform(rawValue: one.key) else { return }
-            found[platform] = one.value.withSortedLists
-        }
-        headers = (request["headers"]?.object ?? [:]).reduce(into: [:]) { headers, field in
-            headers[field.key] = field.value.string
-        }
-    }
-}
-
-extension JSONValue {
-    /// The value with its lists of texts in order.
-    fileprivate var withSortedLists: JSONValue {
-        guard var object else { return self }
-        for member in object {
-            let texts = member.value.array?.compactMap(\.string).sorted()
-            if let texts { object[member.key] = .array(texts.map(JSONValue.string)) }
-        }
-        return .object(object)
-    }
-}
-
 /// A server at the instant of the recorded exchanges, and the histories of their customers.
 struct SDKStage {
     static let now: Instant = "2031-05-06T10:00:00Z"
@@ -464,18 +397,16 @@ struct SDKStage {
     }()
 
     /// Plays the history of an exchange, and returns the server's answer to its request.
-    func answer(to fixture: SDKFixture) async throws -> Response {
+    func replay(_ recorded: RecordedExchange) async throws -> UnionChecker.Exchange {
         try await live()
         set(Self.now)
-        var request = fixture.request
-        if let evidence = try evidence() { request?["fetch_token"] = .string(evidence) }
-        if number == "18" { request?["app_transaction"] = .string(try appTransaction()) }
-        return try await server.ask(
-            fixture.method,
-            fixture.path,
-            headers: fixture.headers,
-            body: request.map { JSONValue.object($0).encoded() } ?? []
-        )
+        var body = recorded.requestBody
+        if let evidence = try evidence() { body?["fetch_token"] = .string(evidence) }
+        if number == "18" { body?["app_transaction"] = .string(try appTransaction()) }
+        var request = recorded.exchange.request
+        request.body = body.map { JSONValue.object($0).encoded() } ?? []
+        let response = try await server.service.checkedAnswer(to: request)
+        return UnionChecker.Exchange(request, response)
     }
 
     private func set(_ instant: Instant) {

@@ -7,6 +7,7 @@ import TideoverJSON
 import TideoverRevenueCat
 import TideoverServer
 import TideoverSignatures
+import TideoverUnionChecker
 
 /// Tests the signatures of responses to RevenueCat's SDKs.
 @Suite struct SDKSignatureTests {
@@ -76,17 +77,17 @@ import TideoverSignatures
             ["X-Post-Params-Hash": "app_user_id,fetch_token:sha256:00"],
             body: JSONValue.object(receipt).encoded()
         )
-        let bought = try await server.service.handler(posted)
+        let bought = try await server.service.checkedAnswer(to: posted)
         #expect(bought.status == 200)
         let today = UInt32(server.now.millisecondsSince1970 / 86_400_000)
         let expiry = try verify(bought, to: posted, by: root.publicKey)
         #expect(expiry == today + 30)
         let read = request()
-        let answer = try await server.service.handler(read)
+        let answer = try await server.service.checkedAnswer(to: read)
         _ = try verify(answer, to: read, by: root.publicKey)
         let tag = try #require(answer.headers["X-RevenueCat-ETag"])
         let again = request("GET", "/v1/subscribers/u_42", ["X-RevenueCat-ETag": tag])
-        let unchanged = try await server.service.handler(again)
+        let unchanged = try await server.service.checkedAnswer(to: again)
         #expect(unchanged.status == 304)
         _ = try verify(unchanged, to: again, by: root.publicKey)
         await server.close()
@@ -98,7 +99,7 @@ import TideoverSignatures
         var expiries: [UInt32] = []
         for _ in 0..<15 {
             let read = request()
-            let answer = try await server.service.handler(read)
+            let answer = try await server.service.checkedAnswer(to: read)
             expiries.append(try verify(answer, to: read, by: root.publicKey))
             server.set(server.now + .days(1))
         }
@@ -109,7 +110,7 @@ import TideoverSignatures
 
     @Test func `errors, back ends and apps without a key have no signature`() async throws {
         let server = try server(try Self.key(1))
-        let wrong = try await server.service.handler(request("POST", "/v1/receipts"))
+        let wrong = try await server.service.checkedAnswer(to: request("POST", "/v1/receipts"))
         #expect(wrong.status == 400)
         #expect(wrong.headers["X-Signature"] == nil)
         let admin = try await server.send("GET", "/v1/subscribers/u_42?app=cards")
@@ -117,15 +118,15 @@ import TideoverSignatures
         #expect(admin.headers["X-Signature"] == nil)
         await server.close()
         let other = try TestServer(revenueCatSDK: RevenueCatSDK(appStoreKeys: ["appl_test"]))
-        let unsigned = try await other.service.handler(request())
+        let unsigned = try await other.service.checkedAnswer(to: request())
         #expect(unsigned.status == 200)
         #expect(unsigned.headers["X-Signature"] == nil)
         await other.close()
     }
 
-    @Test(.enabled(if: SDKFixture.present, "the vectors are not beside the project"))
+    @Test(.enabled(if: RecordedExchange.present, "the vectors are not beside the project"))
     func `the recorded signature is made from its keys`() throws {
-        let vector = try SDKFixture.document("41-signature-vector.json")
+        let vector = try RecordedExchange.document("41-signature-vector.json")
         let root = try Self.key(0)
         let intermediate = try Self.key(100)
         let day = try #require(vector["intermediate_expires_day_since_1970"]?.int64)

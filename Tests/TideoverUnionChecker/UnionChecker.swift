@@ -4,10 +4,17 @@ import TideoverJSON
 /// Reads a customer info as the decoders of RevenueCat's SDKs do, all at once: it refuses what any
 /// of them refuses, drops or crashes on, and computes what each concludes.
 package struct UnionChecker {
-    package struct Refusal: Error, Hashable, CustomStringConvertible {
-        package let description: String
+    package struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The path of a member, such as `offerings[0].identifier`, or the name of a header field.
+        package let place: String
+        package let fault: String
 
-        init(_ place: String, _ fault: String) { description = "\(place): \(fault)" }
+        package var description: String { "\(place): \(fault)" }
+
+        init(_ place: String, _ fault: String) {
+            self.place = place
+            self.fault = fault
+        }
     }
 
     package enum Platform: String, CaseIterable, Sendable {
@@ -88,18 +95,19 @@ package struct UnionChecker {
         requestTime: String? = nil,
         verificationFailed: Bool = false
     ) throws {
-        let root: JSONNode
-        do { root = try JSONDocument(body).root } catch { throw Refusal("body", "\(error)") }
-        let top = Members(root, "body")
+        let top = try Members(body: body)
         bodyDate = try top.date("request_date")
         requestDate = try requestTime.map(Self.instant(milliseconds:)) ?? bodyDate
         iosUsesBody = verificationFailed
         statedMilliseconds = try top.optional("request_date_ms", \.int64)
         try read(top.object("subscriber"))
         for (product, node) in try top.optionalObject("purchased_products") {
-            consumed[product] = try Members(node, product).needed("should_consume", \.bool)
+            let members = Members(node, "purchased_products.\(product)")
+            consumed[product] = try members.needed("should_consume", \.bool)
         }
     }
+
+    static let requestTimeHeader = "X-RevenueCat-Request-Time"
 
     /// The member `request_date_ms`.
     let statedMilliseconds: Int64?
@@ -107,7 +115,7 @@ package struct UnionChecker {
     private static func instant(milliseconds text: String) throws -> Instant {
         guard !text.isEmpty, text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains),
             let milliseconds = Int64(text)
-        else { throw Refusal("request time", "not decimal digits") }
+        else { throw Refusal(requestTimeHeader, "not decimal digits") }
         return Instant(millisecondsSince1970: milliseconds)
     }
 
@@ -129,8 +137,8 @@ package struct UnionChecker {
         }
         for (key, list) in try subscriber.object("non_subscriptions").node.members {
             guard list.count > 0 else { throw Refusal("non_subscriptions.\(key)", "empty") }
-            purchases[key] = try list.elements.map {
-                let members = Members($0, "non_subscriptions.\(key)")
+            purchases[key] = try list.elements.enumerated().map { number, node in
+                let members = Members(node, "non_subscriptions.\(key)[\(number)]")
                 return try Purchase(members, isNamed: named.contains(key))
             }
         }
@@ -187,96 +195,4 @@ extension UnionChecker.Subscription {
         }
         try members.requirePrice()
     }
-}
-
-/// An object of a body, with its place for messages.
-private struct Members {
-    let node: JSONNode
-    let place: String
-
-    init(_ node: JSONNode, _ place: String) {
-        self.node = node
-        self.place = place
-    }
-
-    func fault(_ name: String, _ text: String) -> UnionChecker.Refusal {
-        UnionChecker.Refusal("\(place).\(name)", text)
-    }
-
-    func object(_ name: String) throws -> Members {
-        guard let member = node[name], member.kind == .object else {
-            throw fault(name, "not an object")
-        }
-        return Members(member, name)
-    }
-
-    /// The members of an object; none if it is absent or null.
-    func optionalObject(_ name: String) throws -> [(key: String, value: JSONNode)] {
-        guard let member = node[name], !member.isNull else { return [] }
-        return try object(name).node.members.map { ($0.key, $0.value) }
-    }
-
-    func needed<Value>(_ name: String, _ read: (JSONNode) -> Value?) throws -> Value {
-        guard let member = node[name] else { throw fault(name, "absent") }
-        guard let value = read(member) else { throw fault(name, "of another type") }
-        return value
-    }
-
-    func optional<Value>(_ name: String, _ read: (JSONNode) -> Value?) throws -> Value? {
-        guard let member = node[name], !member.isNull else { return nil }
-        guard let value = read(member) else { throw fault(name, "of another type") }
-        return value
-    }
-
-    func text(_ name: String) throws -> String { try needed(name, \.string) }
-
-    /// A text that Android reads as "null" if it is null.
-    func textOrAbsent(_ name: String) throws -> String? {
-        guard node[name] != nil else { return nil }
-        return try text(name)
-    }
-
-    func word(_ name: String, _ known: [String]) throws -> String {
-        let word = try text(name)
-        guard known.contains(word) else { throw fault(name, "the word \(word)") }
-        return word
-    }
-
-    func date(_ name: String) throws -> Instant { try needed(name, Self.date) }
-
-    func optionalDate(_ name: String) throws -> Instant? { try optional(name, Self.date) }
-
-    /// Reads the forms that both decoders accept: of RFC 3339, those with upper-case letters and at
-    /// most six digits of a fraction.
-    private static func date(_ node: JSONNode) -> Instant? {
-        guard let text = node.string, !text.contains(where: \.isLowercase) else { return nil }
-        let fraction = text.drop { $0 != "." }.dropFirst().prefix(while: \.isNumber)
-        return fraction.count <= 6 ? Instant(rfc3339: text) : nil
-    }
-
-    func requireOriginalDate(isNamed: Bool) throws {
-        guard isNamed || node["original_purchase_date"] != nil else { return }
-        _ = try date("original_purchase_date")
-    }
-
-    func requirePrice() throws {
-        guard let price = node["price"], !price.isNull else { return }
-        let members = Members(price, "\(place).price")
-        _ = try members.needed("amount") { $0.kind == .number ? $0.double : nil }
-        let currency = try members.text("currency")
-        guard Self.currencies.contains(currency) else { throw fault("price", "of \(currency)") }
-    }
-
-    /// The codes of ISO 4217 that Java knows.
-    private static let currencies = Set(
-        """
-        AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN
-        BWP BYN BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD
-        FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY
-        KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP
-        MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR
-        RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SOS SRD SSP SVC SYP SZL THB TJS TMT TND TOP
-        TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW
-        """.split { $0 == " " || $0 == "\n" }.map(String.init)
-    )
 }

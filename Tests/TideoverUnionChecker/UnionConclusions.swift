@@ -154,15 +154,19 @@ extension UnionChecker {
     /// iOS crashes if two keys meet once the base plan is appended. iOS and Android disagree on an
     /// ID that is in both maps, and the last of a product's purchases represents it.
     private var keyTraps: [Refusal] {
-        let keys = subscriptions.map(Self.key)
         var traps: [Refusal] = []
-        if Set(keys).count < keys.count { traps.append(Refusal("subscriptions", "a key twice")) }
-        for key in subscriptions.keys {
-            if key.contains(":") { traps.append(Refusal(key, "a base plan in a key")) }
-            if purchases[key] != nil { traps.append(Refusal(key, "in both maps")) }
+        var keys: Set<String> = []
+        for (product, value) in subscriptions.sorted(by: { $0.key < $1.key }) {
+            let place = "subscriptions.\(product)"
+            if !keys.insert(Self.key(product, value)).inserted {
+                traps.append(Refusal(place, "a key twice"))
+            }
+            if product.contains(":") { traps.append(Refusal(place, "a base plan in a key")) }
+            if purchases[product] != nil { traps.append(Refusal(place, "in both maps")) }
         }
-        for (key, list) in purchases where list.map(\.date) != list.map(\.date).sorted() {
-            traps.append(Refusal(key, "the oldest purchase is not the first"))
+        for (product, list) in purchases where list.map(\.date) != list.map(\.date).sorted() {
+            let place = "non_subscriptions.\(product)"
+            traps.append(Refusal(place, "the oldest purchase is not the first"))
         }
         return traps
     }
@@ -171,13 +175,13 @@ extension UnionChecker {
     /// Android that of the entitlement.
     private var productTraps: [Refusal] {
         entitlements.compactMap { name, entitlement in
-            let product = entitlement.product
+            let (place, product) = ("entitlements.\(name)", entitlement.product)
             guard let subscription = subscriptions[product] else {
                 return purchases[product] == nil
-                    ? Refusal(name, "its product \(product) is not listed") : nil
+                    ? Refusal(place, "its product \(product) is not listed") : nil
             }
             return subscription.plan == entitlement.plan
-                ? nil : Refusal(name, "its base plan is not that of \(product)")
+                ? nil : Refusal(place, "its base plan is not that of \(product)")
         }
     }
 
@@ -189,20 +193,22 @@ extension UnionChecker {
         var traps: [Refusal] = []
         for (name, value) in entitlements {
             guard let end = value.expires else { continue }
-            if references.contains(end) { traps.append(Refusal(name, "ends at the request date")) }
+            let place = "entitlements.\(name)"
+            if references.contains(end) { traps.append(Refusal(place, "ends at the request date")) }
             if let grace = value.graceEnd, grace > earliest, end <= earliest {
-                traps.append(Refusal(name, "inactive in grace"))
+                traps.append(Refusal(place, "inactive in grace"))
             }
         }
-        for (key, value) in subscriptions {
+        for (product, value) in subscriptions {
+            let place = "subscriptions.\(product)"
             if let end = value.expires, references.contains(end) {
-                traps.append(Refusal(key, "ends at the request date"))
+                traps.append(Refusal(place, "ends at the request date"))
             }
             guard let refunded = value.refunded, refunded <= earliest else { continue }
             if value.expires.map({ $0 > earliest }) ?? true {
-                traps.append(Refusal(key, "active after a refund"))
+                traps.append(Refusal(place, "active after a refund"))
             } else if value.unsubscribed == nil {
-                traps.append(Refusal(key, "renews after a refund"))
+                traps.append(Refusal(place, "renews after a refund"))
             }
         }
         return traps
@@ -220,25 +226,8 @@ extension UnionChecker {
             traps.append(Refusal("request_date_ms", "another instant than request_date"))
         }
         if !isStored, isOther(requestDate) {
-            traps.append(Refusal("request time", "another instant than request_date"))
+            traps.append(Refusal(Self.requestTimeHeader, "another instant than request_date"))
         }
         return traps
-    }
-
-    /// What keeps an SDK from handling the purchase of a receipt: Android has to know whether to
-    /// consume it, and iOS finishes a one-time purchase only if it is listed. `request` is the body
-    /// of the request.
-    package func receiptTraps(_ request: JSONValue, on platform: Platform) -> [Refusal] {
-        let product = request["product_id"]?.string
-        let products = request["product_ids"]?.array?.compactMap(\.string)
-        let asked = products ?? [product].compactMap(\.self)
-        let missing = asked.filter { consumed[$0] == nil }.map {
-            Refusal("purchased_products.\($0)", "should_consume is missing")
-        }
-        guard platform == .ios, let product, subscriptions[product] == nil,
-            let transaction = request["transaction_id"]?.string,
-            purchases[product]?.contains(where: { $0.transactionId == transaction }) != true
-        else { return missing }
-        return missing + [Refusal("non_subscriptions.\(product)", "lacks \(transaction)")]
     }
 }

@@ -1,25 +1,89 @@
-import Foundation
 import Testing
 import TideoverCore
+import TideoverHTTP
 import TideoverJSON
 import TideoverUnionChecker
 
 /// Tests the checker against conclusions that the decoders of the SDKs themselves reached.
 @Suite struct UnionCheckerTests {
-    @Test(.enabled(if: SDKVectors.present), arguments: SDKVectors.customerInfos)
-    func `it concludes what both decoders concluded`(name: String) throws {
-        let vector = try SDKVectors.read(name)
-        let body = try #require(vector["response"]?["body"])
-        let time = try #require(
-            vector["response"]?["headers"]?["X-RevenueCat-Request-Time"]?.string
-        )
-        let checker = try UnionChecker(decoding: Array(body.source), requestTime: time)
-        let isWrong = vector["level"]?.string == "NEVER"
-        #expect(checker.traps().isEmpty == !isWrong)
-        for platform in [UnionChecker.Platform.ios, .android] {
-            let seen = try #require(vector["observed_with_real_decoders"]?[platform.rawValue])
-            #expect(checker.conclusions(on: platform) == JSONValue(seen).withSortedLists)
+    /// A signature has an exchange without the header fields of an answer.
+    private static let answers = RecordedExchange.names.filter { $0 != "41-signature-vector.json" }
+
+    @Test(.enabled(if: RecordedExchange.present))
+    func `it accepts every recorded answer, and refuses every recorded fault`() throws {
+        #expect(Self.answers.count == 40)
+        for name in Self.answers {
+            let recorded = try RecordedExchange(name)
+            let refusals = recorded.exchange.refusals
+            #expect(refusals.isEmpty == !recorded.isWrong, "\(name): \(refusals)")
         }
+    }
+
+    @Test(.enabled(if: RecordedExchange.present))
+    func `it concludes what both decoders concluded`() throws {
+        var count = 0
+        for name in Self.answers {
+            let recorded = try RecordedExchange(name)
+            for (platform, seen) in recorded.observed {
+                let checker = try recorded.exchange.customerInfo()
+                #expect(checker.conclusions(on: platform) == seen, "\(name)")
+                count += 1
+            }
+        }
+        #expect(count == 44)
+    }
+
+    @Test(
+        .enabled(if: RecordedExchange.present),
+        arguments: [
+            ("16-receipt-ios-subscription", .finished), ("17-receipt-ios-consumable", .finished),
+            ("18-receipt-ios-app-transaction-only", .finished),
+            ("19-receipt-android-subscription", .finished),
+            ("22-receipt-store-unreachable", .kept), ("23-receipt-invalid", .finished),
+            ("26-offerings", nil),
+        ] as [(String, UnionChecker.ReceiptOutcome?)]
+    )
+    func `an error of the server keeps a purchase, and any other finishes it`(
+        name: String,
+        outcome: UnionChecker.ReceiptOutcome?
+    ) throws {
+        #expect(try RecordedExchange("\(name).json").exchange.receiptOutcome == outcome)
+    }
+
+    @Test(.enabled(if: RecordedExchange.present))
+    func `a purchase whose answer does not list it is posted again by iOS`() throws {
+        let recorded = try RecordedExchange("17-receipt-ios-consumable.json").exchange
+        var request = recorded.request
+        var body = try JSONValue(JSONDocument(request.body).root).object
+        body?["transaction_id"] = "1"
+        request.body = JSONValue.object(try #require(body)).encoded()
+        let other = UnionChecker.Exchange(request, recorded.response)
+        #expect(other.receiptOutcome == .kept)
+        #expect(other.refusals.map(\.place) == ["non_subscriptions.cards.coins.100"])
+    }
+
+    @Test(.enabled(if: RecordedExchange.present))
+    func `offerings and mapping are read as the SDKs use them`() throws {
+        func body(_ name: String) throws -> [UInt8] {
+            try RecordedExchange(name).exchange.response.body
+        }
+        let offerings = try UnionChecker.Offerings(body("26-offerings.json"))
+        #expect(offerings.current == "default")
+        let packages = offerings.offerings.flatMap(\.packages)
+        #expect(packages.map(\.product) == ["cards.pro.monthly", "cards.pro.yearly"])
+        #expect(try UnionChecker.Offerings(body("27-offerings-none.json")).offerings == [])
+        let mapping = try UnionChecker.Mapping(body("30-product-entitlement-mapping.json"))
+        #expect(mapping.entitlements(of: "cards_pro", on: .android) == ["premium"])
+        #expect(mapping.entitlements(of: "cards_pro", plan: "yearly", on: .ios) == ["premium"])
+        #expect(mapping.entitlements(of: "cards_pro", on: .ios) == nil)
+        #expect(mapping.entitlements(of: "coins_100", on: .android) == nil)
+    }
+
+    @Test(.enabled(if: Vectors.present))
+    func `the mapping in the tests of an SDK is accepted`() throws {
+        let mapping = try UnionChecker.Mapping(Vectors.bytes("ProductsEntitlements.json"))
+        let found = mapping.entitlements(of: "com.revenuecat.foo_2", on: .android)
+        #expect(found == ["pro_1", "pro_2"])
     }
 
     @Test(
@@ -104,18 +168,6 @@ import TideoverUnionChecker
     }
 }
 
-extension JSONValue {
-    /// The value with its lists of texts in order.
-    fileprivate var withSortedLists: JSONValue {
-        guard var object else { return self }
-        for member in object {
-            let texts = member.value.array?.compactMap(\.string).sorted()
-            if let texts { object[member.key] = .array(texts.map(JSONValue.string)) }
-        }
-        return .object(object)
-    }
-}
-
 /// A customer info with a subscription, a one-time purchase and an entitlement.
 enum SDKBody {
     static let whole: JSONObject = [
@@ -163,26 +215,5 @@ enum SDKBody {
         guard var object = value.object else { return value }
         object[name] = replacing(path.dropFirst(), of: object[name] ?? .null, with: replacement)
         return .object(object)
-    }
-}
-
-/// The recorded requests and answers of the SDKs' protocol, stored beside the project.
-enum SDKVectors {
-    static let folder = Vectors.folder.appendingPathComponent("revenuecat-sdk")
-
-    static var present: Bool { FileManager.default.fileExists(atPath: folder.path) }
-
-    /// The names of the vectors with a customer info as response; one placeholder without them.
-    static let customerInfos: [String] = {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        let found = names.sorted().filter { name in
-            (try? read(name))?["response"]?["body"]?["subscriber"] != nil
-        }
-        return found.isEmpty ? ["none"] : found
-    }()
-
-    static func read(_ name: String) throws -> JSONNode {
-        let bytes = Array(try Data(contentsOf: folder.appendingPathComponent(name)))
-        return try JSONDocument(bytes, limits: .local).root
     }
 }
