@@ -87,8 +87,8 @@ import TideoverSignatures
         key: String = "appl_test",
         from peer: String? = nil
     ) async throws -> SDKApp.Answer {
-        let response = try await server.service.handler(
-            Request(
+        let response = try await server.service.checkedAnswer(
+            to: Request(
                 method: method,
                 path: path,
                 headers: ["Authorization": "Bearer \(key)"],
@@ -101,14 +101,6 @@ import TideoverSignatures
 
     private func requireRefusal(_ answer: SDKApp.Answer, _ what: String) {
         #expect((400...499).contains(answer.status), "\(what)")
-        requireForm(answer, what)
-    }
-
-    private func requireForm(_ answer: SDKApp.Answer, _ what: String) {
-        #expect(answer.body["code"]?.int64 != nil, "\(what)")
-        #expect(answer.body["message"]?.string?.isEmpty == false, "\(what)")
-        #expect(answer.response.headers["Content-Type"] == "application/json", "\(what)")
-        #expect(answer.time != nil, "\(what)")
     }
 
     private func requireNothingStored(_ server: TestServer) async throws {
@@ -224,7 +216,6 @@ import TideoverSignatures
         let body = Array(#"{"app_user_id":"u_42","x":"\#(filler)"}"#.utf8)
         for (path, _) in Self.readers {
             let answer = try await post(path, body, to: server)
-            requireForm(answer, path)
             // A device finishes its purchase after a 4xx.
             let isReceipt = path == "/v1/receipts"
             #expect(isReceipt ? answer.status == 503 : answer.status == 400)
@@ -434,7 +425,6 @@ import TideoverSignatures
             #expect(answer.status == 429)
             #expect(answer.body["code"] == 7110)
             #expect(answer.response.headers["Retry-After"] == "20")
-            requireForm(answer, "a used budget")
         }
         #expect(try await sign(["winback50"], from: "198.51.100.1").status == 200)
         uptime.nanoseconds += 20_000_000_000

@@ -268,7 +268,7 @@ import TideoverStorage
                 body: body(stated(name, "1", server.now)).encoded(),
                 peer: "192.0.2.1"
             )
-            return try await server.service.handler(request).status
+            return try await server.service.checkedAnswer(to: request).status
         }
         for _ in 0..<10 { #expect(try await post("a") == 200) }
         var statuses: [Int] = []

@@ -99,8 +99,8 @@ import TideoverServer
                 "initiation_source": .string(source),
                 "fetch_token": try await transaction(of: product),
             ]
-            let response = try await backEnd.service.handler(
-                Request(
+            let response = try await backEnd.service.checkedAnswer(
+                to: Request(
                     method: "POST",
                     path: "/v1/receipts",
                     headers: ["Authorization": "Bearer appl_test"],
@@ -115,7 +115,7 @@ import TideoverServer
         func active(_ customer: String) async throws -> [String] {
             let path = "/v1/subscribers/\(PercentEncoding.encode(customer))"
             let request = Request(path: path, headers: ["Authorization": "Bearer appl_test"])
-            let response = try await backEnd.service.handler(request)
+            let response = try await backEnd.service.checkedAnswer(to: request)
             let answer = SDKApp.Answer(response: response, content: response.body)
             return entitlements.filter(answer.isActive)
         }

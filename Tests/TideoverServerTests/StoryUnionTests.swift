@@ -29,8 +29,8 @@ import TideoverUnionChecker
     ) async throws {
         let root = try JSONDocument(answer.body).root
         guard answer.status == 200, let customer = root["customer"]?.string else { return }
-        let response = try await service.handler(
-            Request(
+        let response = try await service.checkedAnswer(
+            to: Request(
                 path: "/v1/subscribers/\(PercentEncoding.encode(customer))",
                 headers: ["Authorization": "Bearer appl_test"]
             )

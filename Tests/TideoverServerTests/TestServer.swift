@@ -203,7 +203,7 @@ final class TestServer: Sendable {
         return try await ask(method, target, headers: headers, body: body)
     }
 
-    /// Sends a request with only these headers.
+    /// Sends a request with only these headers. An SDK has to accept the answer to its request.
     func ask(
         _ method: String = "GET",
         _ target: String,
@@ -212,7 +212,7 @@ final class TestServer: Sendable {
     ) async throws -> Response {
         guard let request = Request(method: method, target: target, headers: headers, body: body)
         else { preconditionFailure("\(target) is a request target") }
-        return try await service.handler(request)
+        return try await service.checkedAnswer(to: request)
     }
 
     /// Returns the samples of `/metrics`, without the comment lines.
