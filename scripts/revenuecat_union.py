@@ -937,6 +937,11 @@ MAPPING = {"product_entitlement_mapping": {
 OFFERING, PACKAGE = "body/offerings/0", "body/offerings/0/packages/0"
 ENTRIES = "body/product_entitlement_mapping"
 SENT_TAG, TAG = "request/headers/X-RevenueCat-ETag", "headers/X-RevenueCat-ETag"
+SUBSCRIBER_PATH = "body/subscriber"
+NOW, PAST = BASE["request_date"], "2031-05-02T09:00:00Z"
+REFUNDED = {**BASE["subscriber"][SUB][PRO], "expires_date": PAST, "refunded_at": PAST}
+IN_GRACE = {**BASE["subscriber"]["entitlements"]["premium"], "expires_date": PAST,
+            "grace_period_expires_date": "2031-05-17T10:00:00Z"}
 CONSUMED, NESTED = "body/purchased_products", "body/attributes_error_response"
 # An exchange, the path of a member in its answer or after `request/`, the planted value, and the only
 # place that is refused; None if the answer must be accepted.
@@ -950,6 +955,15 @@ PLANTED_ANSWERS = [
     ("customer", "headers/X-RevenueCat-Request-Time", "1935914400000", "X-RevenueCat-Request-Time"),
     ("customer", "body_bytes_utf8", "", "body"), ("customer", "body_bytes_utf8", "[]", "body"),
     ("customer", "body_bytes_utf8", '{"request_date": 1, "request_date": 2}', "body"),
+    ("customer", "body/request_date_ms", 1, "request_date_ms"),
+    ("customer", f"{SUBSCRIBER_PATH}/{SUB}/{PRO}", 1, f"{SUB}.{PRO}"),
+    ("customer", f"{SUBSCRIBER_PATH}/{SUB}/{PRO}/expires_date", NOW, f"{SUB}.{PRO}"),
+    ("customer", f"{SUBSCRIBER_PATH}/{SUB}/{PRO}", REFUNDED, f"{SUB}.{PRO}"),
+    ("customer", f"{SUBSCRIBER_PATH}/{SUB}/{PRO}", REFUNDED | {"unsubscribe_detected_at": PAST}, None),
+    ("customer", f"{SUBSCRIBER_PATH}/entitlements/premium", IN_GRACE, "entitlements.premium"),
+    ("customer", f"{SUBSCRIBER_PATH}/entitlements/premium", [], "entitlements.premium"),
+    ("customer", f"{SUBSCRIBER_PATH}/{NON}/coins", {"a": 1}, f"{NON}.coins"),
+    ("customer", f"{SUBSCRIBER_PATH}/{NON}/coins/0", 1, f"{NON}.coins[0]"),
     ("identify", "status", 201, None), ("identify", "body/subscriber", MISSING, "subscriber"),
     ("identify", TAG, "9a03", "X-RevenueCat-ETag"),
     ("other", "body_bytes_utf8", "", "body"), ("other", "body", [], "body"),

@@ -5,6 +5,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 import TideoverSignatures
+import TideoverUnionChecker
 
 /// Tests the server as RevenueCat's SDKs see it by a proxy URL.
 @Suite struct RevenueCatSDKTests {
@@ -678,13 +679,12 @@ struct SDKApp {
 
         /// What Android and iOS conclude; nil if they differ, and for an error.
         func conclusion(_ entitlement: String) -> Bool? {
-            guard let entitlements = body["subscriber"]?["entitlements"]?.object else {
+            let time = response.headers["X-RevenueCat-Request-Time"]
+            guard let info = try? UnionChecker(decoding: content, requestTime: time) else {
                 return nil
             }
-            guard let listed = entitlements[entitlement] else { return false }
-            guard let text = listed["expires_date"]?.string else { return true }
-            guard let end = Instant(rfc3339: text), let time else { return nil }
-            return (end >= time) == (end > time) ? end > time : nil
+            let isActive = info.isActive(entitlement, on: .ios)
+            return info.isActive(entitlement, on: .android) == isActive ? isActive : nil
         }
 
         func isActive(_ entitlement: String) -> Bool { conclusion(entitlement) == true }

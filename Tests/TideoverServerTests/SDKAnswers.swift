@@ -8,12 +8,18 @@ extension Service {
     /// to accept the answer.
     func checkedAnswer(to request: Request) async throws -> Response {
         let response = try await handler(request)
-        guard request.isOfSDK else { return response }
-        for refusal in UnionChecker.Exchange(request, response).refusals {
+        if request.isOfSDK { UnionChecker.Exchange(request, response).requireAcceptance() }
+        return response
+    }
+}
+
+extension UnionChecker.Exchange {
+    /// Records an issue for everything that one of the SDKs fails on, loses or misreads.
+    func requireAcceptance() {
+        for refusal in refusals {
             let body = String(decoding: response.body.prefix(2_000), as: UTF8.self)
             Issue.record("\(request.method) \(request.path.prefix(100)): \(refusal) in \(body)")
         }
-        return response
     }
 }
 

@@ -10,6 +10,7 @@ import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
 import TideoverStorage
+import TideoverUnionChecker
 
 /// Tests receipts that cannot be read or stored, restores, and offers, as RevenueCat's SDKs see
 /// them.
@@ -115,11 +116,13 @@ import TideoverStorage
             let response = server.service.rejection(problem, of: target)
             #expect(response.status == 503)
             #expect(try JSONDocument(response.body).root["code"]?.int64 == 7110)
-            #expect(response.headers["Content-Type"] == "application/json")
+            let request = Request(method: "POST", path: "/v1/receipts")
+            UnionChecker.Exchange(request, response).requireAcceptance()
         }
-        let other = server.service.rejection(problem, of: "/v1/subscribers/%FF/attributes")
-        #expect(try JSONDocument(other.body).root["code"]?.int64 != nil)
-        #expect(other.headers["X-RevenueCat-Request-Time"] != nil)
+        let path = "/v1/subscribers/%FF/attributes"
+        let other = server.service.rejection(problem, of: path)
+        let request = Request(method: "POST", path: path)
+        UnionChecker.Exchange(request, other).requireAcceptance()
         let own = server.service.rejection(problem, of: "/v1/apps/cards/customers/u_42/reconcile")
         #expect(own == problem.response)
         await server.close()

@@ -34,6 +34,15 @@ struct Members {
         return Members(member, path(name))
     }
 
+    /// The objects of an object, with places that begin with its name; none if it is absent or null.
+    func entries(_ name: String) throws -> [(key: String, value: Members)] {
+        try optionalObject(name).map { key, node in
+            let place = "\(name).\(key)"
+            guard node.kind == .object else { throw UnionChecker.Refusal(place, "not an object") }
+            return (key, Members(node, place))
+        }
+    }
+
     /// The objects of a list.
     func objects(_ name: String) throws -> [Members] {
         guard let list = node[name], list.kind == .array else { throw fault(name, "not a list") }

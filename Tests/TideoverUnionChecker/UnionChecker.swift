@@ -128,23 +128,23 @@ package struct UnionChecker {
         for name in ["original_purchase_date", "last_seen"] {
             _ = try subscriber.optionalDate(name)
         }
-        let listed = try subscriber.optionalObject("entitlements")
+        let listed = try subscriber.entries("entitlements")
         // Android reads the original date only of a product that an entitlement names.
-        let named = Set(listed.compactMap { $0.value["product_identifier"]?.string })
-        for (key, node) in try subscriber.object("subscriptions").node.members {
-            let members = Members(node, "subscriptions.\(key)")
+        let named = Set(listed.compactMap { $0.value.node["product_identifier"]?.string })
+        // Android needs the object even if it is empty.
+        _ = try subscriber.object("subscriptions")
+        for (key, members) in try subscriber.entries("subscriptions") {
             subscriptions[key] = try Subscription(members, isNamed: named.contains(key))
         }
-        for (key, list) in try subscriber.object("non_subscriptions").node.members {
-            guard list.count > 0 else { throw Refusal("non_subscriptions.\(key)", "empty") }
-            purchases[key] = try list.elements.enumerated().map { number, node in
-                let members = Members(node, "non_subscriptions.\(key)[\(number)]")
-                return try Purchase(members, isNamed: named.contains(key))
+        let lists = Members(try subscriber.object("non_subscriptions").node, "non_subscriptions")
+        for (key, _) in lists.node.members {
+            let list = try lists.objects(key)
+            guard !list.isEmpty else { throw lists.fault(key, "empty") }
+            purchases[key] = try list.map {
+                try Purchase($0, isNamed: named.contains(key))
             }
         }
-        for (name, node) in listed {
-            entitlements[name] = try Entitlement(Members(node, "entitlements.\(name)"))
-        }
+        for (name, members) in listed { entitlements[name] = try Entitlement(members) }
     }
 }
 
