@@ -13,36 +13,38 @@ extension BackfillSchedule {
 /// Starts the runs of one store: at startup, by schedule, on request, and after a gap in which
 /// notifications may have been missed.
 struct BackfillWorker: Sendable {
+    private let place: NotificationLog.Place
     private let schedule: BackfillSchedule
     private let timing: Timing
+    private let arrivals: NotificationLog
     private let isWanted: @Sendable () -> Bool
-    /// Returns the number of notifications that failed or could not be read.
-    private let failures: @Sendable () -> Int
     private let ask: @Sendable () async -> BackfillReport?
 
     init(backfiller: Backfiller) {
-        let (metrics, app) = (backfiller.ingest.metrics, backfiller.app)
+        let app = backfiller.app
+        place = .init(app: app.id, environment: backfiller.environment, store: .appStore)
+        arrivals = backfiller.ingest.arrivals
         schedule = app.backfill
         timing = backfiller.timing
         isWanted = { backfiller.isWanted }
-        failures = { metrics.gaps(of: app.id) }
         ask = { await backfiller.run() }
     }
 
     init(poller: PlayPoller) {
-        let (metrics, app) = (poller.ingest.metrics, poller.app)
+        let app = poller.app
+        place = .init(app: app.id, environment: poller.environment, store: .googlePlay)
+        arrivals = poller.ingest.arrivals
         schedule = app.playChoices.backfill
         timing = poller.timing
         isWanted = { poller.book.isWanted }
-        failures = { metrics.value(.notifications, app.id, "failed") }
         ask = { await poller.backfill() }
     }
 
     /// Runs until cancelled.
     func run() async {
-        var plan = Plan(now: timing.clock(), failures: failures(), schedule)
+        var plan = Plan(now: timing.clock(), schedule)
         while !Task.isCancelled {
-            plan.look(at: timing.clock(), failures: failures())
+            plan.look(at: timing.clock(), missed: arrivals.takeMissed(in: place))
             if plan.isDue || isWanted(), let report = await ask() {
                 plan.ended(report, at: timing.clock())
             }
@@ -56,24 +58,23 @@ struct BackfillWorker: Sendable {
         private(set) var isDue = true
         private var next: Instant
         private var lookedAt: Instant
-        private var failures: Int
         private var stops = 0
 
-        init(now: Instant, failures: Int, _ schedule: BackfillSchedule) {
+        init(now: Instant, _ schedule: BackfillSchedule) {
             self.schedule = schedule
-            self.failures = failures
             next = now
             lookedAt = now
         }
 
-        mutating func look(at now: Instant, failures: Int) {
+        /// Schedules a run after a gap: the worker did not run for some time, or a notification was
+        /// missed.
+        mutating func look(at now: Instant, missed: Bool) {
             let isBehindGap = schedule.gap > .zero && now - lookedAt >= schedule.gap
-            if isBehindGap || failures > self.failures { next = min(next, now + schedule.afterGap) }
+            if isBehindGap || missed { next = min(next, now + schedule.afterGap) }
             // A clock that was set back must not delay the next run.
             if schedule.interval > .zero {
                 next = min(next, now + max(schedule.interval, .hours(24)))
             }
-            self.failures = failures
             lookedAt = now
             isDue = now >= next
         }

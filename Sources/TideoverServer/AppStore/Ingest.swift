@@ -41,7 +41,7 @@ struct Ingest: Sendable {
             refused(problem.slug)
             throw problem
         } catch {
-            metrics.count(.notifications, app.id, "failed")
+            failed()
             throw error is ConcurrencyLimiter.Full ? Problem.overloaded : error
         }
     }
@@ -274,6 +274,12 @@ struct Ingest: Sendable {
             rarity: reading.rarity.map { "\($0.rawValue) \(words.joined(separator: "/"))" },
             products: products
         )
+    }
+
+    /// Counts a notification that could not be processed, and so may be missing.
+    func failed() {
+        metrics.count(.notifications, app.id, "failed")
+        for store in app.stores { arrivals.missed(of: store, in: app.id) }
     }
 
     func refused(_ code: String) {

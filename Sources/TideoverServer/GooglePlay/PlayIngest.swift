@@ -23,7 +23,7 @@ struct PlayIngest: Sendable {
             ingest.refused(problem.slug)
             throw problem
         } catch {
-            ingest.metrics.count(.notifications, app.id, "failed")
+            ingest.failed()
             throw error
         }
     }

@@ -102,7 +102,7 @@ struct PlayPuller: Sendable {
             return .done
         } catch {
             guard let problem = error as? Problem ?? (error as? any Refusal)?.problem else {
-                ingest.metrics.count(.notifications, app.id, "failed")
+                ingest.failed()
                 return .again(.seconds(10))
             }
             ingest.refused(problem.slug)

@@ -227,10 +227,6 @@ final class Metrics: Sendable {
         state.withLock { $0.counters[family, default: [:]][labels, default: 0] += count }
     }
 
-    func value(_ family: CounterFamily, _ labels: String...) -> Int {
-        state.withLock { $0.counters[family]?[labels] ?? 0 }
-    }
-
     func answered(_ call: Call, status: Int, nanoseconds: Int64) {
         count(.requests, call.template, call.method, "\(status / 100)xx")
         state.withLock {

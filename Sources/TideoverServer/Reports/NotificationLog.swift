@@ -26,6 +26,8 @@ final class NotificationLog: Sendable {
         var tests: [Test] = []
         /// The latest push of Google that was not for this app.
         var misdirected: MisdirectedPush?
+        /// Whether a notification may be missing since the last look for it.
+        var hasMissed = false
     }
 
     private static let mostTests = 32
@@ -84,6 +86,23 @@ final class NotificationLog: Sendable {
     /// Records a push that Google signed for another audience or sender, or that had no token.
     func note(_ push: MisdirectedPush, in place: Place) {
         pages.withLock { $0[place]?.misdirected = push }
+    }
+
+    /// Records that a notification about an app could not be processed, so that the store is asked.
+    func missed(of store: Store, in app: String) {
+        pages.withLock { pages in
+            for place in pages.keys where place.app == app && place.store == store {
+                pages[place]?.hasMissed = true
+            }
+        }
+    }
+
+    /// Returns whether a notification may be missing, once.
+    func takeMissed(in place: Place) -> Bool {
+        pages.withLock { pages in
+            defer { pages[place]?.hasMissed = false }
+            return pages[place]?.hasMissed ?? false
+        }
     }
 
     /// Records an alarm, unless a notification has arrived meanwhile.

@@ -21,7 +21,7 @@ struct RevenueCatIngest: Sendable {
             ingest.refused(problem.slug)
             throw problem
         } catch {
-            ingest.metrics.count(.notifications, app.id, "failed")
+            ingest.failed()
             throw error
         }
     }

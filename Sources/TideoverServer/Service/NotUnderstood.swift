@@ -40,8 +40,12 @@ extension Ingest {
         }
     }
 
-    /// Counts for `/metrics`, where values that others choose are never labels.
+    /// Counts for `/metrics`, where values that others choose are never labels. A message that could
+    /// not be read counts as missed.
     func count(_ unknown: NotUnderstood) {
+        if unknown.words.contains(where: \.leavesMessageUnread) {
+            arrivals.missed(of: .appStore, in: app.id)
+        }
         for word in unknown.words { metrics.count(.unrecognisedWords, app.id, word.field) }
         if !unknown.products.isEmpty {
             metrics.count(.unknownProducts, app.id, by: unknown.products.count)
