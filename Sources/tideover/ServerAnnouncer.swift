@@ -27,27 +27,31 @@ final class ServerAnnouncer: Sendable {
     /// The servers on the database; nil with SQLite, and before they were read.
     var reading: ServersReading? { latest.withLock { $0 } }
 
-    /// Announces this server with its current configuration until cancelled.
-    func run(_ configuration: @Sendable () async -> String) async {
-        guard case .postgres(let database, _) = storage else { return }
-        while !Task.isCancelled {
-            let server = ServerRecord(
-                id: id,
-                version: Tideover.version,
-                configuration: await configuration()
-            )
-            do throws(StorageError) {
-                let sentAt = Probes.runtimeClock()
-                let mark = try await database.announce(server)
-                replica?.announced(mark, sentAt: sentAt)
-                note(ServersReading(try database.servers(), seenBy: server))
-            } catch {
-                tell(error)
-            }
-            try? await Task.sleep(
-                for: replica == nil ? Self.interval : Self.intervalWithReplica
-            )
+    /// Announces this server with its current configuration; nil with SQLite. After a failure it
+    /// tries again without a longer pause, so that an announcement does not expire.
+    func worker(_ configuration: @escaping @Sendable () async -> String) -> Worker? {
+        guard case .postgres(let database, _) = storage else { return nil }
+        let pause = replica == nil ? Self.interval : Self.intervalWithReplica
+        return Worker(.announcements, every: pause) {
+            await self.announce(await configuration(), in: database)
         }
+    }
+
+    private func announce(_ configuration: String, in database: PostgreSQLStorage) async {
+        let server = ServerRecord(id: id, version: Tideover.version, configuration: configuration)
+        do throws(StorageError) {
+            let sentAt = Probes.runtimeClock()
+            let mark = try await database.announce(server)
+            replica?.announced(mark, sentAt: sentAt)
+            note(ServersReading(try database.servers(), seenBy: server))
+        } catch {
+            tell(error)
+        }
+    }
+
+    /// Takes this server off the list, once its worker has stopped.
+    func withdraw() async {
+        guard case .postgres(let database, _) = storage else { return }
         do throws(StorageError) {
             try await database.withdraw(id)
         } catch {

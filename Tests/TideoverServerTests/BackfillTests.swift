@@ -388,7 +388,7 @@ import TideoverStorage
         let time = TestTime(movesClock: true)
         let backEnd = try RehearsedBackEnd(rehearsed, time, access: following(rehearsed, time))
         let begun = time.clock.now
-        let asking = Task { await backEnd.service.backfill() }
+        let asking = Task { await backEnd.service.work(on: [.backfills]) }
         while time.clock.now < begun + .hours(13) {
             try await Task.sleep(for: .milliseconds(5))
         }
@@ -423,7 +423,7 @@ import TideoverStorage
             faults: faults
         )
         let begun = time.clock.now
-        let asking = Task { await backEnd.service.backfill() }
+        let asking = Task { await backEnd.service.work(on: [.backfills]) }
         while !backEnd.logged.contains(where: { $0.contains("backfill completed") }) {
             try await Task.sleep(for: .milliseconds(1))
         }

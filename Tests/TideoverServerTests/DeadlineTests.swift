@@ -187,7 +187,7 @@ import TideoverTestProcesses
         try await tellOfThree(server)
         server.set("2026-06-16T11:59:59.600Z")
         let rests = Locked<[Duration]>([])
-        await server.service.meetDeadlines { duration in
+        await server.service.work(on: [.deadlines]) { duration in
             rests.withLock { $0.append(duration) }
             let count = rests.withLock { $0.count }
             if count == 1 { server.set("2026-06-16T12:00:00Z") }
@@ -207,7 +207,7 @@ import TideoverTestProcesses
         server.set("2026-06-19T10:00:00Z")
         await server.storage.close()
         let rests = Locked<[Duration]>([])
-        await server.service.meetDeadlines { duration in
+        await server.service.work(on: [.deadlines]) { duration in
             rests.withLock { $0.append(duration) }
             if rests.withLock({ $0.count }) == 9 { throw CancellationError() }
         }

@@ -100,7 +100,7 @@ import TideoverStorage
     }
 
     private static func look(_ server: TestServer) async {
-        await server.service.watchExperiments(sleep: { _ in throw CancellationError() })
+        await server.service.work(on: [.experiments], sleep: { _ in throw CancellationError() })
     }
 
     private static func json(_ server: TestServer, _ target: String) async throws -> JSONValue {

@@ -14,7 +14,7 @@ import TideoverStorage
 
     /// Derives all stale figures, like the worker.
     private func derive(_ server: TestServer) async {
-        await server.service.keepFigures { duration in
+        await server.service.work(on: [.figures]) { duration in
             if duration > .seconds(1) { throw CancellationError() }
         }
     }

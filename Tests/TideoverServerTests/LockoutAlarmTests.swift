@@ -10,7 +10,7 @@ import TideoverStorage
 @Suite struct LockoutAlarmTests {
     /// Derives all stale figures, like the worker.
     private func look(_ server: TestServer) async {
-        await server.service.keepFigures { duration in
+        await server.service.work(on: [.figures]) { duration in
             if duration > .seconds(1) { throw CancellationError() }
         }
     }

@@ -4,6 +4,7 @@ import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverLocks
 import TideoverSQLite
 import TideoverServer
 import TideoverTestProcesses
@@ -215,10 +216,16 @@ enum Promtool {
             replica: { _ in nil }
         )
         try await MetricsSample.live(server)
-        await server.service.pruneNow(keeping: Configuration.Retention())
+        try await server.service.pruneNow(keeping: Configuration.Retention())
         disk.isFull = true
         _ = try await server.get("/readyz")
-        let text = String(decoding: try await server.get("/metrics").body, as: UTF8.self)
+        let scraped = Locked<[UInt8]>([])
+        await server.service.work(on: [.retention], keeping: Configuration.Retention()) { _ in
+            let response = try await server.get("/metrics")
+            scraped.withLock { $0 = response.body }
+            throw CancellationError()
+        }
+        let text = String(decoding: scraped.withLock { $0 }, as: UTF8.self)
         let told = Set(
             text.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }
                 .map { String($0.split(separator: " ")[2]) }

@@ -45,7 +45,7 @@ import TideoverStorage
         until instant: Instant
     ) async {
         time.end(at: instant)
-        await backEnd.service.watchForSilence()
+        await backEnd.service.work(on: [.silences])
     }
 
     private func alarms(_ backEnd: RehearsedBackEnd) -> [String] {

@@ -221,7 +221,7 @@ import TideoverStorage
         func watch(from start: Instant, until end: Instant) async {
             server.set(start)
             until.withLock { $0 = end }
-            await server.service.watchForSilence()
+            await server.service.work(on: [.silences])
         }
         await watch(from: owed, until: owed + .hours(6) - .minutes(2))
         #expect(try await arrivals(server)["alarmSince"] == .null)

@@ -100,7 +100,7 @@ import TideoverStorage
         let server = try server(play, subscription)
         play.answer("token-1", Self.june)
         subscription.hold([("a", Self.notice(4, "token-1", at: server.now), "7")])
-        await server.service.pullNotifications()
+        await server.service.work(on: [.pulls])
         #expect(subscription.acknowledged == ["a"])
         #expect(try await server.premium() == "active paid access")
         let arrivals = try await server.get(
@@ -129,7 +129,7 @@ import TideoverStorage
             ("down", Self.notice(4, "token-3", at: server.now), "3"),
             ("other", .object(other), "4"), ("broken", ["version": "1.0"], "5"),
         ])
-        await server.service.pullNotifications()
+        await server.service.work(on: [.pulls])
         #expect(subscription.acknowledged == ["good"])
         #expect(
             subscription.putOff == ["busy": 45, "down": 10, "other": 600, "broken": 600]
@@ -152,7 +152,7 @@ import TideoverStorage
             ]
         ]
         subscription.answer(Response(body: body.encoded()))
-        await server.service.pullNotifications()
+        await server.service.work(on: [.pulls])
         #expect(subscription.acknowledged == ["c"])
         #expect(subscription.putOff == ["a": 600, "b": 600])
         await server.close()
@@ -165,10 +165,10 @@ import TideoverStorage
         let rested = Locked<[Duration]>([])
         let server = try server(play, subscription, rests: 11, rested)
         for _ in 0..<9 { subscription.answer(Response(status: 503)) }
-        await server.service.pullNotifications()
+        await server.service.work(on: [.pulls])
         let seconds = rested.withLock { $0 }.map(\.components.seconds)
         #expect(seconds == [1, 2, 4, 8, 16, 32, 60, 60, 60, 1, 1])
-        let told = server.logged.filter { $0.contains("could not be pulled") }
+        let told = server.logged.filter { $0.contains("worker failed") }
         #expect(told.count == 9)
         #expect(told.first?.contains("http-503") == true)
         await server.close()
@@ -176,7 +176,7 @@ import TideoverStorage
 
     @Test func `without a subscription nothing is pulled`() async throws {
         let server = try TestServer(googlePlay: TestPlay().trust())
-        await server.service.pullNotifications()
+        await server.service.work(on: [.pulls])
         await server.close()
     }
 

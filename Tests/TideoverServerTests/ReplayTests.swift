@@ -70,7 +70,7 @@ import TideoverStorage
 
     /// Runs a server until the requested replay has ended.
     private func work(_ backEnd: RehearsedBackEnd) async throws -> JSONValue {
-        let working = Task { await backEnd.service.replay() }
+        let working = Task { await backEnd.service.work(on: [.replays]) }
         var answer = try await backEnd.get(Self.target)
         while answer["wanted"] == true || answer["last"]?["endedAt"]?.string == nil {
             try await Task.sleep(for: .milliseconds(5))
@@ -287,7 +287,7 @@ import TideoverStorage
 
         // No run remains to be resumed.
         let last = try RehearsedBackEnd(rehearsed, time, folder: dying.folder)
-        let working = Task { await last.service.replay() }
+        let working = Task { await last.service.work(on: [.replays]) }
         try await Task.sleep(for: .milliseconds(50))
         #expect(try await last.get(Self.target) == Self.nothing)
         working.cancel()
@@ -333,7 +333,7 @@ import TideoverStorage
         for _ in 0..<2 { try await crash(in: older.folder, rehearsed, time) }
 
         let next = try RehearsedBackEnd(rehearsed, time, folder: older.folder)
-        let working = Task { await next.service.replay() }
+        let working = Task { await next.service.work(on: [.replays]) }
         var answer = try await next.get(Self.target)
         while answer["setAside"] != true {
             await Task.yield()

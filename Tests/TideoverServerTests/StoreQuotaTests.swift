@@ -46,13 +46,13 @@ import TideoverServer
         let backEnd = try RehearsedBackEnd(rehearsed, time, access: rehearsed.following(time))
         let begun = time.clock.now
         time.end(at: begun + .hours(6))
-        await backEnd.service.backfill()
+        await backEnd.service.work(on: [.backfills])
         // Runs of four queries in three minutes, with 1, 2, 4 ... 128 minutes between them.
         let asked = await rehearsed.store.calls.count
         #expect(asked == 36)
         await rehearsed.store.clearFaults()
         time.end(at: begun + .hours(7))
-        await backEnd.service.backfill()
+        await backEnd.service.work(on: [.backfills])
         let answer = try await backEnd.answer(TestServer.anna)
         #expect(answer["entitlements"]?["premium"]?["state"]?.string == "active")
         await backEnd.close()

@@ -379,7 +379,7 @@ import TideoverStorage
         )
         await server.service.synchroniseWebhooks()
         _ = try await server.post(.purchase())
-        let work = Task { await server.service.deliverWebhooks() }
+        let work = Task { await server.service.work(on: [.webhooks]) }
         let end = ContinuousClock.now + .seconds(120)
         while receiver.received.isEmpty, ContinuousClock.now < end {
             try await Task.sleep(for: .milliseconds(10))
@@ -399,7 +399,7 @@ import TideoverStorage
         let receiver = Receiver()
         let server = try await Self.server(receiver, [try Self.endpoint()])
         _ = try await server.post(.purchase())
-        let work = Task { await server.service.deliverWebhooks() }
+        let work = Task { await server.service.work(on: [.webhooks]) }
         let end = ContinuousClock.now + .seconds(120)
         while receiver.received.count < 2, ContinuousClock.now < end {
             try await Task.sleep(for: .milliseconds(10))

@@ -199,7 +199,7 @@ import TideoverSignatures
             "ackId": "ack-1",
             "message": ["data": .string(Self.notification(at: now)), "messageId": "2"],
         ])
-        let pulling = Task { await service.pullNotifications() }
+        let pulling = Task { await service.work(on: [.pulls]) }
         let deadline = ContinuousClock.now + .seconds(60)
         while google.acknowledgements.isEmpty, ContinuousClock.now < deadline {
             try await Task.sleep(for: .milliseconds(20))

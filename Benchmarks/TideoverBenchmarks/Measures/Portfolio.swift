@@ -52,7 +52,7 @@ struct Portfolio {
             log: { _ in }
         )
         // It sleeps long once nothing is stale.
-        await service.keepFigures { duration in
+        await service.work(on: [.figures]) { duration in
             if duration > .seconds(1) { throw CancellationError() }
         }
         let rows = try storage.figures(

@@ -15,7 +15,7 @@ extension BackfillSchedule {
 struct BackfillWorker: Sendable {
     private let place: NotificationLog.Place
     private let schedule: BackfillSchedule
-    private let timing: Timing
+    private let clock: Clock
     private let arrivals: NotificationLog
     private let isWanted: @Sendable () -> Bool
     private let ask: @Sendable () async -> BackfillReport?
@@ -23,9 +23,9 @@ struct BackfillWorker: Sendable {
     init(backfiller: Backfiller) {
         let app = backfiller.app
         place = .init(app: app.id, environment: backfiller.environment, store: .appStore)
-        arrivals = backfiller.ingest.arrivals
         schedule = app.backfill
-        timing = backfiller.timing
+        clock = backfiller.timing.clock
+        arrivals = backfiller.ingest.arrivals
         isWanted = { backfiller.isWanted }
         ask = { await backfiller.run() }
     }
@@ -33,22 +33,24 @@ struct BackfillWorker: Sendable {
     init(poller: PlayPoller) {
         let app = poller.app
         place = .init(app: app.id, environment: poller.environment, store: .googlePlay)
-        arrivals = poller.ingest.arrivals
         schedule = app.playChoices.backfill
-        timing = poller.timing
+        clock = poller.timing.clock
+        arrivals = poller.ingest.arrivals
         isWanted = { poller.book.isWanted }
         ask = { await poller.backfill() }
     }
 
-    /// Runs until cancelled.
-    func run() async {
-        var plan = Plan(now: timing.clock(), schedule)
-        while !Task.isCancelled {
-            plan.look(at: timing.clock(), missed: arrivals.takeMissed(in: place))
-            if plan.isDue || isWanted(), let report = await ask() {
-                plan.ended(report, at: timing.clock())
+    var worker: Worker {
+        Worker(.backfills, app: place.app, environment: place.environment, store: place.store) {
+            sleep in
+            var plan = Plan(now: clock(), schedule)
+            while true {
+                plan.look(at: clock(), missed: arrivals.takeMissed(in: place))
+                if plan.isDue || isWanted(), let report = await ask() {
+                    plan.ended(report, at: clock())
+                }
+                try await sleep(BackfillSchedule.look)
             }
-            do { try await timing.sleep(BackfillSchedule.look) } catch { return }
         }
     }
 

@@ -17,24 +17,15 @@ struct ConsumptionWorker: Sendable {
     private static let look = Duration.seconds(1)
     private static let why = "Apple asked for consumption information (appStore.consumption)."
 
-    /// Runs until cancelled.
-    func run(sleep: Sleep) async {
-        while !Task.isCancelled {
-            await look()
-            do { try await sleep(Self.look) } catch { return }
+    var worker: Worker {
+        Worker(.consumption, app: app.id, environment: queue.environment, every: Self.look) {
+            try await look()
         }
     }
 
-    /// Processes the due actions; false if the storage failed.
-    @discardableResult
-    func look() async -> Bool {
-        do {
-            for request in queue.due(at: clock()) { try await take(request) }
-            return true
-        } catch {
-            raise("not-answered", "\(error)")
-            return false
-        }
+    /// Processes the due requests.
+    func look() async throws {
+        for request in queue.due(at: clock()) { try await take(request) }
     }
 
     private func take(_ request: ConsumptionRequest) async throws {

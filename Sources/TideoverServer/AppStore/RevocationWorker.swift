@@ -16,13 +16,7 @@ struct RevocationWorker: Sendable {
     static let interval = Duration.seconds(5)
     private static let mostRequests = 8
 
-    /// Runs until cancelled; `sleep` throws on cancellation.
-    func run(sleep: Sleep) async {
-        while !Task.isCancelled {
-            await look()
-            do { try await sleep(Self.interval) } catch { return }
-        }
-    }
+    var worker: Worker { Worker(.revocation, every: Self.interval) { await look() } }
 
     /// Asks about the certificates that are due.
     func look() async {
@@ -139,15 +133,11 @@ struct RevocationWorker: Sendable {
 }
 
 extension Service {
-    /// Asks about revoked certificates until cancelled, if the configuration asks for it.
-    package func checkRevocation() async {
-        await revocationWorker?.run(sleep: sleep)
-    }
-
     /// Asks about the certificates that are due now.
     package func checkDueRevocation() async { await revocationWorker?.look() }
 
-    private var revocationWorker: RevocationWorker? {
+    /// Nil if the configuration does not ask for it.
+    var revocationWorker: RevocationWorker? {
         revocation.map { checks in
             RevocationWorker(
                 checks: checks,

@@ -3,17 +3,6 @@ package import TideoverHTTP
 
 /// Queries of the stores, by schedule and on request.
 extension Service {
-    /// Queries the stores for missing notifications until cancelled: at startup, by each app's
-    /// schedule, on request and after a gap.
-    package func backfill() async {
-        await withTaskGroup { group in
-            for backfiller in backfillers {
-                let worker = BackfillWorker(backfiller: backfiller)
-                group.addTask { await worker.run() }
-            }
-        }
-    }
-
     /// Queries the stores about one app in one environment now. Returns the response of `GET
     /// /v1/apps/{app}/backfill`, or 409 if no store can be queried.
     package func backfillNow(app: String, environment: Environment) async -> Response {

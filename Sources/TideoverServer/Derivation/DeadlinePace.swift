@@ -9,24 +9,15 @@ package struct DeadlinePace: Sendable {
     package var batch: Int
     /// How long a batch is claimed, and after a failure how long it is not retried.
     package var lease: Milliseconds
-    /// The longest pause after failures; the pause starts at a second and doubles.
-    package var longestBackoff: Duration
 
     package init(
         longestRest: Duration = .seconds(1),
         batch: Int = 32,
-        lease: Milliseconds = .seconds(30),
-        longestBackoff: Duration = .seconds(60)
+        lease: Milliseconds = .seconds(30)
     ) {
         self.longestRest = longestRest
         self.batch = batch
         self.lease = lease
-        self.longestBackoff = longestBackoff
-    }
-
-    /// Returns the pause after a number of consecutive failures.
-    func backoff(after failures: Int) -> Duration {
-        min(longestBackoff, .seconds(1) * (1 << min(max(0, failures - 1), 16)))
     }
 
     /// Returns the pause until an instant, in real time.

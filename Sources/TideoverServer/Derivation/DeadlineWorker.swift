@@ -20,35 +20,31 @@ struct DeadlineWorker: Sendable {
         case more
         /// Nothing more is due; `next` is the earliest next deadline.
         case done(next: Instant?)
-        /// Something failed.
+        /// A customer could not be derived, and waits until the claim expires.
         case failed
     }
 
-    /// Runs until cancelled; `sleep` throws on cancellation.
-    func run(sleep: @Sendable (Duration) async throws -> Void) async {
-        var failures = 0
-        while !Task.isCancelled {
-            let rest: Duration
-            switch await look() {
-            case .more:
-                failures = 0
-                await Task.yield()
-                continue
-            case .done(let next):
-                failures = 0
-                rest = pace.rest(from: clock(), until: next)
-            case .failed:
-                failures += 1
-                rest = pace.backoff(after: failures)
+    var worker: Worker {
+        Worker(.deadlines) { sleep in
+            while true {
+                switch try await look() {
+                case .more: try await sleep(.zero)
+                case .done(let next): try await sleep(pace.rest(from: clock(), until: next))
+                // A supervisor's pause would delay the other customers.
+                case .failed: try await sleep(pace.longestRest)
+                }
             }
-            do { try await sleep(rest) } catch { return }
         }
     }
 
-    /// Processes one batch of each app and environment with due customers.
-    func look() async -> Look {
+    /// Processes one batch of each app and environment with due customers. If one fails, the others
+    /// are still processed.
+    ///
+    /// - Throws: The last error.
+    func look() async throws(StorageError) -> Look {
         var next: [Instant] = []
         var (isMore, hasFailed) = (false, false)
+        var failure: StorageError?
         for app in apps {
             for environment in app.environments {
                 do throws(StorageError) {
@@ -61,13 +57,16 @@ struct DeadlineWorker: Sendable {
                     if let instant = reading.next { next.append(instant) }
                     guard reading.count > 0 else { continue }
                     let claims = try await claim(app, environment)
-                    if try await take(claims, app, environment) > 0 { isMore = true }
+                    guard !claims.isEmpty else { continue }
+                    isMore = true
+                    if try await !take(claims, app, environment) { hasFailed = true }
                 } catch {
-                    hasFailed = true
+                    failure = error
                     tell(error, app, environment)
                 }
             }
         }
+        if let failure { throw failure }
         if hasFailed { return .failed }
         return isMore ? .more : .done(next: next.min())
     }
@@ -91,28 +90,43 @@ struct DeadlineWorker: Sendable {
     /// Derives the claimed customers. If one of them cannot be derived, the others still are; that
     /// one waits until its claim expires.
     ///
-    /// - Returns: the number of claims.
+    /// - Returns: whether all were derived.
+    /// - Throws: The error if none of several was, or if it concerns the whole storage.
     private func take(
         _ claims: [DueClaim],
         _ app: App,
         _ environment: Environment
-    ) async throws(StorageError) -> Int {
-        guard !claims.isEmpty else { return 0 }
+    ) async throws(StorageError) -> Bool {
         do {
             try await commit(claims, app, environment)
+            return true
         } catch {
-            guard claims.count > 1, error.reason.isOfOneCustomer else { throw error }
-            var last: StorageError?
-            for claim in claims {
-                do {
-                    try await commit([claim], app, environment)
-                } catch {
-                    last = error
-                }
+            guard error.reason.isOfOneCustomer else { throw error }
+            guard claims.count > 1 else {
+                tell(error, app, environment)
+                return false
             }
-            if let last { throw last }
+            return try await takeEach(of: claims, app, environment)
         }
-        return claims.count
+    }
+
+    private func takeEach(
+        of claims: [DueClaim],
+        _ app: App,
+        _ environment: Environment
+    ) async throws(StorageError) -> Bool {
+        var failures: [StorageError] = []
+        for claim in claims {
+            do {
+                try await commit([claim], app, environment)
+            } catch {
+                failures.append(error)
+            }
+        }
+        guard let last = failures.last else { return true }
+        guard failures.count < claims.count else { throw last }
+        tell(last, app, environment)
+        return false
     }
 
     private func commit(
@@ -160,6 +174,36 @@ struct DeadlineWorker: Sendable {
                 detail: error.description
             )
         )
+    }
+}
+
+extension Service {
+    func deadlineWorker(_ pace: DeadlinePace = DeadlinePace()) -> DeadlineWorker {
+        DeadlineWorker(
+            apps: apps.values.sorted { $0.id < $1.id },
+            storage: storage,
+            clock: clock,
+            metrics: metrics,
+            log: log,
+            pace: pace
+        )
+    }
+
+    /// Processes all due deadlines, batch by batch; false if one failed.
+    package func meetDueDeadlines(_ pace: DeadlinePace = DeadlinePace()) async -> Bool {
+        let worker = deadlineWorker(pace)
+        do {
+            for worker in consumptionWorkers { try await worker.look() }
+            while true {
+                switch try await worker.look() {
+                case .more: continue
+                case .done: return true
+                case .failed: return false
+                }
+            }
+        } catch {
+            return false
+        }
     }
 }
 

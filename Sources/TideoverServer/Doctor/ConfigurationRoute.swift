@@ -67,7 +67,8 @@ struct ConfigurationRoute: Sendable {
         ]
         let ofServer = [
             Finding.publicURL(effective.configuration), Finding.clientAddresses(metrics: metrics),
-            Finding.revocation(metrics: metrics), Finding.sdkRequests(metrics: metrics),
+            Finding.revocation(metrics: metrics), Finding.workers(metrics: metrics),
+            Finding.sdkRequests(metrics: metrics),
         ]
         return ofApp.compactMap(\.self)
             + (isWhole

@@ -506,6 +506,28 @@ extension Finding {
         return Finding(.revocation, .ok, "no certificate that signed data is known to be revoked")
     }
 
+    /// Checks that the workers of a running server complete their rounds, from the text of its
+    /// `/metrics`; nil if it has none.
+    package static func workers(metrics text: String) -> Finding? {
+        let samples = text.split(separator: "\n").filter {
+            $0.hasPrefix(MetricsRoute.workers + "{")
+        }
+        guard !samples.isEmpty else { return nil }
+        let unwell = samples.filter {
+            !$0.contains(#"state="running""#) && !$0.hasSuffix(" 0")
+        }.compactMap { $0.split(separator: "\"").dropFirst().first }
+        guard unwell.isEmpty else {
+            return Finding(
+                .workers,
+                .warning,
+                "failing or stuck: \(Set(unwell).sorted().joined(separator: ", "))",
+                advice: "The log has the reason in lines with event `worker failed`. If a worker "
+                    + "is stuck, keep the log and restart the server."
+            )
+        }
+        return Finding(.workers, .ok, "all workers of the server complete their rounds")
+    }
+
     /// Checks that the limit of open files is high enough for the connections and the server
     /// itself.
     package static func fileDescriptors(

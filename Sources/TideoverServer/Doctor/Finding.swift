@@ -28,6 +28,7 @@ package struct Finding: Hashable, Sendable {
         case listen
         case clientAddresses = "client-addresses"
         case revocation
+        case workers
         case fileDescriptors = "file-descriptors"
         case roots = "tls-roots"
         case notificationURL = "notification-url"

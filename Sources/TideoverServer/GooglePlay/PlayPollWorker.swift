@@ -1,45 +1,23 @@
-import TideoverCore
-import TideoverStorage
+import TideoverLocks
 
-/// Runs the due work of one poller until cancelled.
+/// Runs the due work of one poller.
 struct PlayPollWorker: Sendable {
     let poller: PlayPoller
+    /// Whether all purchases are scheduled, which a restart need not repeat.
+    private let hasBegun = Locked(false)
+
+    init(poller: PlayPoller) { self.poller = poller }
 
     /// The interval of the checks for due work.
     private static let look = Duration.seconds(1)
-    /// The pause after a storage failure.
-    private static let rest = Duration.seconds(10)
 
-    func run() async {
-        let timing = poller.timing
-        var hasBegun = false
-        while !Task.isCancelled {
-            var rest = Self.look
-            do {
-                if !hasBegun {
-                    try await poller.begin()
-                    hasBegun = true
-                }
-                while try await poller.look() { await Task.yield() }
-            } catch {
-                guard !Task.isCancelled else { return }
-                tell(error)
-                rest = Self.rest
+    var worker: Worker {
+        Worker(.playPolls, app: poller.app.id, environment: poller.environment) { sleep in
+            if !hasBegun.withLock({ $0 }) {
+                try await poller.begin()
+                hasBegun.withLock { $0 = true }
             }
-            do { try await timing.sleep(rest) } catch { return }
+            while true { try await sleep(try await poller.look() ? .zero : Self.look) }
         }
-    }
-
-    private func tell(_ error: any Error) {
-        poller.ingest.log(
-            LogLine(
-                .error,
-                "Google Play is not kept up with",
-                app: poller.app.id,
-                environment: poller.environment,
-                code: error is StorageError ? "storage" : "internal",
-                detail: (error as? StorageError)?.description ?? "\(type(of: error))"
-            )
-        )
     }
 }

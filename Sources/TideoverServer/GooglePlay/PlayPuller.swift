@@ -16,31 +16,8 @@ struct PlayPuller: Sendable {
     /// The number of messages processed at once.
     private static let batch = 16
 
-    /// The pause between two pulls.
-    struct Pace: Hashable {
-        private var failures = 0
-
-        /// Returns no pause after messages, a second after an empty pull, and up to a minute after
-        /// failures.
-        mutating func rest(after outcome: Outcome) -> Milliseconds {
-            switch outcome {
-            case .messages:
-                failures = 0
-                return .zero
-            case .silence:
-                failures = 0
-                return .seconds(1)
-            case .failure:
-                failures = min(failures + 1, 7)
-                return min(.seconds(Int64(1) << (failures - 1)), .minutes(1))
-            }
-        }
-    }
-
-    /// The result of a pull.
-    enum Outcome: Hashable, Sendable {
-        case messages, silence, failure
-    }
+    /// The pause after an empty pull.
+    private static let rest = Duration.seconds(1)
 
     /// The action for a message at Pub/Sub.
     private enum Verdict: Hashable, Sendable {
@@ -48,35 +25,20 @@ struct PlayPuller: Sendable {
         case again(Milliseconds)
     }
 
-    /// Pulls until cancelled; `sleep` throws on cancellation.
-    func run(sleep: Sleep) async {
-        var pace = Pace()
-        while !Task.isCancelled {
-            let outcome: Outcome
-            do {
-                outcome = try await look()
-            } catch {
-                return
-            }
-            let rest = pace.rest(after: outcome)
-            guard rest > .zero else { continue }
-            do { try await sleep(.milliseconds(rest.count)) } catch { return }
+    var worker: Worker {
+        Worker(.pulls, app: app.id, store: .googlePlay) { sleep in
+            while true { try await sleep(try await pull() ? .zero : Self.rest) }
         }
     }
 
-    /// Pulls once.
+    /// Pulls once; false if there were no messages.
     ///
-    /// - Throws: `CancellationError`.
-    func look() async throws -> Outcome {
-        do {
-            let messages = try await pubSub.pull(atMost: Self.batch)
-            guard !messages.isEmpty else { return .silence }
-            try await settle(await take(messages))
-            return .messages
-        } catch let failure as PubSubFailure {
-            log(failure)
-            return .failure
-        }
+    /// - Throws: `PubSubFailure` or `CancellationError`.
+    private func pull() async throws -> Bool {
+        let messages = try await pubSub.pull(atMost: Self.batch)
+        guard !messages.isEmpty else { return false }
+        try await settle(await take(messages))
+        return true
     }
 
     // MARK: Processing
@@ -129,16 +91,19 @@ struct PlayPuller: Sendable {
         try await pubSub.acknowledge(done)
         for (wait, ackIds) in again { try await pubSub.putOff(ackIds, by: wait) }
     }
+}
 
-    private func log(_ failure: PubSubFailure) {
-        ingest.log(
-            LogLine(
-                .warning,
-                "notifications could not be pulled",
-                app: app.id,
-                code: failure.code,
-                detail: failure.sentence
+extension Service {
+    /// Those of the apps that are configured to pull.
+    var pullers: [PlayPuller] {
+        apps.values.compactMap { app in
+            guard let trust = app.googlePlay, let pubSub = trust.pubSub else { return nil }
+            return PlayPuller(
+                ingest: ingest(of: app, log),
+                trust: trust,
+                pubSub: pubSub,
+                pollers: pollers
             )
-        )
+        }
     }
 }

@@ -2,17 +2,6 @@ package import TideoverCore
 
 /// Polling of Google Play.
 extension Service {
-    /// Queries each Google Play purchase at its boundaries, acknowledges granted purchases, and
-    /// queries by schedule for missing notifications, until cancelled.
-    package func keepUp() async {
-        await withTaskGroup { group in
-            for poller in pollers {
-                group.addTask { await PlayPollWorker(poller: poller).run() }
-                group.addTask { await BackfillWorker(poller: poller).run() }
-            }
-        }
-    }
-
     /// Does the work that is due now; false if it failed.
     package func keepUpNow() async -> Bool {
         do {
@@ -20,9 +9,7 @@ extension Service {
                 try await poller.begin()
                 while try await poller.look() {}
             }
-            for worker in consumptionWorkers {
-                guard await worker.look() else { return false }
-            }
+            for worker in consumptionWorkers { try await worker.look() }
             return true
         } catch {
             return false

@@ -173,6 +173,12 @@ struct CounterFamily: Hashable, Sendable {
         labels: ["outcome"]
     )
 
+    static let workerRestarts = CounterFamily(
+        name: "tideover_worker_restarts_total",
+        help: "Workers of the server that failed and were started again, by kind.",
+        labels: ["worker"]
+    )
+
     static let all = [
         requests, untrustedForwarding, unheardReports, keyRefusals, notifications, refusals,
         unrecognisedWords,
@@ -182,7 +188,7 @@ struct CounterFamily: Hashable, Sendable {
         largeDerivations, storageFailures, deadlineBatches, deadlineEvents, backfills,
         backfillItems, storeRequests, storeActions,
         storeClockSkews, silences, pruned, webhookAttempts, webhookAlarms,
-        revocationChecks,
+        revocationChecks, workerRestarts,
     ]
 }
 

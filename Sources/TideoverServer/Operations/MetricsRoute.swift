@@ -19,6 +19,7 @@ struct MetricsRoute {
         deadlines()
         silence()
         replays()
+        workers()
         acknowledgements()
         unclaimed()
         if let bytes = service.probes.writeAheadLogBytes() {
@@ -251,6 +252,37 @@ struct MetricsRoute {
             .gauge,
             "Unacknowledged purchases that Google Play refunds soon.",
             late
+        )
+    }
+
+    /// The gauge that the doctor reads.
+    static let workers = "tideover_workers"
+
+    private mutating func workers() {
+        let readings = service.workerWatch.readings(at: service.probes.uptime())
+        let kinds = Dictionary(grouping: readings, by: \.id.kind.rawValue)
+            .sorted { $0.key < $1.key }
+        text.family(
+            Self.workers,
+            .gauge,
+            "Workers of the server by kind and state: running, failing or stuck.",
+            kinds.flatMap { kind, readings in
+                WorkerState.Condition.allCases.map { condition in
+                    (
+                        [("worker", kind), ("state", condition.rawValue)],
+                        Double(readings.count { $0.condition == condition })
+                    )
+                }
+            }
+        )
+        text.family(
+            "tideover_worker_round_seconds",
+            .gauge,
+            "How long the current round of a worker has taken, the longest of each kind.",
+            kinds.map { kind, readings in
+                let longest = readings.map(\.round).max() ?? 0
+                return ([("worker", kind)], Double(longest) / 1e9)
+            }
         )
     }
 

@@ -39,26 +39,27 @@ struct MissingNotificationWorker: Sendable {
         var walkedSince: Instant?
     }
 
-    /// Runs until cancelled; `sleep` throws on cancellation.
-    func run(sleep: Sleep) async {
-        var memory = Memory()
-        while !Task.isCancelled {
-            await look(&memory)
-            do { try await sleep(Self.interval) } catch { break }
+    var worker: Worker {
+        Worker(.silences, app: app.id, environment: environment, store: store) { sleep in
+            var memory = Memory()
+            while true {
+                try await look(&memory)
+                do {
+                    try await sleep(Self.interval)
+                } catch {
+                    // Stores the arrivals since the last check.
+                    try await look(&memory)
+                    throw error
+                }
+            }
         }
-        // Store the arrivals since the last check.
-        await look(&memory)
     }
 
-    private func look(_ memory: inout Memory) async {
-        do {
-            let isRaised = try await judge(&memory)
-            // Store before the query, so that a restarted server does not query for this gap again.
-            try await keep(&memory)
-            if isRaised { await askStore() }
-        } catch {
-            log(LogLine("silence not judged", error, app: app, environment: environment))
-        }
+    private func look(_ memory: inout Memory) async throws {
+        let isRaised = try await judge(&memory)
+        // Store before the query, so that a restarted server does not query for this gap again.
+        try await keep(&memory)
+        if isRaised { await askStore() }
     }
 
     /// Returns whether an alarm was raised now.
@@ -137,6 +138,26 @@ struct MissingNotificationWorker: Sendable {
         }
         try await cursors.keep(silence, of: store)
         memory.kept = silence
+    }
+}
+
+extension Service {
+    var silenceWorkers: [MissingNotificationWorker] {
+        arrivals.places.compactMap { place in
+            apps[place.app].map { app in
+                MissingNotificationWorker(
+                    app: app,
+                    environment: place.environment,
+                    store: place.store,
+                    notificationLog: arrivals,
+                    storage: storage,
+                    clock: clock,
+                    log: log,
+                    backfiller: place.store == .appStore
+                        ? backfillers.first(place.app, place.environment) : nil
+                )
+            }
+        }
     }
 }
 

@@ -67,24 +67,24 @@ final class Replayer: Sendable {
 
     // MARK: Runs
 
-    /// Runs requested replays until cancelled; `sleep` throws on cancellation.
-    func work(sleep: Sleep) async {
-        takeUp()
-        while !Task.isCancelled {
-            if let apply = state.withLock({ $0.wish }) { _ = await run(apply: apply, isKept: true) }
-            do { try await sleep(.seconds(1)) } catch { return }
+    /// Runs requested replays, and one that an earlier server did not complete.
+    var worker: Worker {
+        Worker(.replays, app: app.id, environment: environment) { sleep in
+            try self.takeUp()
+            while true {
+                if let apply = self.state.withLock({ $0.wish }) {
+                    _ = await self.run(apply: apply, isKept: true)
+                }
+                try await sleep(.seconds(1))
+            }
         }
     }
 
     /// Requests the run that an earlier server did not complete.
-    private func takeUp() {
-        do {
-            guard let mark = try cursors.replay() else { return }
-            guard !mark.isSetAside(by: version) else { return setAside(mark) }
-            want(apply: mark.applies)
-        } catch {
-            tell(.error, "replay not taken up", code: "storage", error.description)
-        }
+    private func takeUp() throws(StorageError) {
+        guard let mark = try cursors.replay() else { return }
+        guard !mark.isSetAside(by: version) else { return setAside(mark) }
+        want(apply: mark.applies)
     }
 
     private func setAside(_ mark: ReplayBookmark) {

@@ -18,25 +18,24 @@ struct RetentionWorker: Sendable {
     private static let rest = Duration.milliseconds(100)
     private static let batch = 256
 
-    /// Runs until cancelled; `sleep` throws when it is.
-    func run(sleep: Sleep) async {
-        while !Task.isCancelled {
-            do {
+    var worker: Worker {
+        Worker(.retention) { sleep in
+            while true {
                 // The first minute after a start belongs to requests.
                 try await sleep(.seconds(60))
-                await prune(sleep: sleep)
+                try await prune(sleep: sleep)
                 try await sleep(Self.interval)
-            } catch { break }
+            }
         }
     }
 
-    /// Removes all old rows. A failure is logged and retried with the next run.
-    func prune(sleep: Sleep) async {
+    /// Removes all old rows. A failure of the storage is logged and retried with the next run.
+    func prune(sleep: Sleep) async throws {
         for app in apps {
             for environment in app.environments {
                 for kind in PruneOrder.Kind.allCases {
                     guard let length = retention[kind].length else { continue }
-                    await prune(kind, app.id, environment, clock() - length, sleep)
+                    try await prune(kind, app.id, environment, clock() - length, sleep)
                 }
             }
         }
@@ -48,11 +47,12 @@ struct RetentionWorker: Sendable {
         _ environment: Environment,
         _ before: Instant,
         _ sleep: Sleep
-    ) async {
+    ) async throws {
         var place: String? = ""
         var count = 0
+        defer { if count > 0 { tell(count, kind, app, environment) } }
         do {
-            while let from = place, !Task.isCancelled {
+            while let from = place {
                 let pruned = try await storage.prune(
                     PruneOrder(
                         kind,
@@ -68,12 +68,18 @@ struct RetentionWorker: Sendable {
                 place = pruned.next
                 if place != nil { try await sleep(Self.rest) }
             }
-        } catch {
-            guard let error = error as? StorageError else { return }
+        } catch let error as StorageError {
             let detail = error.description
             log(LogLine(.error, "old rows not removed", app: app, code: "storage", detail: detail))
         }
-        guard count > 0 else { return }
+    }
+
+    private func tell(
+        _ count: Int,
+        _ kind: PruneOrder.Kind,
+        _ app: String,
+        _ environment: Environment
+    ) {
         log(
             LogLine(
                 .info,
@@ -102,20 +108,14 @@ extension Configuration.Retention {
 }
 
 extension Service {
-    /// Runs the retention worker until cancelled.
-    package func prune(
-        keeping retention: Configuration.Retention,
-        sleep: @escaping Sleep = { try await Task.sleep(for: $0) }
-    ) async {
-        await retentionWorker(retention).run(sleep: sleep)
-    }
-
     /// Runs the retention worker once.
-    package func pruneNow(keeping retention: Configuration.Retention) async {
-        await retentionWorker(retention).prune { _ in }
+    ///
+    /// - Throws: `CancellationError`.
+    package func pruneNow(keeping retention: Configuration.Retention) async throws {
+        try await retentionWorker(retention).prune { _ in try Task.checkCancellation() }
     }
 
-    private func retentionWorker(_ retention: Configuration.Retention) -> RetentionWorker {
+    func retentionWorker(_ retention: Configuration.Retention) -> RetentionWorker {
         RetentionWorker(
             apps: apps.values.sorted { $0.id < $1.id },
             retention: retention,

@@ -3,14 +3,6 @@ package import TideoverHTTP
 
 /// Replays of the stored evidence, which run in the background.
 extension Service {
-    /// Runs requested replays, and replays that an earlier server did not complete, until
-    /// cancelled.
-    package func replay() async {
-        await withTaskGroup { group in
-            for replayer in replayers { group.addTask { await replayer.work(sleep: sleep) } }
-        }
-    }
-
     /// Replays the evidence of one app in one environment now. Returns the response of `GET
     /// /v1/apps/{app}/replay`, or 404 if there is no such app or environment.
     package func replayNow(app: String, environment: Environment, apply: Bool) async -> Response {

@@ -8,42 +8,25 @@ import TideoverStorage
 /// restart, and an answer as of an earlier instant does not include it.
 struct ExperimentWorker: Sendable {
     let app: App
+    let environment: Environment
     let service: Service
 
     /// The interval of the checks; each reads all customers.
     static let interval = Duration.seconds(3_600)
 
-    /// Runs until cancelled; `sleep` throws on cancellation.
-    func run(sleep: Sleep) async {
-        while !Task.isCancelled {
-            for environment in environments { await look(at: environment) }
-            do { try await sleep(Self.interval) } catch { break }
+    var worker: Worker {
+        Worker(.experiments, app: app.id, environment: environment, every: Self.interval) {
+            let stops = try await stops()
+            if !stops.isEmpty { try await record(stops) }
         }
     }
 
-    /// Customers of a sandbox decide only for an app without production.
-    private var environments: [Environment] {
-        app.environments.contains(.production) ? [.production] : app.environments
-    }
-
-    private func look(at environment: Environment) async {
-        do {
-            let stops = try await stops(in: environment)
-            if !stops.isEmpty { try await stop(stops, in: environment) }
-        } catch {
-            let line = LogLine("experiments not judged", error, app: app, environment: environment)
-            service.log(line)
-        }
-    }
-
-    /// Returns the stops that the customers of an environment call for, by experiment.
-    private func stops(
-        in environment: Environment
-    ) async throws -> [String: Experiment.Stop] {
+    /// Returns the stops that the customers of the environment call for, by experiment.
+    private func stops() async throws -> [String: Experiment.Stop] {
         let now = service.clock()
         let running = app.policy.experiments.filter { $0.phase(at: now) == .running }
         guard !running.isEmpty else { return [:] }
-        let (app, storage) = (app, service.storage)
+        let (app, environment, storage) = (app, environment, service.storage)
         let rows = try await onQuietThread { read in
             try PurchaseWalk(app, environment, until: now, in: storage, read).experiments(running)
         }
@@ -54,10 +37,7 @@ struct ExperimentWorker: Sendable {
 
     /// Records stops in each environment, because they share the policy. A service without the
     /// newest policy leaves them to the service that replaces it.
-    private func stop(
-        _ stops: [String: Experiment.Stop],
-        in environment: Environment
-    ) async throws {
+    private func record(_ stops: [String: Experiment.Stop]) async throws {
         guard try !service.hasOutdatedRules() else { return }
         let now = service.clock()
         let dated = stops.mapValues { Experiment.Stop(at: now, reason: $0.reason, arm: $0.arm) }
@@ -71,7 +51,7 @@ struct ExperimentWorker: Sendable {
         service.recordedRules.withLock { $0 = true }
         for (name, stop) in stops.sorted(by: { $0.key < $1.key }) {
             let why = "\(stop.reason.rawValue) rise with the arm \(stop.arm)"
-            try await audit("The experiment \(name) was stopped: \(why).", name, environment, now)
+            try await audit("The experiment \(name) was stopped: \(why).", name, now)
             service.log(
                 LogLine(
                     .error,
@@ -88,7 +68,6 @@ struct ExperimentWorker: Sendable {
     private func audit(
         _ why: String,
         _ experiment: String,
-        _ environment: Environment,
         _ now: Instant
     ) async throws(StorageError) {
         let entry = AuditEntry(
@@ -110,15 +89,13 @@ struct ExperimentWorker: Sendable {
 }
 
 extension Service {
-    /// Stops experiments that do harm, until cancelled.
-    package func watchExperiments(
-        sleep: @escaping Sleep = { try await Task.sleep(for: $0) }
-    ) async {
-        await withTaskGroup { group in
-            for app in apps.values where !app.policy.experiments.isEmpty {
-                let worker = ExperimentWorker(app: app, service: self)
-                group.addTask { await worker.run(sleep: sleep) }
-            }
+    /// Those of apps with experiments. Customers of a sandbox decide only for an app without
+    /// production.
+    var experimentWorkers: [ExperimentWorker] {
+        eachPlace { app, environment in
+            let decides = environment == .production || !app.environments.contains(.production)
+            guard decides, !app.policy.experiments.isEmpty else { return nil }
+            return ExperimentWorker(app: app, environment: environment, service: self)
         }
     }
 }

@@ -27,22 +27,13 @@ struct FiguresWorker: Sendable {
         Cursors(app: app.id, environment: environment, storage: storage)
     }
 
-    /// Runs until cancelled; `sleep` throws on cancellation.
-    func run(sleep: Sleep) async {
-        while !Task.isCancelled {
-            let isBusy = await work()
-            do { try await sleep(isBusy ? Self.pause : Self.interval) } catch { break }
-        }
-    }
-
-    /// Returns whether there may be more to do at once.
-    private func work() async -> Bool {
-        do {
-            try await markOthers()
-            return try await deriveBatch(alarmsSince: alarmStart())
-        } catch {
-            log(LogLine("figures not derived", error, app: app, environment: environment))
-            return false
+    var worker: Worker {
+        Worker(.figures, app: app.id, environment: environment) { sleep in
+            while true {
+                try await markOthers()
+                let isMore = try await deriveBatch(alarmsSince: alarmStart())
+                try await sleep(isMore ? Self.pause : Self.interval)
+            }
         }
     }
 
@@ -70,6 +61,7 @@ struct FiguresWorker: Sendable {
         return now
     }
 
+    /// Returns whether there may be more to do at once.
     private func deriveBatch(alarmsSince start: Instant) async throws -> Bool {
         let stale = try storage.staleFigures(
             app: app.id,
@@ -118,25 +110,16 @@ struct FiguresWorker: Sendable {
 }
 
 extension Service {
-    /// Keeps the figures of all apps up to date and raises an alarm when lockouts become known,
-    /// until cancelled.
-    package func keepFigures(
-        sleep: @escaping Sleep = { try await Task.sleep(for: $0) }
-    ) async {
-        await withTaskGroup { group in
-            for app in apps.values {
-                for environment in app.environments {
-                    let worker = FiguresWorker(
-                        app: app,
-                        environment: environment,
-                        storage: storage,
-                        clock: clock,
-                        metrics: metrics,
-                        log: log
-                    )
-                    group.addTask { await worker.run(sleep: sleep) }
-                }
-            }
+    var figuresWorkers: [FiguresWorker] {
+        eachPlace {
+            FiguresWorker(
+                app: $0,
+                environment: $1,
+                storage: storage,
+                clock: clock,
+                metrics: metrics,
+                log: log
+            )
         }
     }
 }

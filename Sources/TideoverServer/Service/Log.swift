@@ -1,7 +1,6 @@
 package import TideoverCore
 import TideoverJSON
 import TideoverSignatures
-import TideoverStorage
 
 /// A line of the server's log: an event with fields from a fixed list.
 ///
@@ -63,18 +62,6 @@ package struct LogLine: Sendable {
         self.network = network
         self.durationMicroseconds = durationMicroseconds
         self.notificationUUID = notificationUUID
-    }
-
-    /// Creates the line of a background worker that failed and will try again.
-    init(_ event: String, _ error: any Error, app: App, environment: Environment) {
-        self.init(
-            .error,
-            event,
-            app: app.id,
-            environment: environment,
-            code: "storage",
-            detail: (error as? StorageError)?.description ?? String(reflecting: type(of: error))
-        )
     }
 
     /// Returns the line as one JSON object without a line break; unset fields are omitted.

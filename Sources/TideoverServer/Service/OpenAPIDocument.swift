@@ -2570,7 +2570,7 @@ enum OpenAPIDocument {
                 "operationId": "getReadiness",
                 "summary": "Whether the storage can be read and written",
                 "security": [],
-                "description": "Checked at most once a second. After a stop signal the response is 503.",
+                "description": "Checked at most once a second. After a stop signal the response is 503. Workers that fail or are stuck are listed; they do not change the status.",
                 "responses": {
                   "200": {
                     "description": "It can",
@@ -5831,9 +5831,35 @@ enum OpenAPIDocument {
                         "type": "string",
                         "enum": ["same", "differs"],
                         "description": "Of several servers on one database: whether all have the same configuration"
+                      },
+                      "workers": {
+                        "type": "string",
+                        "enum": ["ok", "failing"],
+                        "description": "Whether all background workers complete their rounds"
                       }
                     }
+                  },
+                  "workers": {
+                    "type": "array",
+                    "description": "The workers that do not; absent if there are none",
+                    "items": { "$ref": "#/components/schemas/WorkerFinding" }
                   }
+                }
+              },
+              "WorkerFinding": {
+                "type": "object",
+                "required": ["worker", "state", "seconds"],
+                "properties": {
+                  "worker": { "type": "string", "description": "The kind of work; more may be added" },
+                  "app": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "store": { "type": "string", "enum": ["appStore", "googlePlay"] },
+                  "state": {
+                    "type": "string",
+                    "enum": ["failing", "stuck"],
+                    "description": "`failing`: it failed and has not completed a round since. `stuck`: its round takes longer than one may"
+                  },
+                  "seconds": { "type": "integer", "description": "For how long" }
                 }
               },
               "ProblemType": {

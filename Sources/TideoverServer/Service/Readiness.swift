@@ -47,13 +47,16 @@ package struct ReadinessState {
 }
 
 /// Answers `GET /readyz`: whether the storage can be written and read, checked at most once a
-/// second by one request at a time. It also reports that the server is about to stop, and whether the
-/// other servers on the storage have the same configuration: each of them could answer.
+/// second by one request at a time. It also reports that the server is about to stop.
+///
+/// A server is ready although other servers on the storage have another configuration, or a worker
+/// fails or is stuck: it could answer. The response has these findings.
 final class Readiness: Sendable {
     private let storage: any Storage
     private let uptime: @Sendable () -> Int64
     private let log: Log
     private let servers: @Sendable () -> ServersReading?
+    private let workers: WorkerWatch
     private let state: Locked<ReadinessState>
 
     /// No app can have this id, so the checks are not part of any app's counts.
@@ -65,10 +68,12 @@ final class Readiness: Sendable {
         storage: any Storage,
         uptime: @escaping @Sendable () -> Int64,
         servers: @escaping @Sendable () -> ServersReading?,
+        workers: WorkerWatch,
         log: @escaping Log
     ) {
         self.state = state
         self.servers = servers
+        self.workers = workers
         self.storage = storage
         self.uptime = uptime
         self.log = log
@@ -84,10 +89,13 @@ final class Readiness: Sendable {
         if let servers = servers() {
             checks["configuration"] = servers.differing == 0 ? "same" : "differs"
         }
-        return .json(
-            ["status": "ready", "checks": .object(checks)],
-            headers: ["Cache-Control": "no-store"]
-        )
+        var body: JSONObject = ["status": "ready"]
+        let workers = workers.readings(at: uptime())
+        let findings = workers.filter { $0.condition != .running }
+        if !workers.isEmpty { checks["workers"] = findings.isEmpty ? "ok" : "failing" }
+        body["checks"] = .object(checks)
+        if !findings.isEmpty { body["workers"] = .array(findings.map(\.json)) }
+        return .json(.object(body), headers: ["Cache-Control": "no-store"])
     }
 
     private func isReady() async -> Bool {

@@ -25,6 +25,7 @@ package struct Service: Sendable {
     /// The counters since the start, for `/metrics`.
     let metrics: Metrics
     let readiness: Readiness
+    let workerWatch: WorkerWatch
     /// Limits the concurrent verification of notifications.
     package let verifications: ConcurrencyLimiter
     /// Limits the concurrent reports that read the storage.
@@ -177,11 +178,14 @@ package struct Service: Sendable {
             metrics: metrics,
             log: log
         )
+        // The workers of the former service run until they are replaced.
+        workerWatch = former?.workerWatch ?? WorkerWatch()
         readiness = Readiness(
             readinessState,
             storage: storage,
             uptime: probes.uptime,
             servers: probes.servers,
+            workers: workerWatch,
             log: log
         )
         tallies = CounterBuffer(storage: storage, log: log)
@@ -301,99 +305,11 @@ package struct Service: Sendable {
         await tallies.flush()
     }
 
-    /// Stores counts every `interval` until cancelled, then once more.
-    package func run(every interval: Duration = .seconds(1)) async {
-        while !Task.isCancelled {
-            try? await Task.sleep(for: interval)
-            await flushTallies()
-            watchWriteAheadLog()
-        }
-    }
-
-    private func watchWriteAheadLog() {
+    func watchWriteAheadLog() {
         guard let bytes = probes.writeAheadLogBytes(),
             writeAheadLogAlarm.withLock({ $0.observed(bytes: bytes) })
         else { return }
         log(LogLine(.warning, "write-ahead log is large", detail: "\(bytes) bytes"))
-    }
-
-    /// Runs the deadline worker until cancelled, by the service's clock. `sleep` throws on
-    /// cancellation.
-    package func meetDeadlines(
-        _ pace: DeadlinePace = DeadlinePace(),
-        sleep: @escaping Sleep = { try await Task.sleep(for: $0) }
-    ) async {
-        await withTaskGroup { group in
-            group.addTask { await deadlineWorker(pace).run(sleep: sleep) }
-            for worker in consumptionWorkers { group.addTask { await worker.run(sleep: sleep) } }
-        }
-    }
-
-    /// Processes all due deadlines, batch by batch; false if one failed.
-    package func meetDueDeadlines(_ pace: DeadlinePace = DeadlinePace()) async -> Bool {
-        for worker in consumptionWorkers {
-            guard await worker.look() else { return false }
-        }
-        let worker = deadlineWorker(pace)
-        while true {
-            switch await worker.look() {
-            case .more: continue
-            case .done: return true
-            case .failed: return false
-            }
-        }
-    }
-
-    /// Pulls the Google Play notifications of each app that is configured to, until cancelled.
-    package func pullNotifications() async {
-        await withTaskGroup { group in
-            for app in apps.values {
-                guard let trust = app.googlePlay, let pubSub = trust.pubSub else { continue }
-                let puller = PlayPuller(
-                    ingest: ingest(of: app, log),
-                    trust: trust,
-                    pubSub: pubSub,
-                    pollers: pollers
-                )
-                group.addTask { await puller.run(sleep: sleep) }
-            }
-        }
-    }
-
-    /// Raises an alarm if expected notifications do not arrive, until cancelled.
-    package func watchForSilence() async {
-        await withTaskGroup { group in
-            for worker in silenceWorkers { group.addTask { await worker.run(sleep: sleep) } }
-        }
-    }
-
-    private var silenceWorkers: [MissingNotificationWorker] {
-        arrivals.places.compactMap { place in
-            apps[place.app].map { app in
-                MissingNotificationWorker(
-                    app: app,
-                    environment: place.environment,
-                    store: place.store,
-                    notificationLog: arrivals,
-                    storage: storage,
-                    clock: clock,
-                    log: log,
-                    backfiller: place.store == .appStore
-                        ? backfillers.first(place.app, place.environment) : nil
-                )
-            }
-        }
-    }
-
-    private func deadlineWorker(_ pace: DeadlinePace) -> DeadlineWorker {
-        DeadlineWorker(
-            apps: apps.values.sorted { $0.id < $1.id },
-            storage: storage,
-            clock: clock,
-            metrics: metrics,
-            log: log,
-            pace: pace
-        )
     }
 
     /// Makes `/readyz` report that the server is about to stop. Other routes are unaffected.

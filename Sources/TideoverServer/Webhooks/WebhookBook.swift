@@ -80,12 +80,6 @@ struct WebhookBook: Sendable {
 }
 
 extension Service {
-    /// Delivers events to webhooks until cancelled.
-    package func deliverWebhooks() async {
-        guard let worker = webhookWorker else { return }
-        await worker.run(sleep: sleep)
-    }
-
     /// Stores the configured webhooks; a failure is logged, and nothing is delivered to a new one.
     package func synchroniseWebhooks() async {
         do {
@@ -99,7 +93,8 @@ extension Service {
     /// Delivers everything that is due now.
     package func deliverDueWebhooks() async { await webhookWorker?.deliverDue() }
 
-    private var webhookWorker: WebhookWorker? {
+    /// Nil if this service sends no webhooks.
+    var webhookWorker: WebhookWorker? {
         webhookSending.map { sending in
             WebhookWorker(
                 book: webhooks,

@@ -33,11 +33,13 @@ struct WebhookWorker: Sendable {
     /// A webhook that failed for so long raises an alarm.
     static let alarmAfter = Milliseconds.minutes(15)
 
-    /// Runs until cancelled; `sleep` throws on cancellation.
-    func run(sleep: Sleep) async {
+    var worker: Worker { Worker(.webhooks) { try await run(sleep: $0) } }
+
+    /// Runs until `sleep` throws; this cancels the deliveries.
+    private func run(sleep: Sleep) async throws {
         let turns = Locked(WebhookTurns())
-        await withDiscardingTaskGroup { group in
-            while !Task.isCancelled {
+        try await withThrowingDiscardingTaskGroup(returning: Void.self) { group in
+            while true {
                 for entry in nextEntries(turns) {
                     group.addTask {
                         let last = await deliver(entry, isPaced: true)
@@ -51,9 +53,8 @@ struct WebhookWorker: Sendable {
                         }
                     }
                 }
-                do { try await sleep(Self.rest) } catch { break }
+                try await sleep(Self.rest)
             }
-            group.cancelAll()
         }
     }
 

@@ -170,7 +170,7 @@ enum Doctor {
         {
             findings += [
                 Finding.clientAddresses(metrics: metrics), Finding.revocation(metrics: metrics),
-                Finding.sdkRequests(metrics: metrics),
+                Finding.workers(metrics: metrics), Finding.sdkRequests(metrics: metrics),
             ].compactMap(\.self)
         }
         if isOpen, case .tideover = listen { return (findings, true) }

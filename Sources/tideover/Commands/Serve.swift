@@ -163,13 +163,14 @@ enum Serve {
         system.watch(server)
         let local = listenLocally(configuration, live, localKey, report, log)
         StopSignal.on(SIGHUP) { Task { _ = await reloader.reload() } }
-        let following = Task { await followed?.run(log: log) }
         await reloader.start(configuration, live)
-        let others = Task(executorPreference: live.threads) {
-            await reloader.followOthers(of: live)
-        }
-        let announcing = Task(executorPreference: live.threads) {
-            await announcer.run { await reloader.fingerprint }
+        // Unlike the workers of a service, these outlive a reload.
+        let workers = [
+            followed?.worker(log: log), reloader.follower(of: live),
+            announcer.worker { await reloader.fingerprint },
+        ]
+        let standing = Task(executorPreference: live.threads) {
+            await live.service.supervise(workers.compactMap(\.self))
         }
         if let sdkServer {
             log(LogLine(.info, "listening for SDKs", detail: "http://\(sdkServer.address)"))
@@ -184,11 +185,10 @@ enum Serve {
         await local?.stop()
         await sdkServer?.stop()
         await server.stop()
-        for task in [others, announcing] { task.cancel() }
-        for task in [others, announcing] { await task.value }
+        standing.cancel()
+        await standing.value
+        await announcer.withdraw()
         await reloader.stop()
-        following.cancel()
-        await following.value
         system.watch(nil)
         await storage.storage.close()
         return .success

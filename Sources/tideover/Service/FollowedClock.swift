@@ -69,10 +69,10 @@ final class FollowedClock: Sendable {
 
     /// Follows the store's clock until cancelled. Logs when the clock is lost and when it is found
     /// again.
-    func run(log: Log) async {
+    func run(log: Log, sleep: Sleep = { try await Task.sleep(for: $0) }) async {
         var isLost = false
         while true {
-            do { try await Task.sleep(for: pace) } catch { return }
+            do { try await sleep(pace) } catch { return }
             do throws(Failure) {
                 try await look()
                 if isLost { log(LogLine(.info, "clock followed again", detail: "\(store.url)")) }
@@ -86,6 +86,10 @@ final class FollowedClock: Sendable {
                 isLost = true
             }
         }
+    }
+
+    func worker(log: @escaping Log) -> Worker {
+        Worker(.clock) { sleep in await self.run(log: log, sleep: sleep) }
     }
 
     /// Reads the store's clock once. If a request states the time meanwhile, that is newer.

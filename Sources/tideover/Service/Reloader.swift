@@ -50,28 +50,36 @@ actor Reloader {
         await inTurn { await self.reloadNow() }
     }
 
-    /// Follows what other servers change in the storage, until cancelled.
-    nonisolated func followOthers(of live: LiveService) async {
-        var follower = ChangeFollower()
-        var isFailing = false
-        while !Task.isCancelled {
-            do throws(StorageError) {
-                if try follower.look(at: live.service) {
-                    await inTurn { await self.adoptNow() }
+    /// Follows what other servers change in the storage. After a failure it looks again without a
+    /// longer pause, so that a key which another server revoked is not accepted for long.
+    nonisolated func follower(of live: LiveService) -> Worker {
+        Worker(.otherServers) { sleep in
+            var follower = ChangeFollower()
+            var isFailing = false
+            while true {
+                do throws(StorageError) {
+                    if try follower.look(at: live.service) {
+                        await self.inTurn { await self.adoptNow() }
+                    }
+                    isFailing = false
+                } catch {
+                    if !isFailing { self.tell(error) }
+                    isFailing = true
                 }
-                isFailing = false
-            } catch {
-                let line = LogLine(
-                    .error,
-                    "changes of other servers not read",
-                    code: "storage",
-                    detail: error.description
-                )
-                if !isFailing { log(line) }
-                isFailing = true
+                try await sleep(ChangeFollower.interval)
             }
-            try? await Task.sleep(for: ChangeFollower.interval)
         }
+    }
+
+    private nonisolated func tell(_ error: StorageError) {
+        log(
+            LogLine(
+                .error,
+                "changes of other servers not read",
+                code: "storage",
+                detail: error.description
+            )
+        )
     }
 
     /// Does something after everything that was requested before.

@@ -5,7 +5,7 @@ import TideoverServer
 /// The background workers of a service.
 struct ServiceWork {
     private let service: Service
-    private let tasks: [Task<Void, Never>]
+    private let task: Task<Void, Never>
 
     /// Starts the workers, on `threads` if there are any. Pruning runs only if a retention is given.
     init(
@@ -14,21 +14,7 @@ struct ServiceWork {
         on threads: BlockingThreads? = nil
     ) {
         self.service = service
-        var work: [@Sendable () async -> Void] = [
-            { await service.run() },
-            { await service.meetDeadlines() },
-            { await service.backfill() },
-            { await service.keepUp() },
-            { await service.replay() },
-            { await service.watchForSilence() },
-            { await service.pullNotifications() },
-            { await service.checkRevocation() },
-            { await service.deliverWebhooks() },
-            { await service.watchExperiments() },
-            { await service.keepFigures() },
-        ]
-        if let retention { work.append { await service.prune(keeping: retention) } }
-        tasks = work.map { work in Task(executorPreference: threads) { await work() } }
+        task = Task(executorPreference: threads) { await service.work(keeping: retention) }
     }
 
     /// Stores the buffered counts.
@@ -36,8 +22,8 @@ struct ServiceWork {
 
     /// Stops the workers and stores the buffered counts.
     func stop() async {
-        for task in tasks { task.cancel() }
-        for task in tasks { await task.value }
+        task.cancel()
+        await task.value
         await flush()
     }
 }
