@@ -25,7 +25,6 @@ struct OnPostgreSQL {
     func round() throws -> [Row: Reading] {
         try sql("DROP DATABASE IF EXISTS \(Self.database)", in: address)
         try sql("CREATE DATABASE \(Self.database)", in: address)
-        defer { try? sql("DROP DATABASE IF EXISTS \(Self.database)", in: address) }
         var readings = try served()
         readings[.postgresAlone] = try written()
         return readings
