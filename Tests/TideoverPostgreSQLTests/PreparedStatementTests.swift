@@ -38,6 +38,22 @@ import TideoverStorage
         #expect(try length(of: .text("four")).first { $0.integer(0) } == 4)
     }
 
+    /// Some poolers cannot be told from the database.
+    @Test(.onPostgreSQL)
+    func `that the server does not know is sent as it is from then on`() throws {
+        for text in ["a", "bc"] { _ = try length(of: .text(text)).count() }
+        try connection.ask("DEALLOCATE ALL")
+        try connection.wait()
+        let unknown = try length(of: .text("def"))
+        let error = #expect(throws: StorageError.self) { try unknown.count() }
+        #expect(error?.reason == .busy)
+        #expect(connection.hadConflict)
+        for text in ["def", "g", "hi"] {
+            #expect(try length(of: .text(text)).first { $0.integer(0) } == Int64(text.count))
+        }
+        #expect(try preparedCount() == 0)
+    }
+
     @Test(.onPostgreSQL)
     func `whose preparation was skipped after a failure is prepared later`() throws {
         _ = try length(of: .text("a")).count()

@@ -27,13 +27,14 @@ package final class Connection {
     /// Whether a part of the answer at this position was received.
     private var hasResult = false
     private var isLost = false
-    /// Whether all transactions have the same session on the server.
+    /// Whether all transactions have the same session on the server, so that statements are
+    /// prepared.
     private var keepsSession = false
     private var statements = PreparedStatements()
     /// The number of times that something was sent and its answer awaited.
     private(set) var roundTripCount = 0
     /// Whether the server ended the latest work in favour of another transaction.
-    private(set) var hadConflict = false
+    package private(set) var hadConflict = false
 
     /// Connects, and blocks the thread meanwhile: at most the address's `connect_timeout` for each
     /// host.
@@ -172,7 +173,7 @@ package final class Connection {
     /// Waits for the answers to all statements sent.
     ///
     /// - Throws: the first failure among them; the server has skipped the statements after it.
-    func wait() throws(StorageError) {
+    package func wait() throws(StorageError) {
         try finishSending()
         roundTripCount += 1
         hadConflict = false
@@ -242,7 +243,9 @@ package final class Connection {
             defer { PQclear(result) }
             forget(expected)
             guard PQstatus(handle) == CONNECTION_OK else { throw lost(message) }
-            return ServerFailure(result, place: place)
+            let failure = ServerFailure(result, place: place)
+            if failure.isOfPreparation { keepsSession = false }
+            return failure
         default: break
         }
         PQclear(result)

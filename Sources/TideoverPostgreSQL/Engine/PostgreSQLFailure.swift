@@ -27,11 +27,17 @@ struct ServerFailure {
     }
 
     /// Whether the same work is likely to succeed at once: the server ended it in favour of
-    /// another transaction.
-    var isConflict: Bool { Self.conflicts.contains(state) }
+    /// another transaction, or for a prepared statement that cannot be used.
+    var isConflict: Bool { Self.conflicts.contains(state) || isOfPreparation }
 
     /// Serialization failure and deadlock.
     private static let conflicts: Set<String> = ["40001", "40P01"]
+
+    /// Whether a prepared statement is missing or exists already, or has other columns since a
+    /// change of the schema.
+    var isOfPreparation: Bool { Self.preparations.contains(state) }
+
+    private static let preparations: Set<String> = ["26000", "42P05", "0A000"]
 
     /// [Error codes of PostgreSQL](https://www.postgresql.org/docs/15/errcodes-appendix.html)
     private static func reason(_ state: String) -> StorageError.Reason {
@@ -41,7 +47,7 @@ struct ServerFailure {
         case "42501": .notPermitted
         case "58030": .io
         case "XX001", "XX002": .corrupt
-        case "57014", "40001", "40P01", "40003", "55P03": .busy
+        case "57014", "40001", "40P01", "40003", "55P03", "26000", "42P05", "0A000": .busy
         // A database, schema or table is missing, or a table is another program's.
         case "3D000", "3F000", "42P01", "42P07": .notAStorage
         default: reason(ofClass: String(state.prefix(2)), state)
