@@ -36,7 +36,7 @@ import TideoverServer
         let process = Int32(PRIO_PROCESS.rawValue)
         let ours = try await onPool { getpriority(process, 0) }
         let theirs = try await onQuietThread { _ in getpriority(process, 0) }
-        #expect(theirs == max(ours, 10))
+        #expect(theirs == max(ours, 15))
         #expect(try await onPool { getpriority(process, 0) } == ours)
     }
 
