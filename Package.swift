@@ -10,7 +10,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// For modules without asynchronous code, in builds whose tests run for minutes. Assertions stay.
+/// For modules without asynchronous code, in builds with long test runs. Assertions stay.
 let optimization: [SwiftSetting] =
     Context.environment["TIDEOVER_OPTIMIZED_TESTS"] == nil
     ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"])]

@@ -555,9 +555,6 @@ class Device:
             self.accept("the receipt's answer is accepted by both decoders", verdict, answer)
             self.take(answer.body, answer.headers)
             self.verdict = verdict
-        if source == "restore":
-            # The store's answers to the server are signed up to some milliseconds ahead.
-            self.walk.advance(by="1 s")
         final = answer.status < 500
         if final:
             self.finished.append(evidence)
@@ -658,7 +655,7 @@ class Walk:
 
     def compare_one(self, sentence, device, wanted, entitlement, within):
         end = time.monotonic() + PATIENCE
-        late = time.monotonic() + 3
+        late = time.monotonic() + 1
         while True:
             before = self.server.snapshot(device.user, self.now)
             verdict = device.read()
@@ -673,7 +670,7 @@ class Walk:
             if not device.dated() and time.monotonic() > late and self.now == self.stores.now():
                 # A store's answer to the server was signed some milliseconds ahead.
                 self.advance(by="1 s")
-                late = time.monotonic() + 3
+                late = time.monotonic() + 1
         values = {"snapshot": after, "info": json.loads(device.info[0]), "headers": device.info[1]}
         for name in ENTITLEMENTS:
             mine, theirs = access(after, name), verdict.active(name)

@@ -9,8 +9,8 @@ enum SQL {
     // MARK: Sessions
 
     static let process: StaticString = "SELECT pg_backend_pid()::bigint"
-    /// For a session that is kept: a plan is made while a table is small, and used when it is large.
-    /// Every statement has an index, and none is long enough to be compiled.
+    /// For a session that is kept: a plan made while a table is small is still used when it is
+    /// large, so it has to use an index then too. Compiling a plan would cost more than it saves.
     static let tuneSession: StaticString = """
         SELECT set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)
         """

@@ -5,9 +5,8 @@ import TideoverJSON
 
 /// What is changed through one server, as the others see it: each is a process of its own.
 @Suite(.onPostgreSQL, .serialized) final class `A change on one server` {
-    /// docs/postgresql.md promises three seconds; a machine that is busy with other tests takes
-    /// longer.
-    private static let bound = Duration.seconds(15)
+    /// What docs/postgresql.md promises.
+    private static let bound = Duration.seconds(3)
     private static let customer = "/v1/apps/cards/customers/u_42"
     private let database: TestDatabase
     private let folder = FileManager.default.temporaryDirectory.appending(
@@ -54,19 +53,31 @@ import TideoverJSON
         let admin = try RunningServer.run("keys", "add", "--kind", "admin", "--config", path)
         let (one, other) = (try RunningServer(path), try RunningServer(path))
         defer { for server in [one, other] { server.kill() } }
+        var delays: [Duration] = []
+        // A machine that is busy with builds can be late, but not each time.
+        repeat {
+            delays.append(try await keyDelay(by: one, seenBy: other, admin))
+        } while delays.count < 3 && delays.allSatisfy { $0 > Self.bound }
+        #expect(delays.contains { $0 <= Self.bound }, "\(delays)")
+    }
+
+    /// Adds and revokes a key. Returns after how long another server had seen the later one of both.
+    private func keyDelay(
+        by one: RunningServer,
+        seenBy other: RunningServer,
+        _ admin: String
+    ) async throws -> Duration {
         let wish = #"{"kind": "secret"}"#
         let made = try await one.ask("/v1/keys", "POST", key: admin, body: wish)
         let (key, id) = (try field("key", of: made), try field("id", of: made))
         func status() async throws -> Int {
             try await other.ask(Self.customer, key: key).status
         }
-        let added = try await delay { try await status() == 200 }
-        #expect(try #require(added) <= Self.bound)
-
+        let added = try #require(try await delay { try await status() == 200 })
         let revoked = try await one.ask("/v1/keys/\(id)", "DELETE", key: admin)
         #expect(revoked.status == 200)
-        let ended = try await delay { try await status() == 401 }
-        #expect(try #require(ended) <= Self.bound)
+        let ended = try #require(try await delay { try await status() == 401 })
+        return max(added, ended)
     }
 
     @Test func `revokes a key also by a command beside the servers`() async throws {
@@ -103,7 +114,7 @@ import TideoverJSON
         let seen = try await delay { try await policy(first) == new }
         #expect(try #require(seen) <= Self.bound)
         // It keeps that policy, and the other server never gets the older one back.
-        try await Task.sleep(for: .seconds(3))
+        try await Task.sleep(for: Self.bound)
         #expect(try await policy(first) == new)
         #expect(try await policy(second) == new)
         let log = first.stop()

@@ -38,12 +38,11 @@ import TideoverStorage
         #expect(try length(of: .text("four")).first { $0.integer(0) } == 4)
     }
 
-    /// Some poolers cannot be told from the database.
+    /// As behind a pooler that passes the process number of the database on.
     @Test(.onPostgreSQL)
     func `that the server does not know is sent as it is from then on`() throws {
         for text in ["a", "bc"] { _ = try length(of: .text(text)).count() }
-        try connection.ask("DEALLOCATE ALL")
-        try connection.wait()
+        _ = try connection.ask("DEALLOCATE ALL").count()
         let unknown = try length(of: .text("def"))
         let error = #expect(throws: StorageError.self) { try unknown.count() }
         #expect(error?.reason == .busy)

@@ -230,6 +230,16 @@ import TideoverUnionChecker
         )
     }
 
+    private func server(_ play: TestPlay, _ transfer: Policy.Transfer) throws -> TestServer {
+        var policy = Policy()
+        policy.transfer = transfer
+        return try TestServer(
+            policy: policy,
+            googlePlay: play.trust(),
+            revenueCatSDK: Self.sdk
+        )
+    }
+
     private static let restore: JSONObject = {
         var restore = receipt
         restore["is_restore"] = true
@@ -300,13 +310,7 @@ import TideoverUnionChecker
         evidence: JSONObject
     ) async throws {
         let play = play(of: "u_42")
-        var policy = Policy()
-        policy.transfer = .transfer(coolDown: .zero)
-        let server = try TestServer(
-            policy: policy,
-            googlePlay: play.trust(),
-            revenueCatSDK: Self.sdk
-        )
+        let server = try self.server(play, .transfer(coolDown: .zero))
         let buyer = SDKApp(server: server, key: "goog_test")
         let other = SDKApp(server: server, key: "goog_test", customer: "u_51")
         #expect(try await buyer.post(Self.receipt).isActive("premium"))
@@ -331,13 +335,7 @@ import TideoverUnionChecker
     @Test func `policy for inactive owners leaves a purchase whose account the SDK named`()
         async throws
     {
-        var policy = Policy()
-        policy.transfer = .transferIfInactive
-        let server = try TestServer(
-            policy: policy,
-            googlePlay: play(of: "u_42").trust(),
-            revenueCatSDK: Self.sdk
-        )
+        let server = try self.server(play(of: "u_42"), .transferIfInactive)
         let buyer = SDKApp(server: server, key: "goog_test")
         let other = SDKApp(server: server, key: "goog_test", customer: "u_51")
         #expect(try await buyer.post(Self.receipt).isActive("premium"))
@@ -351,26 +349,14 @@ import TideoverUnionChecker
     {
         let play = TestPlay()
         play.answer("token-1", Self.subscription(account: "u_42", until: "2026-06-01T10:00:00Z"))
-        var policy = Policy()
-        policy.transfer = .transfer(coolDown: .zero)
-        let server = try TestServer(
-            policy: policy,
-            googlePlay: play.trust(),
-            revenueCatSDK: Self.sdk
-        )
+        let server = try self.server(play, .transfer(coolDown: .zero))
         let other = SDKApp(server: server, key: "goog_test", customer: "u_51")
         #expect(try await other.post(Self.restore).body["code"] == 7102)
         await server.close()
     }
 
     @Test func `policy that keeps each purchase lets no restore move it`() async throws {
-        var policy = Policy()
-        policy.transfer = .keep
-        let server = try TestServer(
-            policy: policy,
-            googlePlay: play(of: Self.anonymous).trust(),
-            revenueCatSDK: Self.sdk
-        )
+        let server = try self.server(play(of: Self.anonymous), .keep)
         let app = SDKApp(server: server, key: "goog_test", customer: "u_50")
         #expect(try await app.post(Self.restore).body["code"] == 7102)
         await server.close()

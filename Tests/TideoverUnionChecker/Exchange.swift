@@ -96,8 +96,8 @@ extension UnionChecker {
             return info.traps() + info.traps(of: Receipt(self))
         }
 
-        /// What the device does with the purchase of a receipt. It keeps one whose answer it cannot
-        /// read. Nil for another request.
+        /// What the device does with the purchase of a receipt: it keeps the purchase if it cannot
+        /// read the answer. Nil for another request.
         package var receiptOutcome: ReceiptOutcome? {
             guard isOfReceipt else { return nil }
             switch response.status {

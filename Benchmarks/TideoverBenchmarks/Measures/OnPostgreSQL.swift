@@ -103,8 +103,8 @@ struct OnPostgreSQL {
         return text + "END;\n"
     }
 
-    /// The tables whose rows a notification writes, with the columns that differ in each copy. Marks
-    /// of figures come with the facts.
+    /// The tables that a notification writes to, with the columns that differ in each copy. Facts
+    /// bring the marks of figures.
     private static let tables: KeyValuePairs = [
         "evidence": ["dedupe_key", "id"], "fact": ["lineage"], "customer": ["customer"],
         "outbox": ["id"], "told": ["customer"],

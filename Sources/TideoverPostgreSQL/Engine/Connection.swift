@@ -173,7 +173,7 @@ package final class Connection {
     /// Waits for the answers to all statements sent.
     ///
     /// - Throws: the first failure among them; the server has skipped the statements after it.
-    package func wait() throws(StorageError) {
+    func wait() throws(StorageError) {
         try finishSending()
         roundTripCount += 1
         hadConflict = false
@@ -332,7 +332,7 @@ private struct PreparedStatements {
             return found.fits(types) ? .prepared(found.name) : .unprepared
         }
         guard !known.insert(statement).inserted, !types.contains(0) else { return .unprepared }
-        // A name is never used again, not even one whose preparation failed.
+        // Each name is used once, even if the preparation fails.
         count += 1
         let new = Prepared(name: "tideover_\(count)", types: types)
         prepared[statement] = new

@@ -15,8 +15,8 @@ package struct SDKReceipt: Hashable, Sendable {
     package let basePlan: String?
     /// Whether it may take purchases of a former installation.
     package let isRestore: Bool
-    /// Whether all purchases of the device's account in the store are restored, of which it
-    /// presents one. A purchase of an anonymous customer may restore too, but no others.
+    /// Whether all purchases of the device's store account are restored; the device presents one of
+    /// them. A purchase of an anonymous customer may restore too, but no others.
     package let wantsWholeAccount: Bool
     /// The document about the app itself, which carries no purchase.
     package let appTransaction: String?

@@ -45,8 +45,8 @@ struct LockoutNews: Hashable, Sendable {
     }
 }
 
-/// The lockouts of which an alarm tells: our own of five minutes or more that ended in a range of
-/// time. Shorter ones are the normal delay of a message.
+/// The lockouts that an alarm counts: our own of five minutes or more that ended in a range of time.
+/// Shorter ones are the normal delay of a message.
 struct AlarmedLockouts {
     private static let shortest = Milliseconds.minutes(5)
     /// From the start of the alarms to now.

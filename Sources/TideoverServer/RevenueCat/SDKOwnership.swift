@@ -37,8 +37,8 @@ extension SDKVisit {
         }
     }
 
-    /// Claims for a customer a purchase whose account the SDK itself named: by the policy, as if the
-    /// store named nobody. The account only says who was logged in when it was bought.
+    /// Claims a purchase for a customer by the policy alone, without regard to an account that the
+    /// SDK itself named. That account only says who was logged in when it was bought.
     ///
     /// Returns nil without a claim if the policy lets none move a purchase.
     func claimUnnamed(_ lineage: Lineage, _ customer: CustomerID) async throws -> ClaimRuling? {
