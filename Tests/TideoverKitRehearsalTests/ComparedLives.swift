@@ -45,6 +45,8 @@ final class ComparedLives {
         let lives = ComparedLives(rehearsal)
         try await lives.play()
         lives.drifts = rehearsal.drifts.withLock { $0 }
+        // The device says nothing about them: it decides without the server.
+        lives.differences += rehearsal.failures.withLock { $0 }
         try await rehearsal.close()
         lives.log = rehearsal.log
         lives.report(scenario, place)

@@ -34,6 +34,8 @@ final class KitRehearsal {
     let clockOffset: Locked<Int64> = Locked(0)
     /// The drifts that the server reported to a device, in order.
     let drifts: Locked<[ReportedDrift]> = Locked([])
+    /// Requests of a device that failed although its connection was complete.
+    let failures: Locked<[String]> = Locked([])
     /// Transactions that were finished before the device's file contained them and before the
     /// server had committed them.
     let earlyFinishes: Locked<[UInt64]> = Locked([])
@@ -208,7 +210,7 @@ final class KitRehearsal {
 
     private func effects(disk: String) -> KitEffects {
         let (clock, disks, connection) = (server.clock, disks, connection)
-        let (offset, drifts) = (clockOffset, drifts)
+        let (offset, drifts, failures) = (clockOffset, drifts, failures)
         let handler = server.handler
         let start = Instant(millisecondsSince1970: scenario.start)
         return KitEffects(
@@ -222,7 +224,13 @@ final class KitRehearsal {
                 guard connection != .none else { throw Unreachable() }
                 var request = request
                 request.headers["Content-Length"] = "\(request.body.count)"
-                let response = try await handler(request)
+                let response: Response
+                do {
+                    response = try await handler(request)
+                } catch {
+                    failures.withLock { $0.append("\(request.method) \(request.path): \(error)") }
+                    throw error
+                }
                 guard connection == .complete else { throw Unreachable() }
                 drifts.withLock { $0 += response.drifts }
                 return response
