@@ -206,6 +206,7 @@ struct CommitTaking {
         var newFacts: [String: Taken.NewFacts] = [:]
         // In order, so that audit entries are in the same order for the same input.
         for (lineage, facts) in facts.sorted(by: { $0.key.key < $1.key.key }) {
+            try session.figures.mark(FiguresSubject(.lineage, lineage.key), in: scope)
             newFacts[lineage.key] = Taken.NewFacts(
                 factCount: facts.count,
                 lineageRecord: try lineageRecord(

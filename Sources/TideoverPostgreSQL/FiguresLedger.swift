@@ -1,9 +1,38 @@
 package import TideoverCore
 package import TideoverStorage
 
-/// Stores figures in a transaction that has locked the app.
+/// Stores figures, and marks those that are out of date, in a transaction that has locked the app.
+///
+/// A purchase is marked when a fact or an owner of it is added, and a customer when an alias is
+/// declared. Each mark is a random number, so that a change during the calculation is noticed.
 struct FiguresLedger {
     let connection: Connection
+    let random: @Sendable () -> UInt64
+
+    // MARK: Marks
+
+    func mark(_ subject: FiguresSubject, in scope: AppScope) throws(StorageError) {
+        let (kind, name) = (SQLValue.text(subject.kind.rawValue), SQLValue.text(subject.name))
+        try connection.ask(SQL.markFigures, in: scope, kind, name, nextMark)
+    }
+
+    private var nextMark: SQLValue { .integer(Int64(bitPattern: random())) }
+
+    /// Removes the figures of a purchase or customer that is removed.
+    func remove(_ subject: FiguresSubject, in scope: AppScope) throws(StorageError) {
+        let (kind, name) = (SQLValue.text(subject.kind.rawValue), SQLValue.text(subject.name))
+        try connection.ask(SQL.removeFigures, in: scope, kind, name)
+        try connection.ask(SQL.removeMark, in: scope, kind, name)
+    }
+
+    /// Removes the figures of a customer, and marks the purchases that remain: their other owners
+    /// may be counted differently without that customer's other purchases.
+    func remove(_ customer: CustomerID, in scope: AppScope) throws(StorageError) {
+        try remove(FiguresSubject(.customer, customer.text), in: scope)
+        try connection.ask(SQL.markFiguresOfOwned, in: scope, .text(customer.text), nextMark)
+    }
+
+    // MARK: Figures
 
     func keep(_ update: FiguresUpdate) throws(StorageError) -> Bool {
         let scope = AppScope(update.app, update.environment)
@@ -61,16 +90,16 @@ struct FiguresLedger {
         after: String?,
         limit: Int
     ) throws(StorageError) -> String? {
-        let kind = SQLValue.text(FiguresSubject.Kind.lineage.rawValue)
+        let kind = FiguresSubject.Kind.lineage
         let page = try connection.ask(
             SQL.figuresAfter,
             in: scope,
-            kind,
+            .text(kind.rawValue),
             .text(after ?? ""),
             .limit(max(1, limit))
         ).all { ($0.text(0), $0.integer(1)) }
         for (name, known) in page where known != stamp {
-            try connection.ask(SQL.markFigures, in: scope, kind, .text(name))
+            try mark(FiguresSubject(kind, name), in: scope)
         }
         return page.count < max(1, limit) ? nil : page.last?.0
     }
@@ -159,7 +188,7 @@ extension PostgreSQLStorage {
 
     package func keep(_ update: FiguresUpdate) async throws(StorageError) -> Bool {
         try await openWriter().write(app: update.app) { session throws(StorageError) in
-            try FiguresLedger(connection: session.connection).keep(update)
+            try session.figures.keep(update)
         }
     }
 
@@ -171,7 +200,7 @@ extension PostgreSQLStorage {
         limit: Int
     ) async throws(StorageError) -> String? {
         try await openWriter().write(app: app) { session throws(StorageError) in
-            try FiguresLedger(connection: session.connection).markFigures(
+            try session.figures.markFigures(
                 in: AppScope(app, environment),
                 otherThan: stamp,
                 after: after,

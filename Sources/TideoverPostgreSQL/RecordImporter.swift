@@ -53,6 +53,7 @@ struct RecordImporter {
         let inserted = try session.ask(toInsert: row, in: scope)
         let owners = try session.customers.owners(of: lineage, in: scope)
         guard try inserted.count() == 1 else { return .known }
+        try session.figures.mark(FiguresSubject(.lineage, lineage), in: scope)
         try session.insertNames(of: row.fact, in: scope)
         if owners.isEmpty, row.fact.isPurchase {
             try session.mark(lineage, isClaimed: false, in: scope)

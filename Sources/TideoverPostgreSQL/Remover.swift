@@ -6,10 +6,12 @@ import TideoverStorage
 struct Remover {
     let connection: Connection
     let customers: CustomerQueries
+    let figures: FiguresLedger
 
     init(_ session: WriteSession) {
         connection = session.connection
         customers = session.customers
+        figures = session.figures
     }
 
     // MARK: By age
@@ -118,6 +120,7 @@ struct Remover {
         let facts = try connection.ask(SQL.eraseFacts, in: scope, lineage)
         try connection.ask(SQL.eraseOwners, in: scope, lineage)
         try connection.ask(SQL.deleteUnclaimed, in: scope, lineage)
+        try figures.remove(FiguresSubject(.lineage, record.lineage.key), in: scope)
         for name in Set(record.facts.flatMap(\.names)) {
             try connection.ask(
                 SQL.eraseName,
@@ -150,6 +153,7 @@ struct Remover {
         let attributes = try connection.ask(SQL.eraseAttributes, in: scope, customer)
         try connection.ask(SQL.eraseAliases, in: scope, customer)
         try connection.ask(SQL.forgetCustomer, in: scope, customer)
+        try figures.remove(key.customer, in: scope)
         erased.drift += try drift.count()
         erased.prompts += try prompts.count()
         erased.attributes += try attributes.count()

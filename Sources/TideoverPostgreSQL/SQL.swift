@@ -386,7 +386,13 @@ enum SQL {
         """
     static let markFigures: StaticString = """
         INSERT INTO stale_figures (app, environment, kind, subject, mark)
-        VALUES ($1, $2, $3, $4, nextval('stale_figures_mark'))
+        VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (app, environment, kind, subject) DO UPDATE SET mark = excluded.mark
+        """
+    static let markFiguresOfOwned: StaticString = """
+        INSERT INTO stale_figures (app, environment, kind, subject, mark)
+        SELECT DISTINCT app, environment, 'lineage', lineage, $4::bigint FROM owner
+        WHERE app = $1 AND environment = $2 AND customer = $3
         ON CONFLICT (app, environment, kind, subject) DO UPDATE SET mark = excluded.mark
         """
     static let removeMark: StaticString = """

@@ -27,6 +27,7 @@ final class WriteSession {
     let customers: CustomerQueries
     let random: @Sendable () -> UInt64
     let webhooks: WebhookLedger
+    let figures: FiguresLedger
     private let timeout: Int64
     private let idleTimeout: Int64
     private var apps: [String] = []
@@ -44,6 +45,7 @@ final class WriteSession {
         customers = CustomerQueries(connection: connection)
         webhooks = WebhookLedger(connection: connection)
         random = options.random
+        figures = FiguresLedger(connection: connection, random: options.random)
         timeout = options.writeTimeout
         idleTimeout = options.idleTimeout
     }
@@ -244,6 +246,7 @@ final class WriteSession {
             .text(entry.customer.text),
             .bytes(entry.form)
         )
+        try figures.mark(FiguresSubject(.lineage, entry.lineage.key), in: scope)
     }
 
     func insert(_ alias: CustomerAlias, in scope: AppScope) throws(StorageError) {
@@ -257,6 +260,9 @@ final class WriteSession {
             .text(alias.by)
         )
         try connection.ask(SQL.forgetCustomer, in: scope, .text(alias.alias.text))
+        for customer in [alias.alias, alias.customer] {
+            try figures.mark(FiguresSubject(.customer, customer.text), in: scope)
+        }
     }
 
     func unsettle(_ lineage: String, in scope: AppScope) throws(StorageError) {

@@ -53,6 +53,20 @@ import Testing
     }
 
     @Test(arguments: [
+        "static let mark = \"VALUES ($1, nextval('marks'))\"", "\"CREATE SEQUENCE marks\"",
+        "\"\"\"\nCREATE TRIGGER t AFTER INSERT ON fact\n\"\"\"", "\"LOCK TABLE fact\"",
+    ])
+    func `a statement that distributed databases lack is found`(code: String) {
+        #expect(HouseRules.unportableSQL(file(code, in: "TideoverPostgreSQL")).count == 1)
+        #expect(HouseRules.unportableSQL(file(code, in: "TideoverSQLite")) == [])
+    }
+
+    @Test(arguments: ["// no TRIGGER, no SEQUENCE", "\"SELECT id FROM audit\"", "let LISTEN = 1"])
+    func `a portable statement is accepted`(code: String) {
+        #expect(HouseRules.unportableSQL(file(code, in: "TideoverPostgreSQL")) == [])
+    }
+
+    @Test(arguments: [
         "let date = CivilDate(2026, 5, 6)", "outlook.renewalDate(of: term)", "// no Date() here",
         "let word = \"Date()\"", "let asyncWord = 1", "blueprint(plan)", "TaskKind.x",
         "/* Task { } /* async */ random */ let a = 1",

@@ -139,6 +139,22 @@ enum HouseRules {
         return found(words, in: file) { "the core is pure; `\($0)` is not" }
     }
 
+    /// Statements that databases compatible with PostgreSQL, but distributed, lack or must not use.
+    static func unportableSQL(_ file: SourceFile) -> [String] {
+        guard file.module == "TideoverPostgreSQL" else { return [] }
+        let words = [
+            "SEQUENCE", "nextval", "SERIAL", "BIGSERIAL", "IDENTITY", "TRIGGER", "FUNCTION",
+            "LISTEN",
+            "NOTIFY", "pg_advisory_lock", "pg_advisory_xact_lock", "pg_try_advisory_lock", "ctid",
+            "SERIALIZABLE", "LOCK TABLE",
+        ]
+        return words.flatMap { word in
+            file.literals.containing(word).map {
+                file.violation($0, "distributed databases lack `\(word)`, or pay dearly for it")
+            }
+        }
+    }
+
     static func tooNewForTheKit(_ file: SourceFile) -> [String] {
         guard let module = file.module, kitVisible.contains(module) else { return [] }
         let words = [

@@ -23,6 +23,10 @@ import Testing
         #expect(SourceTree.sources.flatMap(HouseRules.impureCore) == [])
     }
 
+    @Test func `statements for PostgreSQL are portable`() {
+        #expect(SourceTree.sources.flatMap(HouseRules.unportableSQL) == [])
+    }
+
     @Test func `modules for apps need no newer system than declared`() {
         #expect(SourceTree.sources.flatMap(HouseRules.tooNewForTheKit) == [])
     }

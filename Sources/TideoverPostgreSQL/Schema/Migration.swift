@@ -10,7 +10,8 @@ package struct Migration: Sendable {
     /// Rises from 1; the table `tideover_schema` has the number of the last step.
     package let number: Int
     /// The lowest last step of a program that can use a database with this step. It is this step's
-    /// number if the step removes or changes what earlier programs use.
+    /// number if the step removes or changes what earlier programs use, or needs writes that they
+    /// do not make.
     package let minimum: Int
     package let statements: [StaticString]
 
