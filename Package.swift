@@ -292,10 +292,12 @@ targets += [
         ]
     ),
     // level 4
+    .target(name: "CTideoverOpenAPI", exclude: ["openapi.json"]),
     library(
         "TideoverServer",
         [
-            "TideoverAppStore", "TideoverConfiguration", "TideoverCore", "TideoverDashboard",
+            "CTideoverOpenAPI", "TideoverAppStore", "TideoverConfiguration", "TideoverCore",
+            "TideoverDashboard",
             "TideoverGooglePlay",
             "TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverRevenueCat",
             "TideoverSignatures", "TideoverStorage", "TideoverStoreKitFile",

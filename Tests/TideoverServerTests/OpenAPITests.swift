@@ -26,6 +26,30 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `what follows from the table of routes is written nowhere else`() async throws {
+        let server = try TestServer()
+        let complete = try #require(try await document(server).root["paths"])
+        let written = try #require(OpenAPIDocument.written.root["paths"])
+        let common = ["parameters/app", "parameters/customer", "responses/unauthorised"]
+        for route in Service.routes {
+            let method = route.method.lowercased()
+            let own = try #require(written[route.template]?[method])
+            #expect(own["security"] == nil, "\(route.template)")
+            let text = String(decoding: own.source, as: UTF8.self)
+            for name in common {
+                #expect(!text.contains("#/components/\(name)\""), "\(route.template)")
+            }
+            let whole = try #require(complete[route.template]?[method])
+            let hasKey = whole["security"]?[0]?["key"] != nil
+            #expect(hasKey == (route.need != .nothing), "\(route.template)")
+            #expect((whole["responses"]?["401"] != nil) || route.need == .nothing)
+            let parameters = whole["parameters"]?.elements.compactMap { $0["$ref"]?.string } ?? []
+            let isOfApp = parameters.contains("#/components/parameters/app")
+            #expect(isOfApp == route.template.contains("{app}"), "\(route.template)")
+        }
+        await server.close()
+    }
+
     @Test func `the response of every route matches its schema`() async throws {
         // A minute passes between two requests, so that the store can be queried each time.
         let uptime = Locked<Int64>(0)

@@ -14,13 +14,12 @@ import TideoverServer
             .split(separator: "\n").map(String.init)
     }
 
-    /// The Swift files of the program, without those that only list the types.
+    /// The Swift files of the program, without the one that only lists the types.
     private static func sources() throws -> [String] {
-        let lists = ["ProblemTypes.swift", "OpenAPIDocument.swift"]
         let folder = root.appending(path: "Sources").path()
         return try FileManager.default.subpathsOfDirectory(atPath: folder)
             .filter {
-                $0.hasSuffix(".swift") && !lists.contains(($0 as NSString).lastPathComponent)
+                $0.hasSuffix(".swift") && !$0.hasSuffix("/ProblemTypes.swift")
             }
             .map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }
     }

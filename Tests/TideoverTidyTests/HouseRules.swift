@@ -27,6 +27,7 @@ enum HouseRules {
         "CTideoverMicrohttpd": "TideoverHTTPServer",
         "CTideoverCurl": "TideoverHTTPClient",
         "CTideoverBuild": "tideover",
+        "CTideoverOpenAPI": "TideoverServer",
     ]
 
     /// What a module imports at most, where its level alone would allow more.

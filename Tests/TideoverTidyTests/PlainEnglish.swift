@@ -29,7 +29,6 @@ enum PlainEnglish {
         "Sources/TideoverSandbox/Scenario/ScenarioPace.swift": ["tell"],
         "Sources/TideoverConfiguration/ConfigurationSchema.swift": ["told"],
         "Sources/TideoverServer/Operations/Replay.swift": ["told"],
-        "Sources/TideoverServer/Service/OpenAPIDocument.swift": ["told"],
         "Sources/tideover/Commands/ImportRevenueCat.swift": ["told"],
         "Sources/TideoverPostgreSQL/SQL.swift": ["told"],
         "Sources/TideoverPostgreSQL/Schema/Migration0001.swift": ["told"],
@@ -78,6 +77,14 @@ enum PlainEnglish {
                 // One word is a value, and no sentence.
                 let texts = literal.split(separator: " ").count > 1 ? [literal] : []
                 return ([file.comments.all[index]] + texts).map { (index, withoutCode($0)) }
+            }
+        }
+        if file.path == SourceTree.routes {
+            return file.written.all.enumerated().map { index, line in
+                let texts = line.split(separator: "\"", omittingEmptySubsequences: false)
+                return (
+                    index, withoutCode(texts.filter { $0.contains(" ") }.joined(separator: " "))
+                )
             }
         }
         guard file.path.hasSuffix(".md") else { return [] }

@@ -10,6 +10,9 @@ enum SourceTree {
         ".build", ".git", ".swiftpm", "DerivedData", "dist", "node_modules",
     ]
 
+    /// The description of the routes, which is served.
+    static let routes = "Sources/CTideoverOpenAPI/openapi.json"
+
     /// Every file of ours that people read, hidden folders included; data files are left out, because
     /// chance can write any word into them.
     static let files: [SourceFile] = {
@@ -17,7 +20,8 @@ enum SourceTree {
             "", "c", "css", "h", "html", "js", "md", "modulemap", "service", "sh", "supp", "swift",
             "ts", "yml",
         ]
-        return paths().filter { readable.contains(URL(filePath: $0).pathExtension) }
+        return paths()
+            .filter { readable.contains(URL(filePath: $0).pathExtension) || $0 == routes }
             .compactMap { path in
                 try? SourceFile(
                     path: path,
