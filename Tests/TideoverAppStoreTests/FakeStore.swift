@@ -117,9 +117,10 @@ enum FakeStore {
 }
 
 extension JSONObject {
-    /// Returns the object with changed members; null removes a member.
+    /// Returns the object with changed members; null removes a member. (A `nil` beside a JSON value
+    /// would be a null.)
     func changed(by changes: JSONObject) -> JSONObject {
-        changes.reduce(into: self) { $0[$1.key] = $1.value.isNull ? nil : $1.value }
+        changes.reduce(into: self) { $0[$1.key] = $1.value.isNull ? .none : $1.value }
     }
 }
 

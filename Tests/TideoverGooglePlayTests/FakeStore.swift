@@ -45,14 +45,14 @@ enum FakeStore {
             ],
             "offerDetails": ["basePlanId": "monthly"], "offerPhase": ["basePrice": [:]],
         ]
-        for (name, value) in item { line[name] = value.isNull ? nil : value }
+        for (name, value) in item { line[name] = value.isNull ? .none : value }
         var purchase: JSONObject = [
             "kind": "androidpublisher#subscriptionPurchaseV2", "regionCode": "DE",
             "startTime": "2026-05-01T00:00:00Z", "subscriptionState": "SUBSCRIPTION_STATE_ACTIVE",
             "acknowledgementState": "ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED",
             "lineItems": [.object(line)],
         ]
-        for (name, value) in changes { purchase[name] = value.isNull ? nil : value }
+        for (name, value) in changes { purchase[name] = value.isNull ? .none : value }
         return purchase
     }
 
@@ -64,7 +64,7 @@ enum FakeStore {
             "acknowledgementState": "ACKNOWLEDGEMENT_STATE_PENDING",
             "productLineItem": [["productId": "lifetime", "productOfferDetails": .object(offer)]],
         ]
-        for (name, value) in changes { purchase[name] = value.isNull ? nil : value }
+        for (name, value) in changes { purchase[name] = value.isNull ? .none : value }
         return purchase
     }
 

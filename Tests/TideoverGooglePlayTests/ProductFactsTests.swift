@@ -80,7 +80,7 @@ struct ProductFactsTests {
             "orderId": "GPA.9", "purchaseTimeMillis": "1777593600000",
             "voidedTimeMillis": "1778061600000", "voidedSource": 1, "voidedReason": 7,
         ]
-        for (name, value) in changes { order[name] = value.isNull ? nil : value }
+        for (name, value) in changes { order[name] = value.isNull ? .none : value }
         let list: JSONObject = ["voidedPurchases": [.object(order)]]
         let reading = try FakeStore.read(list, .voidedPurchases, of: nil, chains: chains)
         return FakeStore.facts(reading, at: FakeStore.end)

@@ -15,7 +15,7 @@ struct PushTokenTests {
             "email_verified": true, "exp": 1_778_065_200, "iat": 1_778_061_600,
             "iss": "https://accounts.google.com", "sub": "113774264463038321964",
         ]
-        for (name, value) in changes { claims[name] = value.isNull ? nil : value }
+        for (name, value) in changes { claims[name] = value.isNull ? .none : value }
         return JSONValue.object(claims).encoded()
     }
 

@@ -78,7 +78,7 @@ extension JSONObject {
     /// Returns the object with changed members; null removes a member.
     func changed(_ changes: JSONObject) -> JSONObject {
         var object = self
-        for (key, value) in changes { object[key] = value.isNull ? nil : value }
+        for (key, value) in changes { object[key] = value.isNull ? .none : value }
         return object
     }
 }

@@ -140,7 +140,7 @@ import TideoverSandbox
     ) async throws {
         let client = try await StoreClient()
         var body = try #require(wish().object)
-        body[name] = value == .null ? nil : value
+        body[name] = value.isNull ? .none : value
         #expect(try await client.error("POST", Self.path, .object(body)) == Int64(code))
     }
 

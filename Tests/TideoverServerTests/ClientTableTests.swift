@@ -103,7 +103,7 @@ import TideoverSignatures
         guard let changes = patch.object else { return patch }
         var result = target.object ?? [:]
         for (name, value) in changes {
-            result[name] = value.isNull ? nil : merged(result[name] ?? [:], value)
+            result[name] = value.isNull ? .none : merged(result[name] ?? [:], value)
         }
         return .object(result)
     }

@@ -68,7 +68,7 @@ final class TestRevenueCat: Sendable {
             "environment": "SANDBOX", "transaction_id": "2000000000000001",
             "original_transaction_id": "2000000000000001",
         ]
-        for (name, value) in changes { event[name] = value.isNull ? nil : value }
+        for (name, value) in changes { event[name] = value.isNull ? .none : value }
         return event
     }
 
@@ -111,7 +111,7 @@ final class TestRevenueCat: Sendable {
             "period_type": "normal", "store": "app_store", "is_sandbox": true,
             "ownership_type": "PURCHASED", "store_transaction_id": "2000000000000001",
         ]
-        for (name, value) in changes { subscription[name] = value.isNull ? nil : value }
+        for (name, value) in changes { subscription[name] = value.isNull ? .none : value }
         let entitlement: JSONValue = [
             "product_identifier": "cards.pro.monthly",
             "expires_date": subscription["expires_date"] ?? .null,
