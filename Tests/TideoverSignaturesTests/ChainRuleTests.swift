@@ -196,6 +196,22 @@ struct ChainRuleTests {
         }
     }
 
+    @Test func `a chain named and extended as a store's is valid to the second`() throws {
+        typealias Other = OtherCertificates
+        let chain = try [Other.storeLeaf, Other.storeIntermediate, Other.storeRoot].map(Other.der)
+        let anchor = try TrustAnchor(name: "simulated", der: chain[2])
+        let verifier = ChainVerifier(policy: TestChain.policy, anchors: [anchor])
+        // From 2026-11-27T08:50:17Z, with the leaf, to 2126-11-03T08:50:16Z, with the root.
+        let (begin, end) = (1_795_769_417_000, 4_949_369_416_000) as (Int64, Int64)
+        for inside in [begin, end] {
+            try verifier.verifyChain(der: chain, at: inside).isExpected()
+        }
+        for outside in [begin - 1, end + 1] {
+            let found = try refusal { _ = try verifier.verifyChain(der: chain, at: outside) }
+            #expect(found?.code == "certificate-not-valid")
+        }
+    }
+
     // MARK: Roots
 
     @Test func `an attacker's chain costs at most one operation`() throws {
@@ -364,6 +380,18 @@ struct ChainRuleTests {
         #expect(
             try refusal { _ = try verifier.verifyChain(der: two, at: instant) } == .chainLength(2)
         )
+        #expect(verifier.publicKeyOperationCount == 0)
+    }
+
+    @Test func `a single certificate is refused for its number, with a key id too`() throws {
+        let chain = try TestChain()
+        let verifier = try chain.verifier()
+        var header: JSONObject = ["alg": "ES256", "x5c": .array(Array(chain.x5c.prefix(1)))]
+        for id in [nil, "Example_Xcode_Key"] as [JSONValue?] {
+            header["kid"] = id
+            let jws = try chain.document(header: header)
+            #expect(try refusal { _ = try verifier.verify(jws, at: instant) } == .chainLength(1))
+        }
         #expect(verifier.publicKeyOperationCount == 0)
     }
 

@@ -93,6 +93,35 @@ struct FixedKeyTableTests {
         }
     }
 
+    /// A digest of zero and equal r and s make the sum the key's own point. So its x, modulo the
+    /// order, is the only r that both methods may accept: small for an x at or above the order.
+    @Test(
+        arguments: [
+            // The x is the order plus r.
+            (3, true, "484f0c0fda434ef0a808458914f328715d7a545e198ac7eee31dffe861b5d23f"),
+            (4, true, "d74a1a9b022e6411c4c2ee6437a4c1fe543a73cdd50fa10ebb4073157a998e30"),
+            (16, true, "96eae5354a58328299d61baf57d508acaa34d4cf19af874cebff96cc4b782b04"),
+            // The x is r itself.
+            (5, false, "459243b9aa581806fe913bce99817ade11ca503c64d9a3c533415c083248fbcc"),
+            (8, false, "b706288aca290db0d624d1d23f37f6a627249b16d631ff692242d085636041b3"),
+        ]
+    )
+    func `both methods compare a small r with an x below the order and above it`(
+        r: Int,
+        isAbove: Bool,
+        y: String
+    ) throws {
+        let x = isAbove ? Scalar.beyond(r) : Scalar.of(r)
+        let judged = try Judged(P256PublicKey(x963: [0x04] + x + bytes(hex: y)))
+        let zero = Scalar.of(0)
+        #expect(try judged.verdict(Scalar.of(r) + Scalar.of(r), zero))
+        #expect(try judged.verdict(Scalar.of(r) + Scalar.minus(Scalar.of(r)), zero))
+        #expect(try !judged.verdict(Scalar.beyond(r) + Scalar.of(r), zero))
+        #expect(try !judged.verdict(Scalar.of(r) + Scalar.beyond(r), zero))
+        #expect(try !judged.verdict(Scalar.of(r + 1) + Scalar.of(r + 1), zero))
+        #expect(try !judged.verdict(Scalar.of(r) + Scalar.of(r), Scalar.of(1)))
+    }
+
     @Test func `a key gets its table with the thousandth accepted signature`() {
         let key = P256PrivateKey.generate()
         let (message, wrong) = (Array("high water".utf8), [UInt8](repeating: 7, count: 64))
