@@ -254,7 +254,7 @@ private struct Example {
 
 extension JSONObject {
     /// Returns the object with another value at a path, in the first element of each array.
-    fileprivate func setting(_ keys: [String], to value: JSONValue) -> JSONObject {
+    func setting(_ keys: [String], to value: JSONValue) -> JSONObject {
         guard let key = keys.first else { return self }
         var object = self
         let rest = Array(keys.dropFirst())
