@@ -109,6 +109,35 @@ import TideoverRevenueCat
         }
     }
 
+    @Test func `purchases of several stores and periods are read side by side`() throws {
+        let bought: [(store: RevenueCatStore, period: String, plan: JSONValue)] = [
+            (.appStore, "intro", .null), (.macAppStore, "trial", .null),
+            (.playStore, "prepaid", "yearly"), (.rcBilling, "normal", .null),
+        ]
+        var subscriptions = JSONObject()
+        for (index, one) in bought.enumerated() {
+            subscriptions["product \(index)"] = .object(
+                SubscriberWire.subscription([
+                    "store": .string(one.store.rawValue.lowercased()),
+                    "period_type": .string(one.period), "product_plan_identifier": one.plan,
+                ])
+            )
+        }
+        let coins: JSONValue = [
+            "id": "b1", "store_transaction_id": "901", "store": "app_store",
+            "is_sandbox": false, "purchase_date": "2026-05-02T10:00:00Z",
+        ]
+        let bytes = SubscriberWire.answer(subscriptions, purchases: ["coins": [coins, coins]])
+        let read = try SubscriberWire.read(bytes)
+        #expect(read.subscriptions.map(\.store.known) == bought.map(\.store))
+        #expect(
+            read.subscriptions.map { $0.periodType?.known.map { "\($0)" } } == bought.map(\.period)
+        )
+        #expect(read.subscriptions.map(\.plan) == bought.map(\.plan.string))
+        #expect(read.purchases.map(\.productId) == ["coins", "coins"])
+        #expect(read.leftOut == [])
+    }
+
     // MARK: RevenueCat's published examples
 
     @Test(.enabled(if: Vectors.present, "RevenueCat's examples do not stand beside the project"))
