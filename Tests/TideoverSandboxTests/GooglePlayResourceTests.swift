@@ -12,7 +12,14 @@ import TideoverSandbox
 
     @Test(.enabled(if: PublisherDocument.isPresent, "Google's document is not beside the project"))
     func `every resource conforms to Google's description`() throws {
-        let document = try PublisherDocument()
+        try checkLives(by: PublisherDocument())
+    }
+
+    @Test func `every resource has only documented fields, each of its type`() throws {
+        try checkLives(by: PublisherDocument(schemas: DocumentedPlay.schemas()))
+    }
+
+    private func checkLives(by document: PublisherDocument) throws {
         for seed in Self.seeds {
             var life = try PlayedLife(seed: seed)
             var orders: Set<String> = []

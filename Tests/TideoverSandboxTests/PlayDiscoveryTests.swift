@@ -4,11 +4,25 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
 
-/// Compares the simulated API's answers with Google's own description of it. It must contain every
-/// member of every answer, with the same type.
-@Suite(.enabled(if: Discovery.isPresent, "Google's discovery documents are not beside the project"))
+/// Compares the simulated API's answers with Google's own description of it, and with ours. Each
+/// must contain every member of every answer, with the same type.
 struct PlayDiscoveryTests {
-    @Test func `every response of the API conforms to its description`() async throws {
+    @Test(
+        .enabled(
+            if: Discovery.isPresent,
+            "Google's discovery documents are not beside the project"
+        )
+    )
+    func `every response of the API conforms to its description`() async throws {
+        try await check(Discovery("androidpublisher__v3"), queue: Discovery("pubsub__v1"))
+    }
+
+    @Test func `every response of the API has only documented fields`() async throws {
+        let documented = try Discovery(schemas: DocumentedPlay.schemas())
+        try await check(documented, queue: documented)
+    }
+
+    private func check(_ publisher: Discovery, queue: Discovery) async throws {
         let client = try await PlayClient()
         let store = client.store
         try await store.perform(
@@ -24,7 +38,6 @@ struct PlayDiscoveryTests {
         for token in tokens { try await store.write(.acknowledge(token: token)) }
         let order = try #require(await store.newestOrder(of: subscription))
         let path = "purchases/subscriptionsv2/tokens/\(subscription)"
-        let publisher = try Discovery("androidpublisher__v3")
         func check(
             _ schema: String,
             _ path: String,
@@ -58,7 +71,6 @@ struct PlayDiscoveryTests {
         try await store.write(.refund(order: order, revokes: true))
         try await client.pass(days: 1)
         try await check("VoidedPurchasesListResponse", "purchases/voidedpurchases?type=1")
-        let queue = try Discovery("pubsub__v1")
         let pulled = try await client.answer(
             "POST",
             "/v1/projects/tideover-rehearsal/subscriptions/pull:pull",
@@ -74,7 +86,7 @@ struct PlayDiscoveryTests {
     }
 }
 
-/// One of Google's descriptions of an API, stored outside of the project.
+/// A description of an API: one of Google's, stored outside of the project, or ours.
 private struct Discovery {
     private let schemas: JSONNode
 
@@ -94,6 +106,8 @@ private struct Discovery {
     static var isPresent: Bool {
         FileManager.default.fileExists(atPath: file("androidpublisher__v3").path)
     }
+
+    init(schemas: JSONNode) { self.schemas = schemas }
 
     init(_ name: String) throws {
         let bytes = Array(try Data(contentsOf: Self.file(name)))

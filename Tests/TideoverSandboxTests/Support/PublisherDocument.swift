@@ -24,6 +24,9 @@ struct PublisherDocument {
         schemas = try #require(document.root["schemas"])
     }
 
+    /// Takes schemas in the same form.
+    init(schemas: JSONNode) { self.schemas = schemas }
+
     /// Returns the paths of all values in an object that the description does not allow.
     func faults(in object: JSONObject, as schema: String) -> [String] {
         faults(in: object, as: schema, at: schema)
