@@ -161,6 +161,34 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a withdrawn consent is stored only with a valid app transaction`() async throws {
+        let store = try Self.store.get()
+        let server = try TestServer(store: store)
+        server.set(Message.end)
+        let owned: JSONObject = [
+            "receiptType": "Sandbox", "bundleId": "com.example.cards",
+            "receiptCreationDate": Message.end.wire, "appTransactionId": "71234",
+        ]
+        let signed: [(part: String, status: Int)] = [
+            (try store.sign(owned, defect: .unknownRoot), 401),
+            (try store.sign(owned.with(["bundleId": "com.example.other"])), 422),
+            (try store.sign(owned), 200),
+        ]
+        for (part, status) in signed {
+            let content = Self.app.with(["signedAppTransactionInfo": .string(part)])
+            let notice = Case(
+                type: "RESCIND_CONSENT",
+                standing: Self.nothing,
+                content: ["appData": .object(content)]
+            )
+            let body = Message.wrap(try store.sign(Self.payload(notice, store)))
+            #expect(try await server.post(body).status == status)
+        }
+        let counted = try await server.counts().filter { $0.hasPrefix("rare") }
+        #expect(counted == ["rare consent RESCIND_CONSENT 1"])
+        await server.close()
+    }
+
     @Test func `the table has every type and every subtype`() {
         let types = Set(Self.documented.map(\.type))
         #expect(types == Set(AppStoreNotification.NotificationType.allCases.map(\.rawValue)))

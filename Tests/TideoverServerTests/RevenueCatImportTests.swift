@@ -211,6 +211,32 @@ struct RevenueCatImportTests {
         await server.close()
     }
 
+    @Test func `a purchase without a transaction is noted, data of another kind is refused`()
+        async throws
+    {
+        let server = try server()
+        let mapping: JSONValue = [
+            "product_entitlement_mapping": [
+                "cards.pro.monthly": [
+                    "product_identifier": "cards.pro.monthly", "entitlements": ["premium"],
+                ]
+            ]
+        ]
+        let unnamed = TestRevenueCat.answer("customer-1", ["store_transaction_id": nil])
+        let lines = [Self.lines(1)[0], unnamed, mapping.encoded()]
+        let told = try await post(server, lines)
+        #expect(told["read"] == 2)
+        #expect(told["refused"] == 1)
+        let listed = try #require(told["lines"]?.array)
+        #expect(listed.map { $0["line"] } == [2, 3])
+        #expect(listed.map { $0["verdict"] } == ["noted", "refused"])
+        #expect(listed.last?["reason"] == "missing-member")
+        #expect(try await server.premium("customer-0") == "active paid access")
+        let again = try await post(server, lines)
+        #expect(again["known"] == 2)
+        await server.close()
+    }
+
     @Test(.enabled(if: Vectors.present, "the vectors are not beside the project"))
     func `RevenueCat's own fixtures go through the route`() async throws {
         let names = [
