@@ -174,6 +174,24 @@ import TideoverJSON
         }
     }
 
+    @Test func `another bundle is reported before missing fields`() {
+        let bare = FakeStore.notification(
+            "TEST",
+            transaction: nil,
+            renewalInfo: nil,
+            data: ["bundleId": "com.example.other", "environment": nil],
+            outer: ["signedDate": nil, "notificationUUID": nil]
+        )
+        #expect(
+            throws: AppStoreRefusal.wrongBundle(
+                expected: FakeStore.bundleId,
+                found: "com.example.other"
+            )
+        ) {
+            try FakeStore.read(bare)
+        }
+    }
+
     @Test func `a transaction for another bundle is refused, bare or in a notification`() {
         let other = FakeStore.transaction(["bundleId": "com.example.other"])
         #expect(
