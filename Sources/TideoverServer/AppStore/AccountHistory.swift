@@ -80,7 +80,7 @@ extension Backfiller {
             case .failure(let error): tell(refused: error)
             }
         }
-        _ = try await ingest.commit(pieces)
+        _ = try await context.commit(pieces)
         return pieces.map(\.reading)
     }
 }

@@ -30,7 +30,7 @@ extension Backfiller {
     /// Rejects items dated in the future, since our clock may be slow.
     func requireNotAhead(_ items: [AppStoreAnswerItem], at now: Instant) throws(BackfillStop) {
         for case .success(let reading) in items.map(\.reading)
-        where reading.latestSignedAt > now + Ingest.clockTolerance {
+        where reading.latestSignedAt > now + AppContext.clockTolerance {
             throw BackfillStop(
                 code: "clock",
                 sentence: "The store's response is dated in the future: correct the clock."
@@ -51,11 +51,11 @@ extension Backfiller {
             refused(error, in: step)
         case .success(let reading):
             let evidence = Evidence(item.evidence, of: reading, from: .appStoreAPI, at: now)
-            switch try await ingest.commit(reading, evidence) {
+            switch try await context.commit(reading, evidence) {
             case .duplicate: sum.known = 1
             case .committed(let newFacts, _, _): sum.newFacts = newFacts
             }
-            ingest.metrics.count(
+            context.metrics.count(
                 .backfillItems,
                 app.id,
                 step.rawValue,
@@ -66,18 +66,18 @@ extension Backfiller {
     }
 
     private func refused(_ error: any Error, in step: BackfillStep) {
-        ingest.metrics.count(.backfillItems, app.id, step.rawValue, "refused")
+        context.metrics.count(.backfillItems, app.id, step.rawValue, "refused")
         tell(refused: error)
     }
 
     /// Counts and logs an item of a response that is not accepted.
     func tell(refused error: any Error) {
         let code = (error as? any Refusal)?.code ?? "unreadable"
-        ingest.tallies.count(
+        context.tallies.count(
             Tally(environment: environment, kind: "refusal", name: code),
             app: app.id
         )
-        ingest.log(
+        context.log(
             LogLine(
                 .warning,
                 "the store's response contains rejected data",

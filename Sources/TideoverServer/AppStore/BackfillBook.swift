@@ -7,7 +7,7 @@ import TideoverStorage
 final class BackfillBook: Sendable {
     let store: Store
     private let environment: Environment
-    private let ingest: Ingest
+    private let context: AppContext
     private let timing: Timing
     private let state = Locked(State())
 
@@ -17,10 +17,10 @@ final class BackfillBook: Sendable {
         var toldAt: Int64 = 0
     }
 
-    init(_ store: Store, _ environment: Environment, ingest: Ingest, timing: Timing) {
+    init(_ store: Store, _ environment: Environment, context: AppContext, timing: Timing) {
         self.store = store
         self.environment = environment
-        self.ingest = ingest
+        self.context = context
         self.timing = timing
     }
 
@@ -44,7 +44,7 @@ final class BackfillBook: Sendable {
             guard state.report?.outcome != .running else { return false }
             state.isWanted = false
             state.report = BackfillReport(
-                app: ingest.app.id,
+                app: context.app.id,
                 environment: environment,
                 store: store,
                 startedAt: now
@@ -67,8 +67,8 @@ final class BackfillBook: Sendable {
             state.report?.endedAt = now
             return state.report
         }
-        let app = ingest.app.id
-        ingest.metrics.count(.backfills, app, environment.rawValue, outcome.word)
+        let app = context.app.id
+        context.metrics.count(.backfills, app, environment.rawValue, outcome.word)
         var line = LogLine(.info, "backfill completed", app: app, environment: environment)
         if case .stopped(let stop) = outcome {
             line = LogLine(
@@ -80,7 +80,7 @@ final class BackfillBook: Sendable {
                 detail: stop.sentence
             )
         }
-        ingest.log(line)
+        context.log(line)
         return report
     }
 
@@ -107,11 +107,11 @@ final class BackfillBook: Sendable {
             return state.report?.sums[step]
         }
         guard let sum else { return }
-        ingest.log(
+        context.log(
             LogLine(
                 .info,
                 isEnd ? "backfill step done" : "backfill goes on",
-                app: ingest.app.id,
+                app: context.app.id,
                 environment: environment,
                 code: step.rawValue,
                 detail: "items \(sum.items), pages \(sum.pages), new facts \(sum.newFacts)"

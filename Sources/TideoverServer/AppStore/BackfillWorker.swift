@@ -25,7 +25,7 @@ struct BackfillWorker: Sendable {
         place = .init(app: app.id, environment: backfiller.environment, store: .appStore)
         schedule = app.backfill
         clock = backfiller.timing.clock
-        arrivals = backfiller.ingest.arrivals
+        arrivals = backfiller.context.arrivals
         isWanted = { backfiller.isWanted }
         ask = { await backfiller.run() }
     }
@@ -35,7 +35,7 @@ struct BackfillWorker: Sendable {
         place = .init(app: app.id, environment: poller.environment, store: .googlePlay)
         schedule = app.playChoices.backfill
         clock = poller.timing.clock
-        arrivals = poller.ingest.arrivals
+        arrivals = poller.context.arrivals
         isWanted = { poller.book.isWanted }
         ask = { await poller.backfill() }
     }

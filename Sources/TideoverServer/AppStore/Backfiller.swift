@@ -13,7 +13,7 @@ final class Backfiller: Sendable {
     let api: AppStoreAPI
     /// Verifies responses like notifications.
     let trust: AppStoreTrust
-    let ingest: Ingest
+    let context: AppContext
     let cursors: Cursors
     let timing: Timing
     let limiter: RequestLimiter
@@ -23,12 +23,12 @@ final class Backfiller: Sendable {
     init(
         _ access: StoreAccess,
         _ trust: AppStoreTrust,
-        ingest: Ingest,
+        context: AppContext,
         timing: Timing
     ) throws(StorageError) {
-        app = ingest.app
+        app = context.app
         environment = access.environment
-        self.ingest = ingest
+        self.context = context
         self.trust = trust
         self.timing = timing
         api = AppStoreAPI(
@@ -38,13 +38,9 @@ final class Backfiller: Sendable {
             clock: timing.clock,
             handler: access.handler
         )
-        cursors = Cursors(
-            app: ingest.app.id,
-            environment: access.environment,
-            storage: ingest.storage
-        )
-        book = BackfillBook(.appStore, access.environment, ingest: ingest, timing: timing)
-        ingest.metrics.expectBackfill(of: ingest.app, access.environment)
+        cursors = context.cursors(in: access.environment)
+        book = BackfillBook(.appStore, access.environment, context: context, timing: timing)
+        context.metrics.expectBackfill(of: context.app, access.environment)
         limiter = RequestLimiter(
             environment: access.environment,
             timing: timing,

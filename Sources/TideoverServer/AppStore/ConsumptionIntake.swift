@@ -2,7 +2,7 @@ import TideoverAppStore
 import TideoverCore
 import TideoverStorage
 
-extension Ingest {
+extension AppContext {
     /// Queues a request for consumption information, if the app answers those automatically.
     ///
     /// It is stored before the notification is acknowledged, so the App Store sends it again after

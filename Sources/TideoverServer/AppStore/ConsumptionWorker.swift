@@ -9,9 +9,8 @@ struct ConsumptionWorker: Sendable {
     let queue: ConsumptionQueue
     let backfiller: Backfiller
 
-    private var app: App { backfiller.app }
-    private var storage: any Storage { backfiller.ingest.storage }
-    private var clock: Clock { backfiller.timing.clock }
+    private var context: AppContext { backfiller.context }
+    private var app: App { context.app }
 
     /// The interval of the checks for due actions.
     private static let look = Duration.seconds(1)
@@ -25,12 +24,12 @@ struct ConsumptionWorker: Sendable {
 
     /// Processes the due requests.
     func look() async throws {
-        for request in queue.due(at: clock()) { try await take(request) }
+        for request in queue.due(at: context.clock()) { try await take(request) }
     }
 
     private func take(_ request: ConsumptionRequest) async throws {
         var next = request
-        let now = clock()
+        let now = context.clock()
         if now >= request.deadline {
             if request.state == .waiting { try await miss(request) }
             return try await queue.replace(request, by: nil)
@@ -50,8 +49,8 @@ struct ConsumptionWorker: Sendable {
     }
 
     private func answer(_ request: inout ConsumptionRequest) async throws {
-        let now = clock()
-        let lineageRecord = try storage.lineageRecord(request.lineage, app: app.id)
+        let now = context.clock()
+        let lineageRecord = try context.storage.lineageRecord(request.lineage, app: app.id)
         // No owner is known, so only the operator can confirm the delivery.
         guard let owner = lineageRecord.owners.owner(at: now) else {
             return request.putOff(from: now)
@@ -89,14 +88,14 @@ struct ConsumptionWorker: Sendable {
     }
 
     private func miss(_ request: ConsumptionRequest) async throws {
-        let lineageRecord = try storage.lineageRecord(request.lineage, app: app.id)
+        let lineageRecord = try context.storage.lineageRecord(request.lineage, app: app.id)
         let subject = StoreActionJournal.Subject(
             action: StoreAction.Kind.consumption.rawValue,
             detail: "after \(request.attempts) attempts",
             purchase: ActedPurchase(
                 name: request.transactionId,
                 lineageRecord: lineageRecord,
-                owner: lineageRecord.owners.owner(at: clock())
+                owner: lineageRecord.owners.owner(at: context.clock())
             ),
             why: Self.why
         )
@@ -114,18 +113,14 @@ struct ConsumptionWorker: Sendable {
             "consumption", request.transactionId, request.requestedAt.rfc3339, outcome.rawValue,
         ]
         try await StoreActionJournal(
-            app: app,
+            context: context,
             environment: queue.environment,
-            storage: storage,
-            clock: clock,
-            metrics: backfiller.ingest.metrics,
-            log: backfiller.ingest.log,
             presenter: nil
         ).write(outcome, of: subject, code: code, name: parts.joined(separator: "\n"))
     }
 
     private func raise(_ code: String, _ detail: String) {
-        backfiller.ingest.log(
+        context.log(
             LogLine(
                 .error,
                 "consumption request not answered",

@@ -57,6 +57,12 @@ extension ReplayBookmark {
     }
 }
 
+extension AppContext {
+    func cursors(in environment: Environment) -> Cursors {
+        Cursors(app: app.id, environment: environment, storage: storage)
+    }
+}
+
 /// The bookmarks of one app in one environment.
 struct Cursors: Sendable {
     let app: String

@@ -53,7 +53,7 @@ struct InquiryRecord: Equatable {
     }
 }
 
-extension Ingest {
+extension AppContext {
     /// Records a query about a lineage and its outcome, because an outage limits what may be
     /// assumed.
     func note(
@@ -69,6 +69,6 @@ extension Ingest {
             facts: [record.fact],
             now: clock()
         )
-        _ = try await storage.commit(commitRequest, derive: Projector(app: app).derive)
+        _ = try await commit(commitRequest)
     }
 }

@@ -42,7 +42,7 @@ extension Backfiller {
     }
 
     private func lineages(after key: String?) async throws -> [LineageRecord] {
-        let (storage, app, environment) = (ingest.storage, app.id, environment)
+        let (storage, app, environment) = (context.storage, app.id, environment)
         return try await onPool {
             try storage.lineages(
                 app: app,
@@ -90,7 +90,7 @@ extension Backfiller {
                 try await api.subscriptionStatuses(of: lineage.id)
             } failed: { failure in
                 guard let outcome = failure.outcome else { return }
-                try await ingest.note(lineage, failure.exchange, outcome)
+                try await context.note(lineage, failure.exchange, outcome)
             }
         } catch let failure as AppStoreAPIFailure {
             guard failure.speaksOfThePurchase else { throw failure }
@@ -101,7 +101,7 @@ extension Backfiller {
             api.reader.read(content, check: trust.check(at: now))
         }
         try await take(items, in: .statuses)
-        try await ingest.note(lineage, answer.exchange, .answered)
+        try await context.note(lineage, answer.exchange, .answered)
         note(.statuses) { $0.pages += 1 }
     }
 }

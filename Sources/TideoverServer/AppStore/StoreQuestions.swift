@@ -25,13 +25,13 @@ extension Backfiller {
             try await limiter.admit(kind, patience: patience)
             do {
                 let answer = try await question()
-                ingest.metrics.count(.storeRequests, app.id, kind.rawValue, "answered")
+                context.metrics.count(.storeRequests, app.id, kind.rawValue, "answered")
                 return answer
             } catch let failure as AppStoreAPIFailure {
                 // Our own cancellation says nothing about the store.
                 try Task.checkCancellation()
                 attempts += 1
-                ingest.metrics.count(.storeRequests, app.id, kind.rawValue, failure.metricWord)
+                context.metrics.count(.storeRequests, app.id, kind.rawValue, failure.metricWord)
                 let pause = try await pause(after: failure)
                 try await failed(failure)
                 guard failure.isRetryable, attempts < Self.mostAttempts else { throw failure }

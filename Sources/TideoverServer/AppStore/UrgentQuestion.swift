@@ -10,7 +10,7 @@ extension Backfiller {
     /// - Throws: `StorageError`.
     @discardableResult
     func askAtOnce(about lineage: Lineage) async throws -> UrgentOutcome {
-        let lineageRecord = try ingest.storage.lineageRecord(lineage, app: app.id)
+        let lineageRecord = try context.storage.lineageRecord(lineage, app: app.id)
         let now = timing.clock()
         guard !lineageRecord.facts.isEmpty else { return .nothingToAsk }
         guard !isResting(lineageRecord, at: now) else { return .askedRecently }
@@ -37,7 +37,7 @@ extension Backfiller {
                 api.reader.read(content, check: trust.check(at: now))
             }
             _ = try await keep(items, in: .statuses)
-            try await ingest.note(lineage, answer.exchange, .answered)
+            try await context.note(lineage, answer.exchange, .answered)
             return true
         } catch let failure as AppStoreAPIFailure {
             try await tell(failure, about: lineage)
@@ -51,18 +51,18 @@ extension Backfiller {
         count(.subscriptionStatuses, failure.metricWord)
         _ = try await pause(after: failure)
         if let outcome = failure.outcome {
-            try await ingest.note(lineage, failure.exchange, outcome)
+            try await context.note(lineage, failure.exchange, outcome)
         }
         log(failure.code, failure.sentence)
         if failure.isRetryable { want() }
     }
 
     func count(_ kind: RequestKind, _ outcome: String) {
-        ingest.metrics.count(.storeRequests, app.id, kind.rawValue, outcome)
+        context.metrics.count(.storeRequests, app.id, kind.rawValue, outcome)
     }
 
     private func log(_ code: String, _ detail: String) {
-        ingest.log(
+        context.log(
             LogLine(
                 .warning,
                 "a purchase could not be asked about",

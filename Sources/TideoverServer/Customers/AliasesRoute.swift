@@ -8,11 +8,11 @@ import TideoverStorage
 /// An id belongs to a customer in every environment of the app, so an alias is added in each. A
 /// repeated request adds it where it is missing.
 struct AliasesRoute: Sendable {
-    let app: App
-    let storage: any Storage
-    let clock: Clock
+    let context: AppContext
     /// The name of the request's key.
     let presenter: String
+
+    private var app: App { context.app }
 
     func list(customer: String) async throws -> Response {
         guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
@@ -22,7 +22,7 @@ struct AliasesRoute: Sendable {
     func declare(_ request: Request, customer: String) async throws -> Response {
         let customer = try CustomerID.writable(customer)
         let createRequest = try CreateAliasRequest(request.body)
-        let now = clock()
+        let now = context.clock()
         let isNew = try await onPool { try judge(createRequest, of: customer, at: now) }
         for environment in app.environments {
             let line = CustomerAlias(
@@ -38,7 +38,7 @@ struct AliasesRoute: Sendable {
                 alias: line,
                 now: now
             )
-            _ = try await storage.commit(commitRequest, derive: Projector(app: app).derive)
+            _ = try await context.commit(commitRequest)
         }
         // A concurrent request may have added a conflicting alias.
         _ = try await onPool { try judge(createRequest, of: customer, at: now) }
@@ -54,8 +54,8 @@ struct AliasesRoute: Sendable {
         var isNew = false
         for environment in app.environments {
             let ruling = AliasRuling(
-                try storage.identity(of: key(of: createRequest.alias, environment)),
-                as: try storage.identity(of: key(of: customer, environment)),
+                try context.storage.identity(of: key(of: createRequest.alias, environment)),
+                as: try context.storage.identity(of: key(of: customer, environment)),
                 at: now,
                 by: presenter
             )
@@ -70,7 +70,9 @@ struct AliasesRoute: Sendable {
 
     /// Returns the identity with the most aliases of all environments.
     private func identity(of customer: CustomerID) throws -> CustomerIdentity {
-        let all = try app.environments.map { try storage.identity(of: key(of: customer, $0)) }
+        let all = try app.environments.map {
+            try context.storage.identity(of: key(of: customer, $0))
+        }
         return all.max { $0.aliases.count < $1.aliases.count } ?? CustomerIdentity(customer)
     }
 

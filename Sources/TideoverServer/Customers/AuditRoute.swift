@@ -7,8 +7,9 @@ import TideoverStorage
 /// audit log lists changes of ownership, manual grants and revocations, and rejected requests for
 /// these, page by page, oldest first.
 struct AuditRoute: Sendable {
-    let app: App
-    let storage: any Storage
+    let context: AppContext
+
+    private var app: App { context.app }
 
     func respond(to request: Request, customer: String? = nil) async throws -> Response {
         let key = try customer.map { text in
@@ -26,7 +27,12 @@ struct AuditRoute: Sendable {
     }
 
     private func page(of key: CustomerKey?, after: EventID?, _ limit: Int) throws -> [UInt8] {
-        let found = try storage.audit(app: app.id, customer: key, after: after, limit: limit + 1)
+        let found = try context.storage.audit(
+            app: app.id,
+            customer: key,
+            after: after,
+            limit: limit + 1
+        )
         let page = found.prefix(limit)
         var writer = JSONWriter()
         writer.object { writer in

@@ -14,11 +14,7 @@ struct CustomerDrift: Sendable {
     private static let mostDrift = 200
 
     /// - Throws: `StorageError` when the storage cannot be read.
-    init(
-        _ reading: CustomerReading,
-        of app: App,
-        storage: some Storage
-    ) throws(StorageError) {
+    init(_ reading: CustomerReading, in storage: some Storage) throws(StorageError) {
         let (asOf, asKnownAt) = (reading.asOf, reading.asKnownAt)
         drift = try storage.drift(of: reading.key, limit: Self.mostDrift)
             .filter { $0.openedAt <= min(asOf, asKnownAt ?? asOf) }

@@ -56,12 +56,11 @@ struct CustomerReading: Sendable {
     /// - Throws: `StorageError` when the storage cannot be read.
     init(
         _ question: CustomerQuestion,
-        in app: App,
-        storage: some Storage
+        in context: AppContext
     ) throws(StorageError) {
-        let projector = Projector(app: app)
-        policyHistory = app.policyHistory(in: question.key.environment)
-        let lineages = try storage.knownLineages(of: question.key, now: question.now)
+        let projector = Projector(app: context.app)
+        policyHistory = context.app.policyHistory(in: question.key.environment)
+        let lineages = try context.storage.knownLineages(of: question.key, now: question.now)
         let all = projector.record(of: lineages)
         key = question.key
         asKnownAt = question.asKnownAt

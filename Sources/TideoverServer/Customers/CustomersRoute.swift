@@ -6,8 +6,9 @@ import TideoverStorage
 /// Answers `GET /v1/apps/{app}/customers`: the ids of customers, or those with a prefix or an email
 /// address, page by page.
 struct CustomersRoute: Sendable {
-    let app: App
-    let storage: any Storage
+    let context: AppContext
+
+    private var app: App { context.app }
 
     /// The maximum length of an id.
     private static let longestID = 500
@@ -63,7 +64,7 @@ struct CustomersRoute: Sendable {
         _ limit: Int
     ) throws(StorageError) -> [ListedCustomer] {
         guard let email else {
-            return try storage.customers(
+            return try context.storage.customers(
                 app: app.id,
                 environment: environment,
                 prefix: prefix,
@@ -72,7 +73,7 @@ struct CustomersRoute: Sendable {
             )
         }
         guard let address = EmailAddress(email) else { return [] }
-        return try storage.customers(
+        return try context.storage.customers(
             app: app.id,
             environment: environment,
             email: address,

@@ -7,11 +7,9 @@ import TideoverStorage
 /// Answers `DELETE /v1/apps/{app}/customers/{customer}`: erases a customer by all their ids, in every
 /// environment or the requested one. See `docs/privacy.md` for what is removed and what remains.
 struct EraseRoute: Sendable {
-    let app: App
-    let storage: any Storage
-    let clock: Clock
-    let random: @Sendable () -> UInt64
-    let reports: LongReads
+    let context: AppContext
+
+    private var app: App { context.app }
 
     /// The number of attempts when new facts arrive between reading and erasing.
     private static let mostTries = 5
@@ -52,22 +50,27 @@ struct EraseRoute: Sendable {
     }
 
     private func erase(_ key: CustomerKey) async throws -> Erased {
-        let ids = try await onPool { try storage.identity(of: key).all }
-        let origins = SDKAppOrigins(app: app.id, environment: key.environment, storage: storage)
+        let ids = try await onPool { try context.storage.identity(of: key).all }
+        let origins = SDKAppOrigins(
+            app: app.id,
+            environment: key.environment,
+            storage: context.storage
+        )
         try await origins.forget(ids)
         for _ in 0..<Self.mostTries {
-            let erasure = try await reports.read(of: app.id) { read in
+            let erasure = try await context.longReads.read(of: app.id) { read in
                 try self.erasure(of: key, read)
             }
-            if let erased = try await storage.erase(erasure) { return erased }
+            if let erased = try await context.storage.erase(erasure) { return erased }
         }
         throw Problem.customerChanging
     }
 
     /// Reads the data to erase; blocks the thread.
     private func erasure(of key: CustomerKey, _ read: LongRead) throws -> Erasure {
-        let ids = Set(try storage.identity(of: key).all)
-        let lineageRecords = try storage.knownLineages(of: key, now: clock()).lineageRecords
+        let ids = Set(try context.storage.identity(of: key).all)
+        let lineageRecords = try context.storage.knownLineages(of: key, now: context.clock())
+            .lineageRecords
         let own = lineageRecords.filter { $0.owners.allSatisfy { ids.contains($0.customer) } }
         let going = Set(own.map(\.lineage))
         let known = Set(own.flatMap(\.facts).map(\.evidence))
@@ -92,12 +95,12 @@ struct EraseRoute: Sendable {
         _ id: EvidenceID,
         _ environment: Environment
     ) throws -> Bool {
-        guard let piece = try storage.evidence(id, app: app.id) else { return false }
+        guard let piece = try context.storage.evidence(id, app: app.id) else { return false }
         let replay = Replay(
             app: app,
             environment: environment,
-            storage: storage,
-            clock: clock,
+            storage: context.storage,
+            clock: context.clock,
             apply: false
         )
         guard let facts = try? replay.facts(in: piece) else { return true }
@@ -114,7 +117,7 @@ struct EraseRoute: Sendable {
         var last: EventID?
         while true {
             try read.goOn()
-            let page = try storage.outbox(
+            let page = try context.storage.outbox(
                 app: app.id,
                 after: last,
                 limit: EventsRoute.greatestLimit
@@ -131,7 +134,8 @@ struct EraseRoute: Sendable {
     }
 
     private var pseudonym: CustomerID {
-        guard let id = CustomerID("erased-" + Hexadecimal.text(randomBytes(16, random))) else {
+        guard let id = CustomerID("erased-" + Hexadecimal.text(randomBytes(16, context.random)))
+        else {
             preconditionFailure("a pseudonym is a customer id")
         }
         return id

@@ -6,8 +6,9 @@ import TideoverStorage
 /// Answers `GET /v1/apps/{app}/events`: an app's events by page, in commit order; with `latest`,
 /// the newest ones instead of a page.
 struct EventsRoute: Sendable {
-    let app: App
-    let storage: any Storage
+    let context: AppContext
+
+    private var app: App { context.app }
 
     static let usualLimit = 100
     static let greatestLimit = 1_000
@@ -27,14 +28,15 @@ struct EventsRoute: Sendable {
     }
 
     private func newest(_ count: Int) throws -> [UInt8] {
-        let events = try storage.latestEvents(app: app.id, limit: count)
+        let events = try context.storage.latestEvents(app: app.id, limit: count)
         return Self.bytes(events[...], next: events.last?.id, hasMore: false)
     }
 
     private func page(after: EventID?, _ limit: Int) throws -> [UInt8] {
-        let found = try storage.outbox(app: app.id, after: after, limit: limit + 1)
+        let found = try context.storage.outbox(app: app.id, after: after, limit: limit + 1)
         // Events are removed oldest first, and the latest is never removed.
-        if let after, let oldest = try storage.outbox(app: app.id, after: nil, limit: 1).first,
+        if let after,
+            let oldest = try context.storage.outbox(app: app.id, after: nil, limit: 1).first,
             after < oldest.id
         {
             throw Problem.eventsRemoved("after")

@@ -9,7 +9,7 @@ struct ExplainPurchaseRoute: Sendable {
     let lookup: LookupRoute
 
     func respond(to request: Request) async throws -> Response {
-        let app = lookup.app
+        let app = lookup.context.app
         let environment = try request.queryValue("environment").map { _ in
             try app.environment(askedIn: request)
         }
@@ -17,7 +17,7 @@ struct ExplainPurchaseRoute: Sendable {
             environment == nil || $0.lineage.environment == environment
         }
         guard !found.isEmpty else { throw Problem.purchaseNotFound }
-        let now = lookup.clock()
+        let now = lookup.context.clock()
         let held = found.compactMap { lineageRecord in
             lineageRecord.owners.owner(at: now).map { (lineageRecord.lineage, $0) }
         }
@@ -28,7 +28,7 @@ struct ExplainPurchaseRoute: Sendable {
         question.query.append(
             QueryItem(name: "environment", value: lineage.environment.rawValue)
         )
-        return try await ExplainRoute(app: app, storage: lookup.storage, clock: lookup.clock)
+        return try await ExplainRoute(context: lookup.context)
             .respond(to: question, customer: holder.text)
     }
 }

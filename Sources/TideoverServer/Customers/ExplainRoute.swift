@@ -5,18 +5,19 @@ import TideoverStorage
 
 /// Answers `GET /v1/apps/{app}/customers/{customer}/explain`.
 struct ExplainRoute: Sendable {
-    let app: App
-    let storage: any Storage
-    let clock: Clock
+    let context: AppContext
+
+    private var app: App { context.app }
 
     func respond(to request: Request, customer: String) async throws -> Response {
-        let question = try CustomerQuestion(request, customer: customer, of: app, now: clock())
+        let now = context.clock()
+        let question = try CustomerQuestion(request, customer: customer, of: context.app, now: now)
         return .json(
             // It reads all facts of a customer, so it leaves the thread that reads sockets.
             bytes: try await onPool {
-                let reading = try CustomerReading(question, in: app, storage: storage)
+                let reading = try CustomerReading(question, in: context)
                 var writer = JSONWriter()
-                let drift = try CustomerDrift(reading, of: app, storage: storage)
+                let drift = try CustomerDrift(reading, in: context.storage)
                 CustomerExplanation(
                     reading,
                     drift,
@@ -35,7 +36,7 @@ struct ExplainRoute: Sendable {
         _ production: CustomerReading
     ) throws -> SandboxRuling? {
         guard app.servesSandboxBeside(question.key.environment) else { return nil }
-        let sandbox = try CustomerReading(question.asked(in: .sandbox), in: app, storage: storage)
+        let sandbox = try CustomerReading(question.asked(in: .sandbox), in: context)
         let policy = production.record.policy.value(at: production.asOf)
         return SandboxRuling(
             policy,

@@ -9,12 +9,11 @@ import TideoverStorage
 ///
 /// A grant is a fact with its own evidence, and is committed like any other fact.
 struct GrantsRoute: Sendable {
-    let app: App
-    let storage: any Storage
-    let clock: Clock
-    let random: @Sendable () -> UInt64
+    let context: AppContext
     /// The name of the request's key.
     let presenter: String
+
+    private var app: App { context.app }
 
     /// The maximum number of grants of a customer, including ended ones.
     static let most = 100
@@ -23,14 +22,14 @@ struct GrantsRoute: Sendable {
 
     func list(_ request: Request, customer: String) async throws -> Response {
         let key = try customerKey(request, customer)
-        let known = try await onPool { try lineages(of: key, at: clock()) }
+        let known = try await onPool { try lineages(of: key, at: context.clock()) }
         return respond(key, known, known.grants, status: 200)
     }
 
     func give(_ request: Request, customer: String) async throws -> Response {
         let key = try customerKey(request, customer)
         guard key.customer.isWritable else { throw Problem.badCustomer }
-        let now = clock()
+        let now = context.clock()
         let createRequest = try CreateGrantRequest(request.body, app.catalogue, at: now)
         let name = try IdempotencyKey.read(request)
         let id = name.map { grantID(of: $0, key) } ?? newID()
@@ -52,7 +51,7 @@ struct GrantsRoute: Sendable {
 
     func revoke(_ request: Request, customer: String, grant id: String) async throws -> Response {
         let key = try customerKey(request, customer)
-        let now = clock()
+        let now = context.clock()
         let why = try CreateGrantRequest.why(
             try CreateGrantRequest.object(request.body, known: ["why"])
         )
@@ -88,7 +87,7 @@ struct GrantsRoute: Sendable {
     }
 
     private func lineages(of key: CustomerKey, at now: Instant) throws -> CustomerLineages {
-        try storage.knownLineages(of: key, now: now)
+        try context.storage.knownLineages(of: key, now: now)
     }
 
     /// Returns the grants of an id if it was used before; throws if it was used for a different
@@ -123,7 +122,7 @@ struct GrantsRoute: Sendable {
     }
 
     private func newID() -> String {
-        Hexadecimal.text(randomBytes(12, random))
+        Hexadecimal.text(randomBytes(12, context.random))
     }
 
     private func record(
@@ -165,7 +164,7 @@ struct GrantsRoute: Sendable {
             transfer: app.policy.transfer,
             now: now
         )
-        _ = try await storage.commit(commitRequest, derive: Projector(app: app).derive)
+        _ = try await context.commit(commitRequest)
     }
 
     // MARK: Response

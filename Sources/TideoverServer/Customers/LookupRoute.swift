@@ -12,16 +12,16 @@ import TideoverStorage
 /// responses. The route therefore queries the store about an unknown order, if possible, and stores
 /// the response like any other.
 struct LookupRoute: Sendable {
-    let app: App
-    let storage: any Storage
-    let clock: Clock
+    let context: AppContext
     /// The clients that can query a store about the app.
     let backfillers: [Backfiller]
     let pollers: [PlayPoller]
 
+    private var app: App { context.app }
+
     func respond(to request: Request) async throws -> Response {
         let (question, found, asked) = try await search(request)
-        let now = clock()
+        let now = context.clock()
         var writer = JSONWriter()
         writer.object { writer in
             writer.field("app", app.id)
@@ -71,14 +71,16 @@ struct LookupRoute: Sendable {
     }
 
     private func find(_ question: LookupQuestion) throws -> [LineageRecord] {
-        let known = KnownPurchases(app: app, storage: storage)
+        let known = KnownPurchases(context: context)
         switch question {
         case .transaction(let id): return try known.transaction(id)
         case .order(let order): return try known.order(order)
         case .token(let customer):
             let own = try app.environments.flatMap { environment in
                 let key = CustomerKey(app: app.id, environment: environment, customer: customer)
-                let all = try storage.lineages(of: key, now: clock())?.lineageRecords ?? []
+                let all =
+                    try context.storage.lineages(of: key, now: context.clock())?.lineageRecords
+                    ?? []
                 return Array(all.prefix(KnownPurchases.most))
             }
             return try own.isEmpty ? known.token(customer.text) : own
@@ -212,10 +214,10 @@ extension Backfiller {
         for item in items {
             guard case .success(let reading) = item.reading else { continue }
             let evidence = Evidence(item.evidence, of: reading, from: .appStoreAPI, at: now)
-            _ = try await ingest.commit(reading, evidence)
+            _ = try await context.commit(reading, evidence)
             lineages.formUnion(reading.lineages)
         }
-        let found = try lineages.sorted().map { try ingest.storage.lineageRecord($0, app: app.id) }
+        let found = try lineages.sorted().map { try context.storage.lineageRecord($0, app: app.id) }
         let outcome: AskedStore.Outcome =
             items.isEmpty ? .noSuchOrder : found.isEmpty ? .notReadable : .found
         return AskedStore(.appStore, outcome, in: environment, found: found)
@@ -249,7 +251,7 @@ extension PlayPoller {
         guard let lineage = try await playLookup.lineage(of: name) else {
             return AskedStore(.googlePlay, .notReadable)
         }
-        let found = try ingest.storage.lineageRecord(lineage, app: app.id)
+        let found = try context.storage.lineageRecord(lineage, app: app.id)
         return AskedStore(.googlePlay, .found, in: lineage.environment, found: [found])
     }
 

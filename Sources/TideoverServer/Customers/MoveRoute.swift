@@ -7,19 +7,19 @@ import TideoverStorage
 ///
 /// A move is a fact of the purchase with its own evidence, and is committed like any other fact.
 struct MoveRoute: Sendable {
-    let app: App
-    let storage: any Storage
-    let clock: Clock
+    let context: AppContext
     /// The name of the request's key.
     let presenter: String
+
+    private var app: App { context.app }
 
     func respond(to request: Request, purchase name: String) async throws -> Response {
         let environment = try app.environment(askedIn: request)
         let wish = try MoveRequest(request.body)
-        let now = clock()
+        let now = context.clock()
         let purchase = try await onPool { try find(name, in: environment) }
         let target = key(of: wish.customer, environment)
-        let known = try await onPool { try storage.knownLineages(of: target, now: now) }
+        let known = try await onPool { try context.storage.knownLineages(of: target, now: now) }
         let isKnown =
             !known.lineageRecords.isEmpty || known.leftOut != nil
             || known.reconciledAt != nil || !known.identity.aliases.isEmpty
@@ -42,10 +42,10 @@ struct MoveRoute: Sendable {
 
     private func find(_ name: String, in environment: Environment) throws -> LineageRecord {
         let own = try Lineage.all(ofKey: name, in: environment)
-            .map { try storage.lineageRecord($0, app: app.id) }.filter { !$0.facts.isEmpty }
+            .map { try context.storage.lineageRecord($0, app: app.id) }.filter { !$0.facts.isEmpty }
         let found =
             try own
-            + KnownPurchases(app: app, storage: storage).find(name)
+            + KnownPurchases(context: context).find(name)
             .filter { $0.lineage.environment == environment }
         guard !found.isEmpty else { throw Problem.unknownPurchase }
         guard let purchase = found.first(where: { !$0.isRelayed }) else {
@@ -67,7 +67,8 @@ struct MoveRoute: Sendable {
                 + purchase.owners.reversed().map(\.customer)
             var former: [CustomerID] = []
             for owner in owners {
-                for id in [owner] + (try storage.identity(of: key(of: owner, environment)).all)
+                for id in [owner]
+                    + (try context.storage.identity(of: key(of: owner, environment)).all)
                 where !former.contains(id) && !identity.all.contains(id) { former.append(id) }
             }
             return former
@@ -81,7 +82,9 @@ struct MoveRoute: Sendable {
         in environment: Environment
     ) async throws {
         guard let stated else { return }
-        let ids = try await onPool { try storage.identity(of: key(of: stated, environment)).all }
+        let ids = try await onPool {
+            try context.storage.identity(of: key(of: stated, environment)).all
+        }
         guard let owner, ids.contains(owner) else { throw Problem.moveRefused(.anotherOwner) }
     }
 
@@ -110,7 +113,7 @@ struct MoveRoute: Sendable {
             transfer: app.policy.transfer,
             now: now
         )
-        _ = try await storage.commit(commitRequest, derive: Projector(app: app).derive)
+        _ = try await context.commit(commitRequest)
     }
 
     // MARK: Response

@@ -9,32 +9,32 @@ import TideoverStorage
 ///
 /// A device's report proves nothing, so the number stored for one sender is limited.
 struct PromptsRoute: Sendable {
-    let app: App
-    let storage: any Storage
-    let clock: Clock
-    let rateLimiter: RateLimiter
+    let context: AppContext
     /// Whether the request presents a public key, which anyone can extract from the app.
     let isDevice: Bool
+
+    private var app: App { context.app }
 
     func respond(to request: Request, customer: String) async throws -> Response {
         let customer = try CustomerID.writable(customer)
         let environment = try app.environment(askedIn: request)
         let key = CustomerKey(app: app.id, environment: environment, customer: customer)
-        let now = clock()
+        let now = context.clock()
         let exposure = try PromptExposure(report: request.body, at: now)
-        guard try storage.row(of: key) != nil else {
+        guard try context.storage.row(of: key) != nil else {
             throw Problem.badPromptReport("The customer has no answer with a prompt to show.")
         }
-        let sender = isDevice ? rateLimiter.sender(of: request, to: app.id, for: .change) : nil
-        if let objection = rateLimiter.objection(to: sender) { throw objection }
-        rateLimiter.charge(sender)
+        let sender =
+            isDevice ? context.rateLimiter.sender(of: request, to: app.id, for: .change) : nil
+        if let objection = context.rateLimiter.objection(to: sender) { throw objection }
+        context.rateLimiter.charge(sender)
         let commitRequest = CommitRequest(
             app: app.id,
             environment: environment,
             prompts: [ShownPrompt(customer: key, exposure: exposure)],
             now: now
         )
-        _ = try await storage.commit(commitRequest, derive: Projector(app: app).derive)
+        _ = try await context.commit(commitRequest)
         var writer = JSONWriter()
         exposure.write(to: &writer)
         return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
@@ -79,7 +79,7 @@ extension PromptExposure {
         guard let instant = node.string.flatMap({ Instant(rfc3339: $0) }) else {
             throw .badPromptReport("`shownAt` must be an RFC 3339 time.")
         }
-        guard instant <= now + Ingest.clockTolerance else {
+        guard instant <= now + AppContext.clockTolerance else {
             throw .badPromptReport("`shownAt` is in the future. Leave it out for now.")
         }
         return min(instant, now)

@@ -9,11 +9,11 @@ import TideoverStorage
 /// What a store answers is stored before the response is sent. A purchase that cannot be asked about
 /// now is reported with the reason.
 struct RefreshRoute: Sendable {
-    let app: App
-    let storage: any Storage
-    let clock: Clock
+    let context: AppContext
     let backfillers: [Backfiller]
     let pollers: [PlayPoller]
+
+    private var app: App { context.app }
 
     /// The maximum number of purchases that one request asks about, newest first.
     static let most = 10
@@ -25,7 +25,7 @@ struct RefreshRoute: Sendable {
             environment: try app.environment(askedIn: request),
             customer: customer
         )
-        let now = clock()
+        let now = context.clock()
         let lineages = try await onPool { try self.lineages(of: key, at: now) }
         var asked: [(lineage: Lineage, outcome: UrgentOutcome)] = []
         for lineage in lineages.prefix(Self.most) {
@@ -54,7 +54,7 @@ struct RefreshRoute: Sendable {
 
     /// Returns the lineages that the customer owns now and that a store answers about, latest first.
     private func lineages(of key: CustomerKey, at now: Instant) throws -> [Lineage] {
-        let known = try storage.knownLineages(of: key, now: now)
+        let known = try context.storage.knownLineages(of: key, now: now)
         let ids = known.identity.all
         let owned = known.lineageRecords.filter { record in
             record.canBeAskedAbout && (record.owners.owner(at: now).map(ids.contains) ?? false)

@@ -10,12 +10,11 @@ import TideoverStorage
 /// in a commit if it has expired or was derived under another catalogue. The same applies if its
 /// pass is to be returned and past half of its life: this route never signs.
 struct SnapshotRoute: Sendable {
-    let app: App
-    let storage: any Storage
+    let context: AppContext
     /// Nil if all reads are from the storage.
     var replica: ReplicaReading?
-    let clock: Clock
-    let metrics: Metrics
+
+    private var app: App { context.app }
 
     func respond(to request: Request, customer: String) async throws -> Response {
         guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
@@ -24,7 +23,7 @@ struct SnapshotRoute: Sendable {
             environment: try app.environment(askedIn: request),
             customer: customer
         )
-        let now = clock()
+        let now = context.clock()
         let choice = app.languages.choice(for: request)
         guard let store = try request.askedStore(), app.stores != [store] else {
             // A client that already has the answer receives no pass.
@@ -48,7 +47,7 @@ struct SnapshotRoute: Sendable {
         )
         var answer = answer
         answer.bytes = try await onPool {
-            let lineages = try storage.knownLineages(of: key, now: now)
+            let lineages = try context.storage.knownLineages(of: key, now: now)
             return Projector(app: app, issuesPasses: false).answer(for: lineages, in: store)
         }
         answer.digest = Hexadecimal.text(SHA256.hash(answer.bytes).prefix(8))
@@ -81,7 +80,7 @@ struct SnapshotRoute: Sendable {
         }
         let ids = [key.customer, own.customer]
         guard let sandboxKey = app.sandboxKey(for: key, ids),
-            try storage.row(of: sandboxKey) != nil
+            try context.storage.row(of: sandboxKey) != nil
         else { return own }
         let sandbox = try await answer(for: sandboxKey, now, isRepeated: isRepeated) {
             isHeld(tag(of: $0, sandboxKey, key))
@@ -93,7 +92,7 @@ struct SnapshotRoute: Sendable {
             sandbox: AnswerGist(sandbox.bytes)
         )
         guard ruling.sandboxAnswers else { return own }
-        metrics.count(.sandboxAnswers, app.id, ruling.rawValue)
+        context.metrics.count(.sandboxAnswers, app.id, ruling.rawValue)
         return sandbox
     }
 
@@ -105,7 +104,7 @@ struct SnapshotRoute: Sendable {
         isHeld: (Int64) -> Bool
     ) async throws -> Answer {
         if let answer = replicaAnswer(for: key, now, isRepeated, isHeld) { return answer }
-        guard let row = try storage.row(of: key) else {
+        guard let row = try context.storage.row(of: key) else {
             return Answer(
                 environment: key.environment,
                 customer: key.customer,
@@ -136,10 +135,10 @@ struct SnapshotRoute: Sendable {
         guard let found = replica(key), let row = found.row, isCurrent(row, now, isHeld),
             !isRepeated || isHeld(row.version)
         else {
-            metrics.count(.replicaReads, "database")
+            context.metrics.count(.replicaReads, "database")
             return nil
         }
-        metrics.count(.replicaReads, "replica")
+        context.metrics.count(.replicaReads, "replica")
         var answer = answer(row)
         answer.asKnownAt = now - found.staleness
         return answer
@@ -178,7 +177,9 @@ struct SnapshotRoute: Sendable {
         do {
             return answer(try await commit(row, now))
         } catch let error as StorageError {
-            guard let lineages = try storage.lineages(of: row.key, now: now) else { throw error }
+            guard let lineages = try context.storage.lineages(of: row.key, now: now) else {
+                throw error
+            }
             var answer = answer(row)
             answer.bytes = Projector(app: app, issuesPasses: false).derive(lineages).answer
             // A pass is valid only for the answer it was issued with.
@@ -195,7 +196,7 @@ struct SnapshotRoute: Sendable {
             customers: [row.key],
             now: now
         )
-        let outcome = try await storage.commit(commitRequest, derive: Projector(app: app).derive)
+        let outcome = try await context.commit(commitRequest)
         guard case .committed(_, let rows, _) = outcome,
             let fresh = rows.first(where: { $0.key == row.key })
         else { return row }

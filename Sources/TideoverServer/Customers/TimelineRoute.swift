@@ -5,16 +5,15 @@ import TideoverStorage
 
 /// Answers `GET /v1/apps/{app}/customers/{customer}/timeline`.
 struct TimelineRoute: Sendable {
-    let app: App
-    let storage: any Storage
-    let clock: Clock
+    let context: AppContext
 
     func respond(to request: Request, customer: String) async throws -> Response {
-        let question = try CustomerQuestion(request, customer: customer, of: app, now: clock())
+        let now = context.clock()
+        let question = try CustomerQuestion(request, customer: customer, of: context.app, now: now)
         return .json(
             // It reads all facts of a customer, so it leaves the thread that reads sockets.
             bytes: try await onPool {
-                let reading = try CustomerReading(question, in: app, storage: storage)
+                let reading = try CustomerReading(question, in: context)
                 var writer = JSONWriter()
                 CustomerStory(reading).write(to: &writer)
                 return writer.bytes

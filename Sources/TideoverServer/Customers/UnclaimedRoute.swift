@@ -6,9 +6,9 @@ import TideoverStorage
 /// Answers `GET /v1/apps/{app}/unclaimed`: the purchases without a customer, page by page, in the
 /// format of `lookup`.
 struct UnclaimedRoute: Sendable {
-    let app: App
-    let storage: any Storage
-    let clock: Clock
+    let context: AppContext
+
+    private var app: App { context.app }
 
     /// The maximum count in the metric.
     static let mostCounted = 10_000
@@ -34,14 +34,14 @@ struct UnclaimedRoute: Sendable {
         after: String?,
         _ limit: Int
     ) throws -> [UInt8] {
-        let found = try storage.unclaimed(
+        let found = try context.storage.unclaimed(
             app: app.id,
             environment: environment,
             after: after,
             limit: limit + 1
         )
         let page = found.prefix(limit)
-        let now = clock()
+        let now = context.clock()
         var writer = JSONWriter()
         writer.object { writer in
             writer.field("app", app.id)

@@ -18,10 +18,10 @@ struct DashboardVisit: Sendable {
     let token: String
 
     var reader: Reader {
-        let apps = service.apps.values.filter { person.grant.opens(app: $0.id) }
+        let apps = service.apps.filter { person.grant.opens(app: $0.id) }
         return Reader(
             name: person.name,
-            places: apps.sorted { $0.id < $1.id }.flatMap { app in
+            places: apps.flatMap { app in
                 app.environments.map { Place(app: app.id, environment: $0.rawValue) }
             },
             formToken: DashboardSessions.formToken(of: token)
@@ -337,15 +337,15 @@ struct DashboardVisit: Sendable {
         of customer: String,
         _ place: Place
     ) async throws -> [String: [Lockouts.Stretch]] {
-        let app = try app(place.app)
+        let context = try context(place.app)
         let request = Request(
             path: call.request.path,
             query: [QueryItem(name: "environment", value: place.environment)]
         )
-        let (storage, now) = (service.storage, service.clock())
-        let question = try CustomerQuestion(request, customer: customer, of: app, now: now)
+        let now = context.clock()
+        let question = try CustomerQuestion(request, customer: customer, of: context.app, now: now)
         return try await onPool {
-            let reading = try CustomerReading(question, in: app, storage: storage)
+            let reading = try CustomerReading(question, in: context)
             return Dictionary(uniqueKeysWithValues: reading.lockouts).mapValues {
                 $0.flatMap(\.stretches)
             }
@@ -466,11 +466,13 @@ struct DashboardVisit: Sendable {
         )
     }
 
-    func app(_ id: String) throws(Problem) -> App {
-        guard person.grant.opens(app: id), let app = service.apps[id] else {
+    func app(_ id: String) throws(Problem) -> App { try context(id).app }
+
+    private func context(_ id: String) throws(Problem) -> AppContext {
+        guard person.grant.opens(app: id), let context = service.contexts[id] else {
             throw .notFound
         }
-        return app
+        return context
     }
 
     /// Returns the instant of `at`: RFC 3339, a browser's local form read as UTC, or milliseconds.

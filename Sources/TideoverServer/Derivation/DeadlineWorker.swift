@@ -180,7 +180,7 @@ struct DeadlineWorker: Sendable {
 extension Service {
     func deadlineWorker(_ pace: DeadlinePace = DeadlinePace()) -> DeadlineWorker {
         DeadlineWorker(
-            apps: apps.values.sorted { $0.id < $1.id },
+            apps: apps,
             storage: storage,
             clock: clock,
             metrics: metrics,

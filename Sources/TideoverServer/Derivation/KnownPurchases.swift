@@ -3,8 +3,9 @@ import TideoverStorage
 
 /// The stored purchases of an app, found by the names that stores give them.
 struct KnownPurchases: Sendable {
-    let app: App
-    let storage: any Storage
+    let context: AppContext
+
+    private var app: App { context.app }
 
     /// The maximum number of purchases of one name; there is at most one for each environment and
     /// ownership type.
@@ -21,7 +22,7 @@ struct KnownPurchases: Sendable {
     func transaction(_ id: String) throws -> [LineageRecord] {
         let own = try app.environments.flatMap { environment in
             try Ownership.allCases.map { ownership in
-                try storage.lineageRecord(
+                try context.storage.lineageRecord(
                     Lineage(
                         store: .appStore,
                         environment: environment,
@@ -41,7 +42,7 @@ struct KnownPurchases: Sendable {
     func token(_ purchaseToken: String) throws -> [LineageRecord] {
         guard let token = app.googlePlay?.token(purchaseToken) else { return [] }
         let own = try app.environments.map { environment in
-            try storage.lineageRecord(
+            try context.storage.lineageRecord(
                 Lineage(store: .googlePlay, environment: environment, id: token.id),
                 app: app.id
             )
@@ -50,7 +51,7 @@ struct KnownPurchases: Sendable {
     }
 
     private func named(_ name: PurchaseName) throws -> [LineageRecord] {
-        try storage.lineageRecords(named: name, app: app.id, limit: Self.most)
+        try context.storage.lineageRecords(named: name, app: app.id, limit: Self.most)
     }
 }
 

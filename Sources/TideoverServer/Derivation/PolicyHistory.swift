@@ -261,7 +261,7 @@ extension Service {
     /// Records the current catalogue and policy of each app, if they differ from the newest
     /// recorded version. Call it at startup, before requests are answered.
     package func recordPolicyVersions() async throws(StorageError) {
-        for app in apps.values.sorted(by: { $0.id < $1.id }) {
+        for app in apps {
             for environment in app.environments {
                 let history = app.policyHistory(in: environment)
                 guard let version = history.unrecorded,

@@ -4,7 +4,7 @@ import TideoverStorage
 /// Compares a device's conclusion with our answer, in a separate commit, and queries the store if
 /// that may fix a difference.
 struct DriftWatch: Sendable {
-    let ingest: Ingest
+    let context: AppContext
     let backfillers: [Backfiller]
     let pollers: [PlayPoller]
 
@@ -14,7 +14,7 @@ struct DriftWatch: Sendable {
     /// that changes its conclusion constantly.
     private static let mostInAnHour = 8
 
-    private var app: App { ingest.app }
+    private var app: App { context.app }
 
     /// Records a device's report, and returns the customer's open drifts and those that began or
     /// ended with it.
@@ -32,8 +32,8 @@ struct DriftWatch: Sendable {
         try await commit(report, key, from: changer, at: now)
         let found = try recent(key, since: now)
         for drift in found where drift.openedAt == now {
-            ingest.metrics.count(.drift, app.id, drift.direction.rawValue, drift.cause.rawValue)
-            ingest.log(
+            context.metrics.count(.drift, app.id, drift.direction.rawValue, drift.cause.rawValue)
+            context.log(
                 LogLine(
                     .info,
                     "drift found",
@@ -60,7 +60,7 @@ struct DriftWatch: Sendable {
 
     /// Returns the drifts that are open or ended since `now`, newest first.
     private func recent(_ key: CustomerKey, since now: Instant) throws -> [Drift] {
-        try ingest.storage.drift(of: key, limit: Self.mostDrift).filter { drift in
+        try context.storage.drift(of: key, limit: Self.mostDrift).filter { drift in
             drift.openedAt >= now || drift.healing.map { $0.at >= now } ?? true
         }
     }
@@ -73,11 +73,11 @@ struct DriftWatch: Sendable {
         at now: Instant
     ) async throws {
         let heard = HeardReport(key: key, report: report)
-        let known = try ingest.storage.knownLineages(of: key, now: now)
+        let known = try context.storage.knownLineages(of: key, now: now)
         let foreseen = Projector(app: app, issuesPasses: false, heard: heard).derive(known)
         guard !foreseen.drift.isEmpty else { return }
         guard try mayChange(foreseen, of: key, from: changer, at: now) else {
-            return ingest.metrics.count(.unheardReports, app.id)
+            return context.metrics.count(.unheardReports, app.id)
         }
         let commitRequest = CommitRequest(
             app: app.id,
@@ -86,7 +86,7 @@ struct DriftWatch: Sendable {
             now: now
         )
         let projector = Projector(app: app, heard: heard)
-        _ = try await ingest.storage.commit(commitRequest, derive: projector.derive)
+        _ = try await context.storage.commit(commitRequest, derive: projector.derive)
     }
 
     /// Returns whether the sender and the customer are within their budgets, since a device's
@@ -97,13 +97,13 @@ struct DriftWatch: Sendable {
         from changer: Sender?,
         at now: Instant
     ) throws(StorageError) -> Bool {
-        guard ingest.rateLimiter.objection(to: changer) == nil else { return false }
+        guard context.rateLimiter.objection(to: changer) == nil else { return false }
         if foreseen.drift.contains(where: { $0.openedAt == now }) {
-            let begun = try ingest.storage.drift(of: key, limit: Self.mostInAnHour)
+            let begun = try context.storage.drift(of: key, limit: Self.mostInAnHour)
                 .count { $0.openedAt > now - .hours(1) }
             guard begun < Self.mostInAnHour else { return false }
         }
-        ingest.rateLimiter.charge(changer, storing: foreseen.byteCount)
+        context.rateLimiter.charge(changer, storing: foreseen.byteCount)
         return true
     }
 
@@ -140,7 +140,7 @@ struct DriftWatch: Sendable {
                 id: id,
                 ownership: ownership
             )
-            let lineageRecord = try ingest.storage.lineageRecord(lineage, app: app.id)
+            let lineageRecord = try context.storage.lineageRecord(lineage, app: app.id)
             guard !lineageRecord.facts.isEmpty else { continue }
             let owner = lineageRecord.owners.owner(at: now)
             return DeviceReport.Purchase(

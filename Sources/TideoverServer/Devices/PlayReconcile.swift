@@ -5,7 +5,7 @@ import TideoverStorage
 /// Queries Google Play about the purchases that a device presents, and stores the responses.
 /// Without a service account it stores the product that the device states for a token.
 struct PlayReconcile: Sendable {
-    let ingest: Ingest
+    let context: AppContext
     let trust: PlayTrust
     /// Limits the rate of queries that devices cause for the app.
     let limiter: RequestLimiter
@@ -18,8 +18,8 @@ struct PlayReconcile: Sendable {
     /// How long to wait after throttling, if the store states no time.
     private static let pause = Milliseconds.seconds(10)
 
-    private var app: App { ingest.app }
-    private var playLookup: PlayLookup { PlayLookup(ingest: ingest, trust: trust) }
+    private var app: App { context.app }
+    private var playLookup: PlayLookup { PlayLookup(context: context, trust: trust) }
 
     /// The result for one purchase, before it is stored.
     struct Asked: Sendable {
@@ -52,7 +52,7 @@ struct PlayReconcile: Sendable {
         }
         let known = try await known(purchase)
         guard trust.api != nil else { return .known(try await presume(purchase, known)) }
-        let now = ingest.clock()
+        let now = context.clock()
         if let known, let read = known.latestRead, now < read.learnedAt + Self.rest {
             return .known(AcceptedItem(known.lineage, statedAt: read.assertedAt))
         }
@@ -117,7 +117,7 @@ struct PlayReconcile: Sendable {
         as product: String,
         in lineage: Lineage
     ) async throws {
-        let now = ingest.clock()
+        let now = context.clock()
         let record = PresentedRecord(token, as: product, in: lineage, at: now)
         let commitRequest = CommitRequest(
             app: app.id,
@@ -126,12 +126,12 @@ struct PlayReconcile: Sendable {
             facts: [record.fact],
             now: now
         )
-        _ = try await ingest.storage.commit(commitRequest, derive: Projector(app: app).derive)
+        _ = try await context.commit(commitRequest)
     }
 
     private func known(_ purchase: PresentedPurchase) async throws -> LineageRecord? {
         let lineage = try await playLookup.lineage(of: trust.token(purchase.purchaseToken))
-        let (storage, app) = (ingest.storage, app.id)
+        let (storage, app) = (context.storage, app.id)
         return try await onPool { try lineage.map { try storage.lineageRecord($0, app: app) } }
     }
 
@@ -177,7 +177,7 @@ struct PlayReconcile: Sendable {
     /// Stores the results of all queries. The responses are committed together, so that each
     /// customer is derived once.
     func keep(_ asked: [Asked]) async -> [KeptItem] {
-        let now = ingest.clock()
+        let now = context.clock()
         var kept: [KeptItem] = []
         var read: [ReadAnswer] = []
         for asked in asked {

@@ -11,14 +11,14 @@ import TideoverStorage
 /// sent, so that the device may finish its transactions. Ownership is decided afterwards, in a
 /// separate commit.
 struct ReconcileRoute: Sendable {
-    let ingest: Ingest
+    let context: AppContext
     let backfillers: [Backfiller]
     let pollers: [PlayPoller]
     /// Limits the rate of Google Play queries that devices cause for the app; nil if it is not sold
     /// there.
     let playQuestions: RequestLimiter?
 
-    private var app: App { ingest.app }
+    private var app: App { context.app }
 
     func respond(to request: Request, customer: String) async throws -> Response {
         let customer = try CustomerID.writable(customer)
@@ -30,11 +30,11 @@ struct ReconcileRoute: Sendable {
         }
         let store = try request.askedStore()
         let evidence = try DeviceEvidence(request.body)
-        let now = ingest.clock()
+        let now = context.clock()
         let kept = try await keep(evidence, from: request, at: now)
         let environment = wanted ?? kept.environment ?? app.usualEnvironment
-        ingest.noteEnvironment(environment)
-        let changer = ingest.rateLimiter.sender(of: request, to: app.id, for: .change)
+        context.noteEnvironment(environment)
+        let changer = context.rateLimiter.sender(of: request, to: app.id, for: .change)
         let rulings = try await telling(kept) {
             try await claim(
                 kept,
@@ -47,18 +47,18 @@ struct ReconcileRoute: Sendable {
         }
         let key = CustomerKey(app: app.id, environment: environment, customer: customer)
         let drift = try await DriftWatch(
-            ingest: ingest,
+            context: context,
             backfillers: backfillers,
             pollers: pollers
         )
         .hear(evidence.conclusion, of: key, from: changer, rulings, at: now)
         let choice = app.languages.choice(for: request)
-        let snapshot = try await SnapshotRoute(
-            app: app,
-            storage: ingest.storage,
-            clock: ingest.clock,
-            metrics: ingest.metrics
-        ).body(of: key, in: choice, at: now, in: store)
+        let snapshot = try await SnapshotRoute(context: context).body(
+            of: key,
+            in: choice,
+            at: now,
+            in: store
+        )
         return respond(snapshot, choice?.language.tag, kept, rulings, drift)
     }
 
@@ -69,7 +69,7 @@ struct ReconcileRoute: Sendable {
         from request: Request,
         for customer: CustomerID
     ) async throws -> (kept: KeptEvidence, rulings: [Lineage: ClaimRuling]) {
-        let now = ingest.clock()
+        let now = context.clock()
         var kept = try await keep(evidence, from: request, at: now)
         kept.isPart = true
         let part = kept
@@ -77,7 +77,7 @@ struct ReconcileRoute: Sendable {
             try await claim(
                 part,
                 for: customer,
-                from: ingest.rateLimiter.sender(of: request, to: app.id, for: .change),
+                from: context.rateLimiter.sender(of: request, to: app.id, for: .change),
                 answering: part.environment ?? app.usualEnvironment,
                 in: evidence.store,
                 at: now
@@ -110,11 +110,11 @@ struct ReconcileRoute: Sendable {
         from request: Request,
         at now: Instant
     ) async throws -> [JudgedItem] {
-        let sender = ingest.rateLimiter.sender(of: request, to: app.id, for: .reconcile)
+        let sender = context.rateLimiter.sender(of: request, to: app.id, for: .reconcile)
         let trust = app.appStore
         let judged: [JudgedItem]
         do {
-            judged = try await ingest.rateLimiter.pass(sender, through: ingest.verifications) {
+            judged = try await context.rateLimiter.pass(sender, through: context.verifications) {
                 objection in
                 let judged = try await onPool {
                     items.map {
@@ -128,9 +128,9 @@ struct ReconcileRoute: Sendable {
             throw error is ConcurrencyLimiter.Full ? Problem.overloaded : error
         }
         for case .success(let (_, reading)) in judged.map(\.outcome) {
-            try ingest.requireNotAhead(reading, at: now)
+            try context.requireNotAhead(reading, at: now)
         }
-        if judged.contains(where: \.isForged) { ingest.rateLimiter.charge(sender) }
+        if judged.contains(where: \.isForged) { context.rateLimiter.charge(sender) }
         return judged
     }
 
@@ -150,12 +150,12 @@ struct ReconcileRoute: Sendable {
     /// count against the sender's budget.
     private func ask(_ items: [DeviceItem], from request: Request) async -> [KeptItem] {
         guard let trust = app.googlePlay, let playQuestions else { return [] }
-        let sender = ingest.rateLimiter.sender(of: request, to: app.id, for: .reconcile)
+        let sender = context.rateLimiter.sender(of: request, to: app.id, for: .reconcile)
         let play = PlayReconcile(
-            ingest: ingest,
+            context: context,
             trust: trust,
             limiter: playQuestions,
-            onlyKnown: ingest.rateLimiter.objection(to: sender) != nil
+            onlyKnown: context.rateLimiter.objection(to: sender) != nil
         )
         let asked = await withTaskGroup(of: PlayReconcile.Asked.self) { group in
             for item in items {
@@ -167,7 +167,7 @@ struct ReconcileRoute: Sendable {
         let kept = await play.keep(asked.sorted { $0.item.position < $1.item.position })
         for item in kept {
             count(item)
-            if item.isUnknownPurchase { ingest.rateLimiter.charge(sender) }
+            if item.isUnknownPurchase { context.rateLimiter.charge(sender) }
         }
         return kept
     }
@@ -193,7 +193,7 @@ struct ReconcileRoute: Sendable {
     /// Commits all pieces together; if the storage rejects the commit, each piece separately.
     private func keep(_ pieces: [BelievedItem]) async -> [KeptItem] {
         do {
-            let outcomes = try await ingest.commit(pieces.map { ($0.reading, $0.evidence) })
+            let outcomes = try await context.commit(pieces.map { ($0.reading, $0.evidence) })
             return zip(pieces, outcomes).map { $0.kept(as: $1) }
         } catch {
             var kept: [KeptItem] = []
@@ -217,7 +217,7 @@ struct ReconcileRoute: Sendable {
             if let error = kept.storageError { throw error }
             return try await body()
         } catch let error as StorageError {
-            ingest.log(
+            context.log(
                 LogLine(
                     .error,
                     "storage failed",
@@ -253,17 +253,19 @@ struct ReconcileRoute: Sendable {
         var shared = lineage
         shared.ownership = .familyShared
         for lineage in [lineage, shared] {
-            if try !ingest.storage.lineageRecord(lineage, app: app.id).facts.isEmpty { return true }
+            if try !context.storage.lineageRecord(lineage, app: app.id).facts.isEmpty {
+                return true
+            }
         }
         return false
     }
 
     private func count(_ kept: KeptItem) {
-        ingest.metrics.count(.deviceItems, app.id, kept.word)
+        context.metrics.count(.deviceItems, app.id, kept.word)
         guard case .failure(let error) = kept.outcome, let refusal = error as? any Refusal else {
             return
         }
-        ingest.tallies.count(
+        context.tallies.count(
             Tally(environment: nil, kind: "refusal", name: refusal.code),
             app: app.id
         )
@@ -288,23 +290,23 @@ struct ReconcileRoute: Sendable {
         for (environment, lineages) in kept.lineages(answering: answered) {
             let key = CustomerKey(app: app.id, environment: environment, customer: customer)
             let isWhole = kept.isWhole(in: environment)
-            let row = try isWhole ? ingest.storage.row(of: key) : nil
+            let row = try isWhole ? context.storage.row(of: key) : nil
             let isStoreKnown = store.map { row?.presented[$0] != nil } ?? true
             let isNews = isWhole && (row?.reconciledAt == nil || !isStoreKnown)
             let held = try held(lineages, by: key, at: now)
             for lineage in held {
                 rulings[lineage] = .held
-                ingest.metrics.count(.ownershipClaims, app.id, ClaimRuling.held.code)
+                context.metrics.count(.ownershipClaims, app.id, ClaimRuling.held.code)
             }
             let claims = lineages.filter { !held.contains($0) }.map {
                 OwnershipClaim(lineage: $0, customer: customer, at: now)
             }
             guard isNews || !claims.isEmpty else { continue }
             let charges = kept.isNew ? 0 : max(1, claims.count)
-            if charges > 0, let objection = ingest.rateLimiter.objection(to: changer) {
+            if charges > 0, let objection = context.rateLimiter.objection(to: changer) {
                 throw objection
             }
-            for _ in 0..<charges { ingest.rateLimiter.charge(changer) }
+            for _ in 0..<charges { context.rateLimiter.charge(changer) }
             let commitRequest = CommitRequest(
                 app: app.id,
                 environment: environment,
@@ -314,18 +316,15 @@ struct ReconcileRoute: Sendable {
                 ownership: OwnershipClaims(claims, rule: Projector(app: app).rule),
                 now: now
             )
-            let outcome = try await ingest.storage.commit(
-                commitRequest,
-                derive: Projector(app: app).derive
-            )
+            let outcome = try await context.commit(commitRequest)
             guard case .committed(_, let rows, let ruled) = outcome else { continue }
             if charges > 0 {
                 let bytes = rows.first { $0.key == key }?.answer.count ?? 0
-                ingest.rateLimiter.charge(changer, storing: bytes, chargedBefore: charges)
+                context.rateLimiter.charge(changer, storing: bytes, chargedBefore: charges)
             }
             for (claim, ruling) in zip(claims, ruled) {
                 rulings[claim.lineage] = ruling
-                ingest.metrics.count(.ownershipClaims, app.id, ruling.code)
+                context.metrics.count(.ownershipClaims, app.id, ruling.code)
             }
         }
         return rulings
@@ -338,10 +337,10 @@ struct ReconcileRoute: Sendable {
         by key: CustomerKey,
         at now: Instant
     ) throws(StorageError) -> Set<Lineage> {
-        let ids = try ingest.storage.identity(of: key).all
+        let ids = try context.storage.identity(of: key).all
         var held: Set<Lineage> = []
         for lineage in lineages {
-            let owners = try ingest.storage.lineageRecord(lineage, app: app.id).owners
+            let owners = try context.storage.lineageRecord(lineage, app: app.id).owners
             if let owner = owners.owner(at: now), ids.contains(owner) { held.insert(lineage) }
         }
         return held

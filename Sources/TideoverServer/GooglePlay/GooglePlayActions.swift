@@ -124,7 +124,7 @@ extension PlayPoller {
         guard let name = words.tokens.contains(asked) ? asked : current,
             let kind = words.kind(of: name)
         else { throw Problem.unknownPurchase }
-        let finder = PlayTokens(app: app, storage: ingest.storage, trust: trust)
+        let finder = PlayTokens(context: context, trust: trust)
         let facts = purchase.lineageRecord.facts
         guard let token = try await onPool({ try finder.find([name], in: facts) })[name] else {
             throw Problem.unknownPurchase

@@ -14,10 +14,10 @@ extension PlayPoller {
         else {
             return
         }
-        let lineageRecord = try ingest.storage.lineageRecord(lineage, app: app.id)
+        let lineageRecord = try context.storage.lineageRecord(lineage, app: app.id)
         let waiting = try plan(for: lineageRecord).acknowledgements
         guard !waiting.isEmpty else { return }
-        let finder = PlayTokens(app: app, storage: ingest.storage, trust: trust)
+        let finder = PlayTokens(context: context, trust: trust)
         let wanted = Set(waiting.map(\.token))
         let tokens = try await onPool { try finder.find(wanted, in: lineageRecord.facts) }
         for purchase in waiting {
@@ -46,7 +46,7 @@ extension PlayPoller {
             pollQueue.toldInVain(of: lineage, at: timing.clock())
             count(.acknowledgements, failure.metricWord)
             try await pause(after: failure)
-            ingest.log(
+            context.log(
                 LogLine(
                     .warning,
                     "a purchase could not be acknowledged",
@@ -67,7 +67,7 @@ extension PlayPoller {
     /// Raises an alarm once for each purchase that the store will refund soon.
     func tellOfLate() {
         for purchase in pollQueue.newlyLate(at: timing.clock()) {
-            ingest.log(
+            context.log(
                 LogLine(
                     .error,
                     "a purchase is not acknowledged",

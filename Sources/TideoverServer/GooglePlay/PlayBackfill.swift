@@ -49,7 +49,7 @@ extension PlayPoller {
         var last = try cursors.text(name).flatMap { $0.isEmpty ? nil : $0 }
         var (asked, failures) = (0, 0)
         while true {
-            let (storage, app, environment, after) = (ingest.storage, app.id, environment, last)
+            let (storage, app, environment, after) = (context.storage, app.id, environment, last)
             let page = try await onPool {
                 try storage.lineages(
                     app: app,
@@ -115,7 +115,7 @@ extension PlayPoller {
         for answer in answers {
             guard case .told(let newFacts) = answer else { continue }
             let word = newFacts == 0 ? "known" : "committed"
-            ingest.metrics.count(.backfillItems, app.id, BackfillStep.purchases.rawValue, word)
+            context.metrics.count(.backfillItems, app.id, BackfillStep.purchases.rawValue, word)
         }
         return answers.contains(.failed(retryable: true))
     }
@@ -128,7 +128,7 @@ extension PlayPoller {
     /// - Throws: `StorageError`, or `CancellationError`.
     @discardableResult
     func askAtOnce(about lineage: Lineage) async throws -> UrgentOutcome {
-        let lineageRecord = try ingest.storage.lineageRecord(lineage, app: app.id)
+        let lineageRecord = try context.storage.lineageRecord(lineage, app: app.id)
         let words = PlayLineageWords(lineageRecord.facts)
         let confirmed = try cursors.instant(Self.confirmed(lineage)) ?? .distantPast
         let questions = try plan(for: lineageRecord).questions

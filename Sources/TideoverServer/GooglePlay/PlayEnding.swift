@@ -17,13 +17,10 @@ extension PlayLookup {
         guard case .gone = failure.reason, case .subscription(let token) = question, let lineage,
             let api = trust.api
         else { return nil }
-        let (app, storage) = (ingest.app.id, ingest.storage)
-        let words = PlayLineageWords(try storage.lineageRecord(lineage, app: app).facts)
-        let confirmedAt = try Cursors(
-            app: app,
-            environment: lineage.environment,
-            storage: storage
-        ).instant(PlayPoller.confirmed(lineage))
+        let record = try context.storage.lineageRecord(lineage, app: context.app.id)
+        let words = PlayLineageWords(record.facts)
+        let confirmedAt = try context.cursors(in: lineage.environment)
+            .instant(PlayPoller.confirmed(lineage))
         guard
             words.canHaveEnded(
                 trust.token(token),

@@ -63,7 +63,7 @@ extension PlayPoller {
     }
 
     private func tell(_ code: String, _ detail: String) {
-        ingest.log(
+        context.log(
             LogLine(
                 .warning,
                 Self.voidUnread,

@@ -6,10 +6,10 @@ import TideoverJSON
 /// Receives Pub/Sub pushes with notifications of Google Play: verifies them, queries the store,
 /// commits, then responds.
 struct PlayIngest: Sendable {
-    let ingest: Ingest
+    let context: AppContext
     let pollers: [PlayPoller]
 
-    private var app: App { ingest.app }
+    private var app: App { context.app }
 
     func respond(to request: Request) async throws -> Response {
         guard let trust = app.googlePlay, let pushes = trust.pushes else {
@@ -17,13 +17,13 @@ struct PlayIngest: Sendable {
         }
         do {
             let message = try await believed(request, trust, pushes)
-            let commitRequest = PlayIntake(ingest: ingest, trust: trust, pollers: pollers)
+            let commitRequest = PlayIntake(context: context, trust: trust, pollers: pollers)
             return answer(try await commitRequest.take(message))
         } catch let problem as Problem {
-            ingest.refused(problem.slug)
+            context.refused(problem.slug)
             throw problem
         } catch {
-            ingest.failed()
+            context.failed()
             throw error
         }
     }
@@ -36,11 +36,11 @@ struct PlayIngest: Sendable {
         _ pushes: PushGuard
     ) async throws -> PlayIntake.Message {
         do {
-            let now = ingest.clock()
+            let now = context.clock()
             _ = try await pushes.admit(request, at: now)
             return try PlayIntake.Message(try PubSubMessage(request), trust, at: now)
         } catch let failure as PushKeysFailure {
-            ingest.log(
+            context.log(
                 LogLine(.error, "pushes cannot be verified", app: app.id, detail: "\(failure)")
             )
             throw Problem.pushKeysUnavailable(failure)
@@ -61,9 +61,9 @@ struct PlayIngest: Sendable {
         case .noToken: break
         default: return
         }
-        let push = MisdirectedPush(ingest.clock(), refusal, claims)
+        let push = MisdirectedPush(context.clock(), refusal, claims)
         for environment in app.environments {
-            ingest.arrivals.note(
+            context.arrivals.note(
                 push,
                 in: .init(app: app.id, environment: environment, store: .googlePlay)
             )

@@ -6,12 +6,12 @@ import TideoverStorage
 /// Processes one verified Pub/Sub message, pushed or pulled: queries the store, then commits. If
 /// the store can be queried, only its response counts, not the notification's content.
 struct PlayIntake: Sendable {
-    let ingest: Ingest
+    let context: AppContext
     let trust: PlayTrust
     let pollers: [PlayPoller]
 
-    private var app: App { ingest.app }
-    private var playLookup: PlayLookup { PlayLookup(ingest: ingest, trust: trust) }
+    private var app: App { context.app }
+    private var playLookup: PlayLookup { PlayLookup(context: context, trust: trust) }
 
     /// A message for this app.
     struct Message: Sendable {
@@ -24,7 +24,7 @@ struct PlayIntake: Sendable {
             self.message = message
             receivedAt = now
             notification = try trust.reader.read(message.notification())
-            guard notification.eventTime <= now + Ingest.clockTolerance else {
+            guard notification.eventTime <= now + AppContext.clockTolerance else {
                 throw Problem.signedInTheFuture(by: notification.eventTime - now)
             }
         }
@@ -50,7 +50,7 @@ struct PlayIntake: Sendable {
                 toldAt: message.notification.eventTime
             )
         } catch let failure as PlayAPIFailure {
-            throw Problem.storeNotAsked(failure, at: ingest.clock())
+            throw Problem.storeNotAsked(failure, at: context.clock())
         }
         let delivery = PlayDelivery(
             message.message,
@@ -79,7 +79,7 @@ struct PlayIntake: Sendable {
         do {
             facts = try trust.reader.facts(in: delivery, of: evidence)
         } catch .wrongEnvironment {
-            ingest.refused("wrong-environment")
+            context.refused("wrong-environment")
             note(message)
             return .ignored
         } catch {
@@ -89,7 +89,7 @@ struct PlayIntake: Sendable {
         let presumed = message.notification.presumed.environment
         let outcome = try await playLookup.keep(evidence, facts, in: presumed)
         let environment = facts.first?.lineage.environment ?? presumed
-        ingest.noteEnvironment(environment)
+        context.noteEnvironment(environment)
         return tell(outcome, message, environment)
     }
 
@@ -105,11 +105,11 @@ struct PlayIntake: Sendable {
                 arrivedAt: message.receivedAt
             ) : nil
         for environment in app.environments {
-            ingest.arrivals.note(
+            context.arrivals.note(
                 message.receivedAt,
                 in: .init(app: app.id, environment: environment, store: .googlePlay),
                 test: test,
-                telling: ingest.log
+                telling: context.log
             )
         }
     }
@@ -122,11 +122,11 @@ struct PlayIntake: Sendable {
         note(message)
         switch outcome {
         case .duplicate:
-            ingest.metrics.count(.notifications, app.id, "duplicate")
+            context.metrics.count(.notifications, app.id, "duplicate")
             return .duplicate
         case .committed(let newFacts, _, _):
-            ingest.metrics.count(.notifications, app.id, "committed")
-            ingest.log(
+            context.metrics.count(.notifications, app.id, "committed")
+            context.log(
                 LogLine(
                     .info,
                     "notification committed",

@@ -4,10 +4,10 @@ import TideoverStorage
 
 /// Queries Google Play about the purchases of one app, and finds the lineages of their tokens.
 struct PlayLookup: Sendable {
-    let ingest: Ingest
+    let context: AppContext
     let trust: PlayTrust
 
-    private var app: App { ingest.app }
+    private var app: App { context.app }
 
     /// How long the store may not know a purchase that it has announced, because its API can lag
     /// behind its messages.
@@ -36,7 +36,7 @@ struct PlayLookup: Sendable {
                 try await ask(question, &answers)
             } catch let failure as PlayAPIFailure where failure.outcome == .gone {
                 let isNew = answers.chains[trust.token(question.token)] == nil
-                guard !(isNew && failure.isOfUnknown && toldAt + Self.settling > ingest.clock())
+                guard !(isNew && failure.isOfUnknown && toldAt + Self.settling > context.clock())
                 else { throw failure }
             }
         }
@@ -68,13 +68,13 @@ struct PlayLookup: Sendable {
     }
 
     private func count(_ outcome: String) {
-        ingest.metrics.count(.storeRequests, app.id, RequestKind.purchases.rawValue, outcome)
+        context.metrics.count(.storeRequests, app.id, RequestKind.purchases.rawValue, outcome)
     }
 
     /// Returns the lineage of a token: the one with the token's name, or one with a fact of the
     /// token.
     func lineage(of token: PlayToken) async throws -> Lineage? {
-        let (storage, app) = (ingest.storage, app)
+        let (storage, app) = (context.storage, app)
         return try await onPool {
             for environment in app.environments {
                 let own = Lineage(store: .googlePlay, environment: environment, id: token.id)
@@ -92,7 +92,7 @@ struct PlayLookup: Sendable {
     /// Records a query about a lineage and its outcome, because an outage limits what may be
     /// assumed.
     func note(_ failure: PlayAPIFailure, _ lineage: Lineage?) async throws {
-        ingest.log(
+        context.log(
             LogLine(
                 failure.outcome == .gone ? .info : .warning,
                 failure.outcome == .gone
@@ -103,7 +103,7 @@ struct PlayLookup: Sendable {
             )
         )
         guard let lineage, let outcome = failure.outcome else { return }
-        try await ingest.note(lineage, failure.exchange, outcome)
+        try await context.note(lineage, failure.exchange, outcome)
     }
 
     // MARK: Storage
@@ -163,12 +163,9 @@ struct PlayLookup: Sendable {
                 unknowns.append(unknown)
                 commitRequests.append(commitRequest)
             }
-            let ended = try await ingest.storage.commit(
-                commitRequests,
-                derive: Projector(app: app).derive
-            )
+            let ended = try await context.commit(commitRequests)
             for (index, outcome) in ended.enumerated() {
-                if outcome != .duplicate { ingest.count(unknowns[index]) }
+                if outcome != .duplicate { context.count(unknowns[index]) }
                 outcomes[places[index]].add(outcome)
             }
         }
@@ -182,13 +179,13 @@ struct PlayLookup: Sendable {
         at now: Instant
     ) throws -> (CommitRequest, NotUnderstood) {
         let unknown = notUnderstood(in: facts, environment)
-        ingest.warn(of: unknown)
+        context.warn(of: unknown)
         let commitRequest = CommitRequest(
             app: app.id,
             environment: environment,
             evidence: answered.evidence,
             facts: facts,
-            ownership: try ingest.relayedClaims(on: facts, at: now),
+            ownership: try context.relayedClaims(on: facts, at: now),
             transfer: app.policy.transfer,
             tallies: unknown.tallies,
             now: now

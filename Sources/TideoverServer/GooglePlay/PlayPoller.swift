@@ -14,7 +14,7 @@ final class PlayPoller: Sendable {
     let environment: Environment
     let trust: PlayTrust
     let api: PlayAPI
-    let ingest: Ingest
+    let context: AppContext
     let cursors: Cursors
     let timing: Timing
     let limiter: RequestLimiter
@@ -23,7 +23,7 @@ final class PlayPoller: Sendable {
     let expectedVoids = Locked(PlayExpectedVoids())
 
     /// The client that queries the store and finds the lineages of tokens.
-    var playLookup: PlayLookup { PlayLookup(ingest: ingest, trust: trust) }
+    var playLookup: PlayLookup { PlayLookup(context: context, trust: trust) }
 
     /// Returns nil if Google Play cannot be queried about the app.
     ///
@@ -31,24 +31,20 @@ final class PlayPoller: Sendable {
     init?(
         _ environment: Environment,
         _ pollQueue: PollQueue,
-        ingest: Ingest,
+        context: AppContext,
         timing: Timing
     ) throws(StorageError) {
-        guard let trust = ingest.app.googlePlay, let api = trust.api else { return nil }
-        app = ingest.app
+        guard let trust = context.app.googlePlay, let api = trust.api else { return nil }
+        app = context.app
         self.pollQueue = pollQueue
         self.environment = environment
         self.trust = trust
         self.api = api
-        self.ingest = ingest
+        self.context = context
         self.timing = timing
-        cursors = Cursors(
-            app: ingest.app.id,
-            environment: environment,
-            storage: ingest.storage
-        )
-        book = BackfillBook(.googlePlay, environment, ingest: ingest, timing: timing)
-        ingest.metrics.expectUpkeep(of: ingest.app, environment)
+        cursors = context.cursors(in: environment)
+        book = BackfillBook(.googlePlay, environment, context: context, timing: timing)
+        context.metrics.expectUpkeep(of: context.app, environment)
         let pausedUntil = try cursors.instant(Self.pause)
         if let pausedUntil { pollQueue.rest(until: pausedUntil) }
         // Google's quotas are shared by licence testers and other customers.
@@ -101,7 +97,7 @@ final class PlayPoller: Sendable {
     ///
     /// - Throws: `StorageError`, or `CancellationError`.
     func begin() async throws {
-        let (storage, app, environment) = (ingest.storage, app.id, environment)
+        let (storage, app, environment) = (context.storage, app.id, environment)
         try await onQuietThread { read in
             try storage.eachLineageRecord(app: app, environment: environment) { lineageRecord in
                 try read.goOn()
@@ -118,7 +114,7 @@ final class PlayPoller: Sendable {
         let changed = pollQueue.takeChanged()
         do {
             for lineage in changed {
-                try schedule(try ingest.storage.lineageRecord(lineage, app: app.id))
+                try schedule(try context.storage.lineageRecord(lineage, app: app.id))
             }
         } catch {
             // They must be examined again.
@@ -152,11 +148,11 @@ final class PlayPoller: Sendable {
     /// Sends the due queries about a lineage, and acknowledges its purchases.
     func tend(_ lineage: Lineage) async throws {
         let now = timing.clock()
-        let plan = try plan(for: try ingest.storage.lineageRecord(lineage, app: app.id))
+        let plan = try plan(for: try context.storage.lineageRecord(lineage, app: app.id))
         let due = plan.questions.filter { $0.at <= now }
         if !due.isEmpty { try await ask(due, about: lineage) }
         try await acknowledge(lineage)
-        let lineageRecord = try ingest.storage.lineageRecord(lineage, app: app.id)
+        let lineageRecord = try context.storage.lineageRecord(lineage, app: app.id)
         try schedule(lineageRecord, notBefore: now + PollSchedule.floor)
     }
 

@@ -6,12 +6,12 @@ import TideoverHTTP
 /// processed like pushes, with the same evidence and dedupe keys. A message is acknowledged once it
 /// is stored; otherwise it is delivered again.
 struct PlayPuller: Sendable {
-    let ingest: Ingest
+    let context: AppContext
     let trust: PlayTrust
     let pubSub: PubSubAPI
     let pollers: [PlayPoller]
 
-    private var app: App { ingest.app }
+    private var app: App { context.app }
 
     /// The number of messages processed at once.
     private static let batch = 16
@@ -57,17 +57,17 @@ struct PlayPuller: Sendable {
             let message = try PlayIntake.Message(
                 try pulled.message.get(),
                 trust,
-                at: ingest.clock()
+                at: context.clock()
             )
-            let commitRequest = PlayIntake(ingest: ingest, trust: trust, pollers: pollers)
+            let commitRequest = PlayIntake(context: context, trust: trust, pollers: pollers)
             _ = try await commitRequest.take(message)
             return .done
         } catch {
             guard let problem = error as? Problem ?? (error as? any Refusal)?.problem else {
-                ingest.failed()
+                context.failed()
                 return .again(.seconds(10))
             }
-            ingest.refused(problem.slug)
+            context.refused(problem.slug)
             return .again(wait(after: problem))
         }
     }
@@ -96,10 +96,10 @@ struct PlayPuller: Sendable {
 extension Service {
     /// Those of the apps that are configured to pull.
     var pullers: [PlayPuller] {
-        apps.values.compactMap { app in
-            guard let trust = app.googlePlay, let pubSub = trust.pubSub else { return nil }
+        contexts.values.compactMap { context in
+            guard let trust = context.app.googlePlay, let pubSub = trust.pubSub else { return nil }
             return PlayPuller(
-                ingest: ingest(of: app, log),
+                context: context,
                 trust: trust,
                 pubSub: pubSub,
                 pollers: pollers

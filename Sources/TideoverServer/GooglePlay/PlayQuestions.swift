@@ -14,9 +14,9 @@ extension PlayPoller {
         about lineage: Lineage,
         patience: Milliseconds? = nil
     ) async throws -> [Answered] {
-        let lineageRecord = try ingest.storage.lineageRecord(lineage, app: app.id)
+        let lineageRecord = try context.storage.lineageRecord(lineage, app: app.id)
         let wanted = Set(questions.map(\.token))
-        let finder = PlayTokens(app: app, storage: ingest.storage, trust: trust)
+        let finder = PlayTokens(context: context, trust: trust)
         let tokens = try await onPool { try finder.find(wanted, in: lineageRecord.facts) }
         var answers: [Answered] = []
         for question in questions {
@@ -41,7 +41,7 @@ extension PlayPoller {
         guard let other = try await playLookup.lineage(of: token), other != lineage else {
             return false
         }
-        let facts = try ingest.storage.lineageRecord(other, app: app.id).facts
+        let facts = try context.storage.lineageRecord(other, app: app.id).facts
         return PlayLineageWords(facts).firstAsked[token] != nil
     }
 
@@ -93,7 +93,7 @@ extension PlayPoller {
     ) async throws -> Answered {
         try await pause(after: failure)
         let isKnown = try lineage.map { lineage in
-            let facts = try ingest.storage.lineageRecord(lineage, app: app.id).facts
+            let facts = try context.storage.lineageRecord(lineage, app: app.id).facts
             return PlayLineageWords(facts).firstAsked[token] != nil
         }
         // For a token never answered about, nothing is assumed that a failure could limit.
@@ -127,7 +127,7 @@ extension PlayPoller {
         because reason: String
     ) async throws {
         try await cursors.keep(timing.clock(), Self.settled(token, lineage))
-        ingest.log(
+        context.log(
             LogLine(
                 .info,
                 "a purchase is not asked about any more",
@@ -156,7 +156,7 @@ extension PlayPoller {
         do {
             facts = try self.facts(in: answers)
         } catch {
-            ingest.log(
+            context.log(
                 LogLine(
                     .warning,
                     "the store's answer is not understood",
@@ -166,7 +166,7 @@ extension PlayPoller {
                     detail: error.sentence
                 )
             )
-            if let lineage { try await ingest.note(lineage, read.exchange, .refused) }
+            if let lineage { try await context.note(lineage, read.exchange, .refused) }
             return .failed(retryable: false)
         }
         if let lineage, try await isConfirmation(facts, of: lineage, read.exchange) {
@@ -203,16 +203,16 @@ extension PlayPoller {
         guard facts.count == 1, let fact = facts.first, fact.lineage == lineage else {
             return false
         }
-        let known = try ingest.storage.lineageRecord(lineage, app: app.id).facts
+        let known = try context.storage.lineageRecord(lineage, app: app.id).facts
         let words = PlayLineageWords(known)
         guard words.repeats(fact) else { return false }
-        if words.isUnanswered { try await ingest.note(lineage, exchange, .answered) }
+        if words.isUnanswered { try await context.note(lineage, exchange, .answered) }
         try await cursors.keep(exchange.askedAt, Self.confirmed(lineage))
         return true
     }
 
     func count(_ kind: RequestKind, _ outcome: String) {
-        ingest.metrics.count(.storeRequests, app.id, kind.rawValue, outcome)
+        context.metrics.count(.storeRequests, app.id, kind.rawValue, outcome)
     }
 }
 

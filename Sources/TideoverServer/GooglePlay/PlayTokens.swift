@@ -5,8 +5,7 @@ import TideoverStorage
 /// Finds purchase tokens in evidence. Tokens are secrets: no table, fact or log line contains them,
 /// only the evidence. They are read from it when the store is queried.
 struct PlayTokens {
-    let app: App
-    let storage: any Storage
+    let context: AppContext
     let trust: PlayTrust
 
     /// Returns those tokens of a lineage that its evidence contains; it blocks its thread.
@@ -19,7 +18,7 @@ struct PlayTokens {
             guard found.count < wanted.count else { break }
             guard fact.playTokens.contains(where: { wanted.contains($0) && found[$0] == nil }),
                 read.insert(fact.evidence).inserted,
-                let piece = try storage.evidence(fact.evidence, app: app.id)
+                let piece = try context.storage.evidence(fact.evidence, app: context.app.id)
             else { continue }
             for token in Self.tokens(in: piece) {
                 let name = trust.token(token)

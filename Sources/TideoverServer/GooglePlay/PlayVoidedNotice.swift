@@ -10,7 +10,7 @@ struct PlayVoidedNotice: Sendable {
     let playLookup: PlayLookup
     let pollers: [PlayPoller]
 
-    private var app: App { playLookup.ingest.app }
+    private var app: App { playLookup.context.app }
 
     func ask(about message: PlayIntake.Message) async {
         let notification = message.notification.notification
@@ -25,7 +25,7 @@ struct PlayVoidedNotice: Sendable {
             poller.expectVoid(of: token, in: lineage, at: message.notification.eventTime)
             try await poller.readExpectedVoids()
         } catch {
-            playLookup.ingest.log(
+            playLookup.context.log(
                 LogLine(
                     .warning,
                     PlayPoller.voidUnread,
@@ -47,7 +47,7 @@ struct PlayVoidedNotice: Sendable {
         guard case .voidedPurchase(let order) = notification.content, let id = order.orderId,
             order.refundType?.known != .quantityBasedPartial
         else { return false }
-        return try playLookup.ingest.storage.lineageRecord(lineage, app: app.id).facts.contains {
+        return try playLookup.context.storage.lineageRecord(lineage, app: app.id).facts.contains {
             fact in
             guard case .playVoidedOrder(let known) = fact.assertion else { return false }
             return fact.rank != .inferred && known.token == token && known.orderId == id

@@ -72,7 +72,7 @@ extension PlayPoller {
         sum.newFacts += try await keep(answer, chains)
         let found = sum
         book.note(.voidedPurchases) { $0.add(found) }
-        ingest.metrics.count(
+        context.metrics.count(
             .backfillItems,
             app.id,
             BackfillStep.voidedPurchases.rawValue,
@@ -91,7 +91,7 @@ extension PlayPoller {
         _ token: PlayToken,
         in lineage: Lineage
     ) throws -> Bool {
-        try ingest.storage.lineageRecord(lineage, app: app.id).facts.contains { fact in
+        try context.storage.lineageRecord(lineage, app: app.id).facts.contains { fact in
             guard case .playVoidedOrder(let known) = fact.assertion else { return false }
             return known.token == token && known.orderId == order.orderId
                 && known.date == order.voidedTime
@@ -103,7 +103,7 @@ extension PlayPoller {
     private func ask(about order: VoidedPurchase, _ lineage: Lineage?) async throws -> Int {
         let token = trust.token(order.purchaseToken)
         let known = try lineage.flatMap {
-            PlayLineageWords(try ingest.storage.lineageRecord($0, app: app.id).facts).kind(
+            PlayLineageWords(try context.storage.lineageRecord($0, app: app.id).facts).kind(
                 of: token
             )
         }
@@ -136,7 +136,7 @@ extension PlayPoller {
         var news: [Fact] = []
         for fact in told
         where fact.lineage.environment == environment && isMeant(fact.lineage) {
-            let known = try ingest.storage.lineageRecord(fact.lineage, app: app.id).facts
+            let known = try context.storage.lineageRecord(fact.lineage, app: app.id).facts
             guard !known.isEmpty, !known.contains(where: { $0.assertion == fact.assertion }) else {
                 continue
             }

@@ -91,8 +91,8 @@ struct MetricsRoute {
 
     private mutating func verification() {
         let concurrencyLimiter = service.verifications.reading
-        let chains = service.apps.sorted { $0.key < $1.key }.compactMap { id, app in
-            app.appStore.map { ([("app", id)], $0.chainReading) }
+        let chains = service.apps.compactMap { app in
+            app.appStore.map { ([("app", app.id)], $0.chainReading) }
         }
         gauge(
             "verifications_running",
@@ -145,8 +145,8 @@ struct MetricsRoute {
 
     /// Writes the reports in progress; one at a time reads the storage for each app.
     private mutating func reports() {
-        let readings = service.apps.keys.sorted().map { id in
-            (labels: [("app", id)], reading: service.longReads[id].reading)
+        let readings = service.apps.map { app in
+            (labels: [("app", app.id)], reading: service.longReads[app.id].reading)
         }
         text.family(
             "tideover_reports_running",
@@ -176,17 +176,17 @@ struct MetricsRoute {
         let now = service.clock()
         var counts: [(labels: [(String, String)], value: Double)] = []
         var lateness: [(labels: [(String, String)], value: Double)] = []
-        for (id, app) in service.apps.sorted(by: { $0.key < $1.key }) {
+        for app in service.apps {
             for environment in app.environments {
                 guard
                     let due = try? service.storage.due(
-                        app: id,
+                        app: app.id,
                         environment: environment,
                         now: now,
                         limit: Self.mostDue
                     )
                 else { continue }
-                let labels = [("app", id), ("environment", environment.rawValue)]
+                let labels = [("app", app.id), ("environment", environment.rawValue)]
                 let late = due.oldest.map { (now - $0).count } ?? 0
                 counts.append((labels, Double(due.count)))
                 lateness.append((labels, Double(late) / 1_000))
@@ -209,17 +209,17 @@ struct MetricsRoute {
     /// Writes nothing while the storage cannot be read.
     private mutating func unclaimed() {
         var counts: [(labels: [(String, String)], value: Double)] = []
-        for (id, app) in service.apps.sorted(by: { $0.key < $1.key }) {
+        for app in service.apps {
             for environment in app.environments {
                 guard
                     let count = try? service.storage.unclaimedCount(
-                        app: id,
+                        app: app.id,
                         environment: environment,
                         limit: UnclaimedRoute.mostCounted
                     )
                 else { continue }
                 counts.append(
-                    ([("app", id), ("environment", environment.rawValue)], Double(count))
+                    ([("app", app.id), ("environment", environment.rawValue)], Double(count))
                 )
             }
         }

@@ -99,7 +99,7 @@ struct MissingNotificationWorker: Sendable {
     private func askStore() async {
         guard let backfiller, let report = await backfiller.runNext() else { return }
         let finding = MissingNotificationFinding(report)
-        backfiller.ingest.metrics.count(
+        backfiller.context.metrics.count(
             .silences,
             app.id,
             environment.rawValue,
@@ -144,7 +144,7 @@ struct MissingNotificationWorker: Sendable {
 extension Service {
     var silenceWorkers: [MissingNotificationWorker] {
         arrivals.places.compactMap { place in
-            apps[place.app].map { app in
+            (contexts[place.app]?.app).map { app in
                 MissingNotificationWorker(
                     app: app,
                     environment: place.environment,

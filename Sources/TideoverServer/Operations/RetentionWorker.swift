@@ -117,7 +117,7 @@ extension Service {
 
     func retentionWorker(_ retention: Configuration.Retention) -> RetentionWorker {
         RetentionWorker(
-            apps: apps.values.sorted { $0.id < $1.id },
+            apps: apps,
             retention: retention,
             storage: storage,
             clock: clock,

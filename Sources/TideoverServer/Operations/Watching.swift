@@ -29,7 +29,7 @@ extension Service {
         response.headers["X-Request-Id"] = call.id
         let taken = probes.uptime() - begun
         metrics.answered(call, status: response.status, nanoseconds: taken)
-        var line = call.line(status: response.status, code: code, nanoseconds: taken, apps: apps)
+        var line = call.line(status: response.status, code: code, nanoseconds: taken, contexts)
         if isWorthALine(line) {
             line.network = rateLimiter.network(of: request)
             log(line)
@@ -92,9 +92,9 @@ extension Call {
         status: Int,
         code: String?,
         nanoseconds: Int64,
-        apps: [String: App]
+        _ contexts: [String: AppContext]
     ) -> LogLine {
-        let app = appID.flatMap { apps[$0] }
+        let app = appID.flatMap { contexts[$0]?.app }
         return LogLine(
             .info,
             "request",

@@ -51,7 +51,7 @@ struct RelayedAnswer: Sendable {
 
     /// Stores the response in the environment for comparisons, and in each environment of its
     /// purchases.
-    func keep(by ingest: Ingest, at now: Instant) async throws -> Outcome {
+    func keep(by context: AppContext, at now: Instant) async throws -> Outcome {
         guard let key else { return Outcome() }
         let evidence = Evidence(
             id: EvidenceID(of: bytes),
@@ -62,21 +62,20 @@ struct RelayedAnswer: Sendable {
             bytes: bytes
         )
         var environments = Set(reading.lineages.map(\.environment))
-        environments.insert(ingest.app.answeredEnvironment)
+        environments.insert(context.app.answeredEnvironment)
         var outcome = Outcome()
         for environment in environments.sorted(by: { $0.rawValue < $1.rawValue }) {
             let commitRequest = try commitRequest(
                 of: evidence,
                 in: environment,
-                by: ingest,
+                by: context,
                 at: now
             )
-            let projector = Projector(app: ingest.app)
-            let kept = try await ingest.storage.commit(commitRequest, derive: projector.derive)
+            let kept = try await context.commit(commitRequest)
             guard case .committed(let newFacts, _, let rulings) = kept else { continue }
             outcome.isKnown = false
             outcome.newFacts += newFacts
-            ingest.count(rulings)
+            context.count(rulings)
         }
         return outcome
     }
@@ -84,11 +83,11 @@ struct RelayedAnswer: Sendable {
     private func commitRequest(
         of evidence: Evidence,
         in environment: Environment,
-        by ingest: Ingest,
+        by context: AppContext,
         at now: Instant
     ) throws(StorageError) -> CommitRequest {
-        let app = ingest.app
-        let chains = try ingest.storage.chains(of: reading.lineages, app: app.id)
+        let app = context.app
+        let chains = try context.storage.chains(of: reading.lineages, app: app.id)
         let facts = reading.facts(
             learnedAt: now,
             source: source,
@@ -118,7 +117,7 @@ extension App {
     }
 }
 
-extension Ingest {
+extension AppContext {
     /// Counts the rulings on claims to purchases.
     func count(_ rulings: [ClaimRuling]) {
         for ruling in rulings { metrics.count(.ownershipClaims, app.id, ruling.code) }

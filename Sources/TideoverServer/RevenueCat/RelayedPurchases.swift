@@ -70,7 +70,7 @@ extension LineageRecord {
     }
 }
 
-extension Ingest {
+extension AppContext {
     /// Resolves ownership when RevenueCat reported a purchase before the store did. It claims the
     /// store's lineage for the owner of the relayed one. If the store names a different customer,
     /// it claims the relayed lineage for that customer. Returns nil if there is nothing to claim.

@@ -10,16 +10,16 @@ import TideoverStorage
 /// Each line is accepted or rejected separately. Accepted lines are stored before the response is
 /// sent, and a line that was already stored changes nothing.
 struct RevenueCatImportRoute: Sendable {
-    let ingest: Ingest
+    let context: AppContext
 
-    private var app: App { ingest.app }
+    private var app: App { context.app }
 
     /// The maximum number of concurrent commits.
     private static let mostAtOnce = 32
     private static let bookmark = "revenuecat-import"
 
     private var cursors: Cursors {
-        Cursors(app: app.id, environment: app.answeredEnvironment, storage: ingest.storage)
+        context.cursors(in: app.answeredEnvironment)
     }
 
     func tell() throws -> Response {
@@ -34,19 +34,19 @@ struct RevenueCatImportRoute: Sendable {
     func take(_ request: Request) async throws -> Response {
         guard let trust = app.revenueCat else { throw Problem.revenueCatNotConfigured(app.id) }
         let wish = try ImportWish(request)
-        let now = ingest.clock()
+        let now = context.clock()
         let lines = try await onPool {
             Self.read(request.body, from: wish.linesBefore, trust.reader)
         }
         var sum = ImportSum(lines)
         let answers = lines.compactMap { RelayedAnswer($0) }
         if let newest = answers.map(\.reading.subscriber.requestDate).max(),
-            newest > now + Ingest.clockTolerance
+            newest > now + AppContext.clockTolerance
         {
             throw Problem.signedInTheFuture(by: newest - now)
         }
         if wish.isDryRun {
-            let (told, app, storage) = (sum, app, ingest.storage)
+            let (told, app, storage) = (sum, app, context.storage)
             sum = try await onPool { try told.weighing(answers, in: app, storage) }
         } else {
             try await keep(answers, at: now, &sum)
@@ -80,7 +80,7 @@ struct RevenueCatImportRoute: Sendable {
             rest = rest.dropFirst(wave.count)
             let outcomes = try await withThrowingTaskGroup(of: RelayedAnswer.Outcome.self) {
                 group in
-                for answer in wave { group.addTask { try await answer.keep(by: ingest, at: now) } }
+                for answer in wave { group.addTask { try await answer.keep(by: context, at: now) } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             for outcome in outcomes { sum.add(outcome) }

@@ -8,9 +8,9 @@ import TideoverStorage
 /// responds. If an API key is configured, it then queries RevenueCat about the customer for
 /// comparison.
 struct RevenueCatIngest: Sendable {
-    let ingest: Ingest
+    let context: AppContext
 
-    private var app: App { ingest.app }
+    private var app: App { context.app }
 
     func respond(to request: Request) async throws -> Response {
         guard let trust = app.revenueCat else { throw Problem.revenueCatNotConfigured(app.id) }
@@ -18,10 +18,10 @@ struct RevenueCatIngest: Sendable {
             let webhook = try await believed(request, trust)
             return try await take(webhook)
         } catch let problem as Problem {
-            ingest.refused(problem.slug)
+            context.refused(problem.slug)
             throw problem
         } catch {
-            ingest.failed()
+            context.failed()
             throw error
         }
     }
@@ -39,15 +39,15 @@ struct RevenueCatIngest: Sendable {
         _ request: Request,
         _ trust: RevenueCatTrust
     ) async throws -> Webhook {
-        let now = ingest.clock()
+        let now = context.clock()
         do {
             let reading = try await onPool { () throws -> RevenueCatReading in
                 if let objection = trust.check.objection(to: request, at: now) { throw objection }
                 return try trust.reader.event(body: request.body)
             }
-            if let environment = reading.environment { ingest.noteEnvironment(environment) }
-            guard reading.event.timestamp <= now + Ingest.clockTolerance else {
-                ingest.log(
+            if let environment = reading.environment { context.noteEnvironment(environment) }
+            guard reading.event.timestamp <= now + AppContext.clockTolerance else {
+                context.log(
                     LogLine(
                         .error,
                         "dated in the future, check the clock",
@@ -83,17 +83,14 @@ struct RevenueCatIngest: Sendable {
             let commitRequest = try await onPool {
                 try self.commitRequest(of: webhook, in: environment)
             }
-            let outcome = try await ingest.storage.commit(
-                commitRequest,
-                derive: Projector(app: app).derive
-            )
+            let outcome = try await context.commit(commitRequest)
             // Also for a repeated webhook, since the server may have stopped after the commit.
             try await handOn(webhook, in: environment)
             guard case .committed(let count, _, let rulings) = outcome else { continue }
             isNew = true
             newFacts += count
-            ingest.count(rulings)
-            ingest.count(notUnderstood(in: webhook.reading, commitRequest.facts, environment))
+            context.count(rulings)
+            context.count(notUnderstood(in: webhook.reading, commitRequest.facts, environment))
         }
         return try await answer(webhook, isNew: isNew, newFacts)
     }
@@ -108,7 +105,7 @@ struct RevenueCatIngest: Sendable {
         in environment: Environment
     ) throws(StorageError) -> CommitRequest {
         let reading = webhook.reading
-        let chains = try ingest.storage.chains(of: reading.lineages, app: app.id)
+        let chains = try context.storage.chains(of: reading.lineages, app: app.id)
         let facts = reading.facts(
             learnedAt: webhook.receivedAt,
             evidence: webhook.evidence.id,
@@ -118,7 +115,7 @@ struct RevenueCatIngest: Sendable {
             try timely(claims(webhook, chains, in: environment), webhook, in: environment)
             + transfers(webhook, in: environment)
         let unknown = notUnderstood(in: reading, facts, environment)
-        ingest.warn(of: unknown)
+        context.warn(of: unknown)
         return CommitRequest(
             app: app.id,
             environment: environment,
@@ -147,12 +144,12 @@ struct RevenueCatIngest: Sendable {
         _ newFacts: Int
     ) async throws -> Response {
         guard isNew else {
-            ingest.metrics.count(.notifications, app.id, "duplicate")
+            context.metrics.count(.notifications, app.id, "duplicate")
             return .json(["status": "duplicate"])
         }
-        ingest.metrics.count(.notifications, app.id, "committed")
+        context.metrics.count(.notifications, app.id, "committed")
         let known = webhook.reading.event.type.known
-        ingest.log(
+        context.log(
             LogLine(
                 .info,
                 "notification committed",
@@ -161,7 +158,9 @@ struct RevenueCatIngest: Sendable {
                 code: known?.rawValue ?? "unknown"
             )
         )
-        if !webhook.reading.isTest { await RevenueCatQuestion(ingest: ingest).ask(webhook.reading) }
+        if !webhook.reading.isTest {
+            await RevenueCatQuestion(context: context).ask(webhook.reading)
+        }
         return .json(["status": "committed", "newFacts": .integer(Int64(newFacts))])
     }
 
@@ -202,8 +201,8 @@ extension RevenueCatIngest {
                     CustomerKey(app: app.id, environment: environment, customer: id)
                 }
                 let ruling = AliasRuling(
-                    try ingest.storage.identity(of: key(alias)),
-                    as: try ingest.storage.identity(of: key(customer)),
+                    try context.storage.identity(of: key(alias)),
+                    as: try context.storage.identity(of: key(customer)),
                     at: webhook.receivedAt,
                     why: "RevenueCat",
                     by: "RevenueCat"
@@ -215,16 +214,13 @@ extension RevenueCatIngest {
                     alias: line,
                     now: webhook.receivedAt
                 )
-                _ = try await ingest.storage.commit(
-                    commitRequest,
-                    derive: Projector(app: app).derive
-                )
+                _ = try await context.commit(commitRequest)
             }
         }
     }
 
     private func book(of environment: Environment) -> RelayedTransfers {
-        RelayedTransfers(app: app.id, environment: environment, storage: ingest.storage)
+        RelayedTransfers(app: app.id, environment: environment, storage: context.storage)
     }
 
     private func keepTransfer(_ webhook: Webhook) async throws(StorageError) {
@@ -258,7 +254,7 @@ extension RevenueCatIngest {
         guard try currentOwner(webhook, in: environment) != nil else { return claims }
         var timely: [OwnershipClaim] = []
         for claim in claims {
-            let lineageRecord = try ingest.storage.lineageRecord(claim.lineage, app: app.id)
+            let lineageRecord = try context.storage.lineageRecord(claim.lineage, app: app.id)
             if lineageRecord.owners.owner(at: claim.at) == nil { timely.append(claim) }
         }
         return timely
@@ -268,7 +264,7 @@ extension RevenueCatIngest {
     /// claim of the former owner, so policy rules as if both had arrived in order.
     private func handOn(_ webhook: Webhook, in environment: Environment) async throws {
         guard let currentOwner = try currentOwner(webhook, in: environment) else { return }
-        let chains = try ingest.storage.chains(of: webhook.reading.lineages, app: app.id)
+        let chains = try context.storage.chains(of: webhook.reading.lineages, app: app.id)
         let claims = claims(webhook, chains, in: environment).map {
             OwnershipClaim(lineage: $0.lineage, customer: currentOwner, at: $0.at)
         }
@@ -280,11 +276,8 @@ extension RevenueCatIngest {
             transfer: app.policy.transfer,
             now: webhook.receivedAt
         )
-        let outcome = try await ingest.storage.commit(
-            commitRequest,
-            derive: Projector(app: app).derive
-        )
-        if case .committed(_, _, let rulings) = outcome { ingest.count(rulings) }
+        let outcome = try await context.commit(commitRequest)
+        if case .committed(_, _, let rulings) = outcome { context.count(rulings) }
     }
 
     /// Returns the recipient of a transfer, preferring an id that the app assigned.
@@ -307,7 +300,7 @@ extension RevenueCatIngest {
         for former in from {
             let key = CustomerKey(app: app.id, environment: environment, customer: former)
             guard
-                let all = try ingest.storage.lineages(of: key, now: webhook.receivedAt)
+                let all = try context.storage.lineages(of: key, now: webhook.receivedAt)
             else { continue }
             for lineageRecord in all.lineageRecords
             where all.identity.owns(lineageRecord.owners, at: webhook.receivedAt) {

@@ -7,10 +7,10 @@ import TideoverStorage
 /// The webhook's own facts are already stored. A failure here is logged and left to the next
 /// webhook; only a response for comparison is missing.
 struct RevenueCatQuestion: Sendable {
-    let ingest: Ingest
+    let context: AppContext
 
     func ask(_ reading: RevenueCatReading) async {
-        guard let trust = ingest.app.revenueCat, let api = trust.api else { return }
+        guard let trust = context.app.revenueCat, let api = trust.api else { return }
         guard let customer = reading.customerAskedAbout else { return }
         do {
             let answer = try await api.subscriber(customer)
@@ -19,7 +19,7 @@ struct RevenueCatQuestion: Sendable {
                 bytes: answer.line(about: customer),
                 source: .revenueCatAPI
             )
-            _ = try await relayed.keep(by: ingest, at: ingest.clock())
+            _ = try await relayed.keep(by: context, at: context.clock())
         } catch let failure as RevenueCatAPIFailure {
             tell("RevenueCat could not be asked", failure.code, failure.sentence)
         } catch let error as StorageError {
@@ -30,7 +30,7 @@ struct RevenueCatQuestion: Sendable {
     }
 
     private func tell(_ event: String, _ code: String, _ detail: String) {
-        ingest.log(LogLine(.warning, event, app: ingest.app.id, code: code, detail: detail))
+        context.log(LogLine(.warning, event, app: context.app.id, code: code, detail: detail))
     }
 }
 

@@ -51,13 +51,15 @@ extension Service {
 
     /// Nil for an unknown app, and for one without RevenueCat's SDKs.
     private func visit(_ call: Call, app id: String) -> SDKVisit? {
-        guard let app = apps[id], let sdk = app.revenueCatSDK else { return nil }
+        guard let context = context(of: id, for: call), let sdk = context.app.revenueCatSDK else {
+            return nil
+        }
         return SDKVisit(
             service: self,
             call: call,
-            app: app,
+            context: context,
             sdk: sdk,
-            store: app.stores.sorted { $0.rawValue < $1.rawValue }.first ?? .appStore,
+            store: context.app.stores.sorted { $0.rawValue < $1.rawValue }.first ?? .appStore,
             isBackEnd: true
         )
     }

@@ -50,11 +50,11 @@ extension SDKVisit {
     /// one. A rejected document is ignored: no purchase depends on it.
     func noteOrigin(_ receipt: SDKReceipt) async throws {
         guard let document = receipt.appTransaction, let trust = app.appStore else { return }
-        let sender = service.rateLimiter.sender(of: request, to: app.id, for: .reconcile)
+        let sender = context.rateLimiter.sender(of: request, to: app.id, for: .reconcile)
         let now = now
         let reading: AppStoreReading?
         do {
-            reading = try await service.rateLimiter.pass(sender, through: service.verifications) {
+            reading = try await context.rateLimiter.pass(sender, through: context.verifications) {
                 objection in
                 guard objection == nil else { return nil }
                 return try await onPool { try Self.read(document, trust, at: now) }
@@ -63,7 +63,7 @@ extension SDKVisit {
             throw Problem.overloaded
         }
         guard let reading, let stated = SDKCustomerInfo.Origin(reading) else {
-            return service.rateLimiter.charge(sender)
+            return context.rateLimiter.charge(sender)
         }
         try await keep(stated, of: receipt.user.customer, in: reading.environment)
     }
@@ -96,14 +96,14 @@ extension SDKVisit {
         let origins = origins(in: environment)
         let known = try await onPool { try origins.origin(of: [customer]) }
         guard stated.precedes(known) else { return }
-        let changer = service.rateLimiter.sender(of: request, to: app.id, for: .change)
-        guard service.rateLimiter.objection(to: changer) == nil else { return }
-        service.rateLimiter.charge(changer)
+        let changer = context.rateLimiter.sender(of: request, to: app.id, for: .change)
+        guard context.rateLimiter.objection(to: changer) == nil else { return }
+        context.rateLimiter.charge(changer)
         try await origins.keep(stated, of: customer)
     }
 
     func origins(in environment: Environment) -> SDKAppOrigins {
-        SDKAppOrigins(app: app.id, environment: environment, storage: service.storage)
+        SDKAppOrigins(app: app.id, environment: environment, storage: context.storage)
     }
 }
 

@@ -25,14 +25,14 @@ extension SDKVisit {
         guard user.customer.isWritable else { throw SDKError.invalidUserID }
         let customer = key(of: user.customer, in: app.usualEnvironment)
         let new = try await onPool {
-            try later(stated, than: service.storage.attributes(of: customer))
+            try later(stated, than: context.storage.attributes(of: customer))
         }
         guard !new.isEmpty else { return stated.faults }
-        let changer = service.rateLimiter.sender(of: request, to: app.id, for: .change)
-        if let objection = service.rateLimiter.objection(to: changer) { throw objection }
-        service.rateLimiter.charge(changer)
+        let changer = context.rateLimiter.sender(of: request, to: app.id, for: .change)
+        if let objection = context.rateLimiter.objection(to: changer) { throw objection }
+        context.rateLimiter.charge(changer)
         let order = AttributeOrder(new, of: customer, now: now, limit: Self.mostNames)
-        let left = try await service.storage.keep(order)
+        let left = try await context.storage.keep(order)
         return left.reduce(into: stated.faults) { faults, name in
             faults[name] = "A customer has at most \(Self.mostNames) attributes."
         }

@@ -75,11 +75,11 @@ extension SDKVisit {
 
     /// Charges the sender for signatures.
     private func spend(on signatures: Int) throws {
-        let sender = service.rateLimiter.sender(of: request, to: app.id, for: .offer)
-        if let objection = service.rateLimiter.objection(to: sender) {
+        let sender = context.rateLimiter.sender(of: request, to: app.id, for: .offer)
+        if let objection = context.rateLimiter.objection(to: sender) {
             throw SDKError.tooManyRequests(retryAfter: objection.retryAfter ?? 1)
         }
-        for _ in 0..<signatures { service.rateLimiter.charge(sender) }
+        for _ in 0..<signatures { context.rateLimiter.charge(sender) }
     }
 
     private func isOffered(_ wanted: SDKOfferRequest.Wanted) -> Bool {
@@ -97,7 +97,7 @@ extension SDKVisit {
         let offer = SDKPromotionalOffer(
             wanted,
             keyId: access.key.keyId,
-            nonce: UUIDText.random(service.random),
+            nonce: UUIDText.random(context.random),
             signedAt: now
         )
         let message = offer.message(bundleId: access.key.bundleId, account: account)

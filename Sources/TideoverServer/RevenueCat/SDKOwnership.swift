@@ -16,12 +16,12 @@ extension SDKVisit {
     /// log-in, so each of the customer's ids counts.
     func adopts(_ lineage: Lineage, _ customer: CustomerID) async throws -> Bool {
         let owner = try await onPool {
-            try service.storage.lineageRecord(lineage, app: app.id).owners.owner(at: now)
+            try context.storage.lineageRecord(lineage, app: app.id).owners.owner(at: now)
         }
         let ids = try await onPool {
             try app.environments.reduce(into: Set([customer])) { ids, environment in
                 ids.formUnion(
-                    try service.storage.identity(of: key(of: customer, in: environment)).all
+                    try context.storage.identity(of: key(of: customer, in: environment)).all
                 )
             }
         }
@@ -105,10 +105,9 @@ extension SDKVisit {
             ownership: OwnershipClaims(claims, rule: rule),
             now: now
         )
-        let projector = Projector(app: app)
-        let outcome = try await service.storage.commit(commitRequest, derive: projector.derive)
+        let outcome = try await context.commit(commitRequest)
         guard case .committed(_, _, let rulings) = outcome else { return [] }
-        for ruling in rulings { service.metrics.count(.ownershipClaims, app.id, ruling.code) }
+        for ruling in rulings { context.metrics.count(.ownershipClaims, app.id, ruling.code) }
         return rulings
     }
 

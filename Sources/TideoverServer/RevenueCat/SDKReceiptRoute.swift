@@ -77,7 +77,7 @@ extension SDKVisit {
     ) async throws {
         let customer = receipt.user.customer
         let route = ReconcileRoute(
-            ingest: service.ingest(of: app, service.log(of: call)),
+            context: context,
             backfillers: service.backfillers,
             pollers: service.pollers,
             playQuestions: service.playQuestions[app.id]
@@ -128,7 +128,7 @@ extension SDKVisit {
     private func isUnpaid(_ lineage: Lineage) async throws -> Bool {
         guard lineage.store == .googlePlay else { return false }
         let facts = try await onPool {
-            try service.storage.lineageRecord(lineage, app: app.id).facts
+            try context.storage.lineageRecord(lineage, app: app.id).facts
         }
         let reads = facts.compactMap { fact -> (at: Instant, isPending: Bool)? in
             switch fact.assertion {

@@ -33,12 +33,12 @@ extension SDKVisit {
         from backfiller: Backfiller,
         by deadline: ContinuousClock.Instant
     ) async throws -> Set<Lineage> {
-        let changer = service.rateLimiter.sender(of: request, to: app.id, for: .change)
-        guard service.rateLimiter.objection(to: changer) == nil else {
+        let changer = context.rateLimiter.sender(of: request, to: app.id, for: .change)
+        guard context.rateLimiter.objection(to: changer) == nil else {
             warn("budget", "The sender has restored too often.", in: backfiller.environment)
             return []
         }
-        service.rateLimiter.charge(changer)
+        context.rateLimiter.charge(changer)
         let found = Locked<Set<Lineage>>([])
         do {
             let isWhole = try await result(by: deadline) {
@@ -69,7 +69,7 @@ extension SDKVisit {
             code: code,
             detail: detail
         )
-        service.log(of: call)(line)
+        context.log(line)
     }
 }
 

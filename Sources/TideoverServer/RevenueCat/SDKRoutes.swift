@@ -120,14 +120,20 @@ extension Service {
     }
 
     private func sdkVisit(_ call: Call) throws(SDKError) -> SDKVisit {
-        guard let owner = sdkKeys.owner(of: call.request), let app = apps[owner.app],
-            let sdk = app.revenueCatSDK
+        guard let owner = sdkKeys.owner(of: call.request),
+            let context = context(of: owner.app, for: call), let sdk = context.app.revenueCatSDK
         else {
             metrics.count(.keyRefusals, Problem.keyUnknown.slug)
             throw .invalidKey
         }
-        sdkSightings.note(call.request, app: app.id)
-        return SDKVisit(service: self, call: call, app: app, sdk: sdk, store: owner.store)
+        sdkSightings.note(call.request, app: owner.app)
+        return SDKVisit(
+            service: self,
+            call: call,
+            context: context,
+            sdk: sdk,
+            store: owner.store
+        )
     }
 
     // MARK: Failures

@@ -10,20 +10,21 @@ import TideoverStorage
 struct SDKVisit: Sendable {
     let service: Service
     let call: Call
-    let app: App
+    let context: AppContext
     let sdk: RevenueCatSDK
     let store: Store
     /// Whether the caller has a secret or a viewer key instead of an SDK key, and reads attributes.
     var isBackEnd = false
 
-    var now: Instant { service.clock() }
+    var app: App { context.app }
+    var now: Instant { context.clock() }
     var request: Request { call.request }
     private var response: SDKResponse { SDKResponse(at: now) }
 
     /// Returns a response, signed if the app has a key for it.
     func signed(_ respond: (SDKVisit) async throws -> Response) async throws -> Response {
         let response = try await respond(self)
-        return app.sdkSigner?.signed(response, to: request, at: now, random: service.random)
+        return app.sdkSigner?.signed(response, to: request, at: now, random: context.random)
             ?? response
     }
 
@@ -71,7 +72,7 @@ struct SDKVisit: Sendable {
             sandbox: AnswerGist(sandbox.snapshot)
         )
         guard ruling.sandboxAnswers else { return own.answer }
-        service.metrics.count(.sandboxAnswers, app.id, ruling.rawValue)
+        context.metrics.count(.sandboxAnswers, app.id, ruling.rawValue)
         return sandbox.answer
     }
 
@@ -85,7 +86,7 @@ struct SDKVisit: Sendable {
         init(_ key: CustomerKey, _ visit: SDKVisit) throws {
             let now = visit.now
             let projector = Projector(app: visit.app, issuesPasses: false)
-            let storage = visit.service.storage
+            let storage = visit.context.storage
             record = projector.record(of: try storage.knownLineages(of: key, now: now))
             history = record.history
             let origins = visit.origins(in: key.environment)
@@ -154,7 +155,7 @@ struct SDKVisit: Sendable {
     private func isKnown(_ customer: CustomerID) async throws -> Bool {
         try await onPool {
             try app.environments.contains {
-                try service.storage.row(of: key(of: customer, in: $0)) != nil
+                try context.storage.row(of: key(of: customer, in: $0)) != nil
             }
         }
     }
@@ -176,12 +177,12 @@ struct SDKVisit: Sendable {
         let isFormerKnown = try await isKnown(former.customer)
         let isNeeded = isFormerKnown || !accounts.isEmpty
         guard isNeeded || store == .googlePlay else { return true }
-        let changer = service.rateLimiter.sender(of: request, to: app.id, for: .change)
-        if let objection = service.rateLimiter.objection(to: changer) {
+        let changer = context.rateLimiter.sender(of: request, to: app.id, for: .change)
+        if let objection = context.rateLimiter.objection(to: changer) {
             guard isNeeded else { return true }
             throw objection
         }
-        service.rateLimiter.charge(changer)
+        context.rateLimiter.charge(changer)
         var isJoined = true
         for id in [former.customer] + accounts
         where try await !join(id, to: new.customer, why: "log-in") {
@@ -205,10 +206,7 @@ struct SDKVisit: Sendable {
                     alias: alias,
                     now: now
                 )
-                _ = try await service.storage.commit(
-                    commitRequest,
-                    derive: Projector(app: app).derive
-                )
+                _ = try await context.commit(commitRequest)
             }
         }
         return isJoined
@@ -223,7 +221,7 @@ struct SDKVisit: Sendable {
         _ why: String
     ) async throws -> AliasRuling {
         try await onPool {
-            let storage = service.storage
+            let storage = context.storage
             let former = try storage.identity(of: key(of: alias, in: environment))
             let new = try storage.identity(of: key(of: customer, in: environment))
             let by = "RevenueCat SDK"

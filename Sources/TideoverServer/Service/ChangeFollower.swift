@@ -52,7 +52,7 @@ extension Service {
     fileprivate func ruleState() throws(StorageError) -> RuleState {
         let now = clock()
         var state = RuleState.current
-        for app in apps.values {
+        for app in apps {
             for environment in app.environments {
                 let all = try storage.policyVersions(app: app.id, environment: environment)
                 let reached = all.filter { $0.effectiveAt <= now }

@@ -23,7 +23,7 @@ struct NotUnderstood: Sendable {
     }
 }
 
-extension Ingest {
+extension AppContext {
     /// Logs unknown products; a change of the catalogue fixes them.
     func warn(of unknown: NotUnderstood) {
         for product in unknown.products {

@@ -8,7 +8,8 @@ package import TideoverStorage
 /// Tideover as one function from request to response. It opens no socket and no database; the
 /// caller provides both.
 package struct Service: Sendable {
-    let apps: [String: App]
+    /// The context of each app, by id.
+    let contexts: [String: AppContext]
     let storage: any Storage
     /// Nil if all reads are from the storage.
     let replica: ReplicaReading?
@@ -153,7 +154,6 @@ package struct Service: Sendable {
             told: { pollQueues.note($0) },
             failed: { readinessState.withLock { $0.commitFailed(at: probes.uptime()) } }
         )
-        self.apps = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0) })
         self.storage = storage
         self.replica = replica
         self.version = version
@@ -226,27 +226,31 @@ package struct Service: Sendable {
             sleep: sleep,
             patience: patience
         )
+        var contexts: [String: AppContext] = [:]
         var backfillers: [Backfiller] = []
         var pollers: [PlayPoller] = []
         for app in apps {
-            let ingest = Ingest(
+            let context = AppContext(
                 app: app,
                 storage: storage,
                 clock: clock,
                 log: log,
-                tallies: tallies,
+                random: random,
                 metrics: metrics,
+                tallies: tallies,
                 verifications: self.verifications,
+                longReads: longReads,
                 rateLimiter: rateLimiter,
                 arrivals: arrivals,
                 consumption: consumption
             )
+            contexts[app.id] = context
             for environment in app.environments {
                 guard let pollQueue = pollQueues[app.id, environment],
                     let poller = try PlayPoller(
                         environment,
                         pollQueue,
-                        ingest: ingest,
+                        context: context,
                         timing: timing
                     )
                 else { continue }
@@ -254,9 +258,10 @@ package struct Service: Sendable {
             }
             guard let trust = app.appStore else { continue }
             for access in access[app.id] ?? [] where app.environments.contains(access.environment) {
-                backfillers.append(try Backfiller(access, trust, ingest: ingest, timing: timing))
+                backfillers.append(try Backfiller(access, trust, context: context, timing: timing))
             }
         }
+        self.contexts = contexts
         self.pollers = pollers
         self.backfillers = backfillers
         let sellers = apps.filter { $0.googlePlay != nil }
@@ -321,7 +326,7 @@ package struct Service: Sendable {
     /// The ids of the apps with real purchases and without a public or secret key.
     package var appsWithoutKey: [String] {
         keys.withLock { keys in
-            apps.values.filter { !$0.isRehearsal && !keys.hasKey(for: $0.id) }.map(\.id).sorted()
+            apps.filter { !$0.isRehearsal && !keys.hasKey(for: $0.id) }.map(\.id)
         }
     }
 
@@ -344,31 +349,24 @@ package struct Service: Sendable {
             try ProblemTypeRoute().respond(call["problem"])
         },
         Route("GET", "/v1/apps/{app}/customers/{customer}", needs: .read) { service, call in
-            try await SnapshotRoute(
-                app: service.app(call["app"]),
-                storage: service.storage,
-                replica: service.replica,
-                clock: service.clock,
-                metrics: service.metrics
-            ).respond(to: call.request, customer: call["customer"])
+            try await SnapshotRoute(context: service.context(call), replica: service.replica)
+                .respond(to: call.request, customer: call["customer"])
         },
         Route("GET", "/v1/apps/{app}/customers/{customer}/explain", needs: .secret) {
             service,
             call in
-            try await ExplainRoute(
-                app: service.app(call["app"]),
-                storage: service.storage,
-                clock: service.clock
-            ).respond(to: call.request, customer: call["customer"])
+            try await ExplainRoute(context: service.context(call)).respond(
+                to: call.request,
+                customer: call["customer"]
+            )
         },
         Route("GET", "/v1/apps/{app}/customers/{customer}/timeline", needs: .secret) {
             service,
             call in
-            try await TimelineRoute(
-                app: service.app(call["app"]),
-                storage: service.storage,
-                clock: service.clock
-            ).respond(to: call.request, customer: call["customer"])
+            try await TimelineRoute(context: service.context(call)).respond(
+                to: call.request,
+                customer: call["customer"]
+            )
         },
         Route("GET", "/v1/apps/{app}/customers/{customer}/grants", needs: .secret) {
             service,
@@ -384,9 +382,7 @@ package struct Service: Sendable {
             service,
             call in
             try await RefreshRoute(
-                app: service.app(call["app"]),
-                storage: service.storage,
-                clock: service.clock,
+                context: service.context(call),
                 backfillers: service.backfillers,
                 pollers: service.pollers
             ).respond(to: call.request, customer: call["customer"])
@@ -410,29 +406,23 @@ package struct Service: Sendable {
             try await service.aliasesRoute(call).declare(call.request, customer: call["customer"])
         },
         Route("GET", "/v1/apps/{app}/customers/{customer}/audit", needs: .secret) { service, call in
-            try await AuditRoute(app: service.app(call["app"]), storage: service.storage)
+            try await AuditRoute(context: service.context(call))
                 .respond(to: call.request, customer: call["customer"])
         },
         Route("GET", "/v1/apps/{app}/audit", needs: .secret) { service, call in
-            try await AuditRoute(app: service.app(call["app"]), storage: service.storage)
+            try await AuditRoute(context: service.context(call))
                 .respond(to: call.request)
         },
         Route("GET", "/v1/apps/{app}/unclaimed", needs: .secret) { service, call in
-            try await UnclaimedRoute(
-                app: service.app(call["app"]),
-                storage: service.storage,
-                clock: service.clock
-            ).respond(to: call.request)
+            try await UnclaimedRoute(context: service.context(call)).respond(to: call.request)
         },
         Route("GET", "/v1/apps/{app}/customers", needs: .secret) { service, call in
-            try await CustomersRoute(app: service.app(call["app"]), storage: service.storage)
+            try await CustomersRoute(context: service.context(call))
                 .respond(to: call.request)
         },
         Route("GET", "/v1/apps/{app}/lookup", needs: .secret) { service, call in
             try await LookupRoute(
-                app: service.app(call["app"]),
-                storage: service.storage,
-                clock: service.clock,
+                context: service.context(call),
                 backfillers: service.backfillers,
                 pollers: service.pollers
             ).respond(to: call.request)
@@ -440,9 +430,7 @@ package struct Service: Sendable {
         Route("GET", "/v1/apps/{app}/explain", needs: .secret) { service, call in
             try await ExplainPurchaseRoute(
                 lookup: LookupRoute(
-                    app: service.app(call["app"]),
-                    storage: service.storage,
-                    clock: service.clock,
+                    context: service.context(call),
                     backfillers: service.backfillers,
                     pollers: service.pollers
                 )
@@ -559,7 +547,7 @@ package struct Service: Sendable {
             PassKeysRoute(app: try service.app(call["app"])).respond()
         },
         Route("GET", "/v1/apps/{app}/events", needs: .secret) { service, call in
-            try await EventsRoute(app: service.app(call["app"]), storage: service.storage)
+            try await EventsRoute(context: service.context(call))
                 .respond(to: call.request)
         },
         Route("GET", "/v1/apps/{app}/webhooks", needs: .admin) { service, call in
@@ -608,32 +596,32 @@ package struct Service: Sendable {
         },
         // The store has no API key; its signature authenticates the request.
         Route("POST", "/v1/apps/{app}/notifications/app-store", needs: .nothing) { service, call in
-            try await service.ingest(call).respond(to: call.request)
+            try await AppStoreIngest(context: service.context(call)).respond(to: call.request)
         },
         // Pub/Sub has no API key; its token authenticates the request.
         Route("POST", "/v1/apps/{app}/notifications/google-play", needs: .nothing) {
             service,
             call in
-            try await PlayIngest(ingest: service.ingest(call), pollers: service.pollers)
+            try await PlayIngest(context: service.context(call), pollers: service.pollers)
                 .respond(to: call.request)
         },
         Route("GET", "/v1/apps/{app}/imports/revenuecat", needs: .admin) { service, call in
-            try RevenueCatImportRoute(ingest: service.ingest(call)).tell()
+            try RevenueCatImportRoute(context: service.context(call)).tell()
         },
         Route("POST", "/v1/apps/{app}/imports/revenuecat", needs: .admin) { service, call in
-            try await RevenueCatImportRoute(ingest: service.ingest(call)).take(call.request)
+            try await RevenueCatImportRoute(context: service.context(call)).take(call.request)
         },
         // RevenueCat has no API key; the configured header or signature authenticates the request.
         Route("POST", "/v1/apps/{app}/notifications/revenuecat", needs: .nothing) {
             service,
             call in
-            try await RevenueCatIngest(ingest: service.ingest(call)).respond(to: call.request)
+            try await RevenueCatIngest(context: service.context(call)).respond(to: call.request)
         },
         Route("POST", "/v1/apps/{app}/customers/{customer}/reconcile", needs: .read) {
             service,
             call in
             try await ReconcileRoute(
-                ingest: service.ingest(call),
+                context: service.context(call),
                 backfillers: service.backfillers,
                 pollers: service.pollers,
                 playQuestions: service.playQuestions[call["app"]]
@@ -644,10 +632,7 @@ package struct Service: Sendable {
             service,
             call in
             try await PromptsRoute(
-                app: try service.app(call["app"]),
-                storage: service.storage,
-                clock: service.clock,
-                rateLimiter: service.ingest(call).rateLimiter,
+                context: service.context(call),
                 isDevice: call.presented.isPublicKey
             )
             .respond(to: call.request, customer: call["customer"])
@@ -680,13 +665,7 @@ package struct Service: Sendable {
     ]
 
     private func eraseRoute(_ call: Call) throws -> EraseRoute {
-        EraseRoute(
-            app: try app(call["app"]),
-            storage: storage,
-            clock: clock,
-            random: random,
-            reports: longReads
-        )
+        EraseRoute(context: try context(call))
     }
 
     func respond(to call: Call) async throws -> Response {
@@ -711,7 +690,7 @@ package struct Service: Sendable {
     /// Checks authorisation first, so that no response reveals whether an app exists.
     private func authorise(_ call: Call, _ route: Route) throws(Problem) {
         guard route.need != .nothing else { return }
-        let isRehearsal = call.appID.flatMap { apps[$0]?.isRehearsal } ?? false
+        let isRehearsal = call.appID.flatMap { contexts[$0]?.app.isRehearsal } ?? false
         if let objection = route.need.objection(
             to: call.presented,
             app: call.appID,
@@ -723,27 +702,29 @@ package struct Service: Sendable {
         }
     }
 
-    func ingest(_ call: Call) throws -> Ingest {
-        var ingest = ingest(of: try app(call["app"]), log(of: call))
-        ingest.noteEnvironment = { environment in
-            call.stated?.withLock { $0 = environment }
-        }
-        return ingest
+    /// Returns the context of the request's app.
+    ///
+    /// - Throws: `unknown-app`; `app-needed` if the request names no app.
+    func context(_ call: Call) throws(Problem) -> AppContext {
+        guard let id = call.appID else { throw .appNeeded }
+        guard let context = context(of: id, for: call) else { throw .unknownApp(id) }
+        return context
     }
 
-    func ingest(of app: App, _ log: @escaping Log) -> Ingest {
-        Ingest(
-            app: app,
-            storage: storage,
-            clock: clock,
-            log: log,
-            tallies: tallies,
-            metrics: metrics,
-            verifications: verifications,
-            rateLimiter: rateLimiter,
-            arrivals: arrivals,
-            consumption: consumption
-        )
+    /// Returns the context of an app for a request, whose log lines have the request's id; nil for
+    /// an unknown app.
+    func context(of id: String, for call: Call) -> AppContext? {
+        guard var context = contexts[id] else { return nil }
+        context.log = log(of: call)
+        context.noteEnvironment = { [stated = call.stated] environment in
+            stated?.withLock { $0 = environment }
+        }
+        return context
+    }
+
+    /// Returns the name of the request's key.
+    private func presenter(of call: Call) -> String {
+        keys.withLock { $0.name(of: call.presented) }
     }
 
     private func replayRoute(_ call: Call) throws -> ReplayRoute {
@@ -769,27 +750,16 @@ package struct Service: Sendable {
 
     private func storeActionsRoute(_ call: Call) throws -> StoreActionsRoute {
         StoreActionsRoute(
-            app: try app(call["app"]),
-            storage: storage,
-            clock: clock,
-            log: log(of: call),
-            metrics: metrics,
+            context: try context(call),
             backfillers: backfillers,
             pollers: pollers,
-            consumption: consumption,
             underWay: storeActions,
-            presenter: keys.withLock { $0.name(of: call.presented) }
+            presenter: presenter(of: call)
         )
     }
 
     private func grantsRoute(_ call: Call) throws -> GrantsRoute {
-        GrantsRoute(
-            app: try app(call["app"]),
-            storage: storage,
-            clock: clock,
-            random: random,
-            presenter: keys.withLock { $0.name(of: call.presented) }
-        )
+        GrantsRoute(context: try context(call), presenter: presenter(of: call))
     }
 
     /// The effective settings, with their sources; empty for a server without a file.
@@ -813,21 +783,11 @@ package struct Service: Sendable {
     }
 
     private func moveRoute(_ call: Call) throws -> MoveRoute {
-        MoveRoute(
-            app: try app(call["app"]),
-            storage: storage,
-            clock: clock,
-            presenter: keys.withLock { $0.name(of: call.presented) }
-        )
+        MoveRoute(context: try context(call), presenter: presenter(of: call))
     }
 
     private func aliasesRoute(_ call: Call) throws -> AliasesRoute {
-        AliasesRoute(
-            app: try app(call["app"]),
-            storage: storage,
-            clock: clock,
-            presenter: keys.withLock { $0.name(of: call.presented) }
-        )
+        AliasesRoute(context: try context(call), presenter: presenter(of: call))
     }
 
     private func webhooksRoutes(_ call: Call) throws -> WebhooksRoutes {
@@ -846,7 +806,7 @@ package struct Service: Sendable {
         KeysRoutes(
             keys: keys,
             storage: storage,
-            apps: Array(apps.keys),
+            apps: Array(contexts.keys),
             clock: clock,
             random: random,
             log: log(of: call)
@@ -873,19 +833,22 @@ package struct Service: Sendable {
     private func reportedApps(_ call: Call) throws -> [App] {
         if let id = call.appID { return [try app(id)] }
         guard case .key(let grant, _) = call.presented else { return [] }
-        return apps.values.filter { grant.opens(app: $0.id) }.sorted { $0.id < $1.id }
+        return apps.filter { grant.opens(app: $0.id) }
     }
 
-    private func app(_ id: String) throws -> App {
-        guard let app = apps[id] else { throw Problem.unknownApp(id) }
+    private func app(_ id: String) throws(Problem) -> App {
+        guard let app = contexts[id]?.app else { throw .unknownApp(id) }
         return app
     }
 
+    /// The apps, in the order of their ids.
+    var apps: [App] { contexts.values.map(\.app).sorted { $0.id < $1.id } }
+
     /// Returns the log, with the request's id on every line.
     func log(of call: Call) -> Log {
-        { line in
+        { [log, id = call.id] line in
             var line = line
-            line.request = call.id
+            line.request = id
             log(line)
         }
     }

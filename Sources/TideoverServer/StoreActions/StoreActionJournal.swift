@@ -3,14 +3,12 @@ import TideoverStorage
 
 /// Writes the audit lines of a change that is requested from a store.
 struct StoreActionJournal: Sendable {
-    let app: App
+    let context: AppContext
     let environment: Environment
-    let storage: any Storage
-    let clock: Clock
-    let metrics: Metrics
-    let log: Log
     /// The name of the operator's key; nil for the server itself.
     let presenter: String?
+
+    private var app: App { context.app }
 
     /// The requested change, its purchase, and the reason.
     struct Subject: Sendable {
@@ -29,7 +27,7 @@ struct StoreActionJournal: Sendable {
         code: String? = nil,
         name: String? = nil
     ) async throws(StorageError) {
-        let now = clock()
+        let now = context.clock()
         let entry = AuditEntry(
             .storeAction,
             customer: subject.purchase?.owner,
@@ -52,9 +50,9 @@ struct StoreActionJournal: Sendable {
             audit: [entry],
             now: now
         )
-        _ = try await storage.commit(commitRequest, derive: Projector(app: app).derive)
-        metrics.count(.storeActions, app.id, subject.action, outcome.rawValue)
-        log(
+        _ = try await context.commit(commitRequest)
+        context.metrics.count(.storeActions, app.id, subject.action, outcome.rawValue)
+        context.log(
             LogLine(
                 outcome == .unknown ? .warning : .info,
                 "store action",

@@ -12,19 +12,15 @@ import TideoverStorage
 /// A change is recorded before it is sent and after the store answered. One idempotency key
 /// identifies one change, which is executed once.
 struct StoreActionsRoute: Sendable {
-    let app: App
-    let storage: any Storage
-    let clock: Clock
-    let log: Log
-    let metrics: Metrics
+    let context: AppContext
     let backfillers: [Backfiller]
     let pollers: [PlayPoller]
-    /// The queues of automatic answers.
-    let consumption: ConsumptionQueues
     /// The names of the changes that are being sent.
     let underWay: Locked<Set<StoreActionName>>
     /// The name of the request's key.
     let presenter: String
+
+    private var app: App { context.app }
 
     func act(_ call: Call) async throws -> Response {
         let environment = try app.environment(askedIn: call.request)
@@ -50,7 +46,7 @@ struct StoreActionsRoute: Sendable {
             try await prepare(wanted.action, purchase, name, environment)
         }
         if kind == .consumption, response.outcome == .completed {
-            try await consumption[app.id, environment]?.settle(purchase.name)
+            try await context.consumption[app.id, environment]?.settle(purchase.name)
         }
         return response.response
     }
@@ -81,7 +77,7 @@ struct StoreActionsRoute: Sendable {
             status = try await backfiller(environment)
                 .massExtension(of: product, identifier: call["id"])
         } catch let failure as StoreActionFailure {
-            throw failure.problem(isRepeatable: true, at: clock())
+            throw failure.problem(isRepeatable: true, at: context.clock())
         }
         return .json(headers: Self.headers) { writer in
             writer.field("app", app.id)
@@ -103,9 +99,9 @@ struct StoreActionsRoute: Sendable {
         for kind: StoreAction.Kind,
         in environment: Environment
     ) async throws -> ActedPurchase {
-        let now = clock()
+        let now = context.clock()
         return try await onPool {
-            let known = KnownPurchases(app: app, storage: storage)
+            let known = KnownPurchases(context: context)
             let all = try known.find(name).filter {
                 $0.lineage.environment == environment && $0.lineage.ownership == .purchased
             }
@@ -225,7 +221,7 @@ extension StoreActionsRoute {
                 outcome: .unknown,
                 code: "interrupted",
                 sentence: "The request was sent before, and no answer to it is stored."
-            ).problem(isRepeatable: false, at: clock())
+            ).problem(isRepeatable: false, at: context.clock())
         case .completed:
             // Writes the line that a crash may have omitted.
             try await write(.completed, name, pending)
@@ -264,7 +260,7 @@ extension StoreActionsRoute {
         do {
             try await call.refresh()
         } catch {
-            log(
+            context.log(
                 LogLine(
                     .warning,
                     "a purchase could not be asked about",
@@ -284,24 +280,20 @@ extension StoreActionsRoute {
         do {
             return try await body()
         } catch let failure as StoreActionFailure {
-            throw failure.problem(isRepeatable: pending.isRepeatable, at: clock())
+            throw failure.problem(isRepeatable: pending.isRepeatable, at: context.clock())
         }
     }
 
     // MARK: Recording
 
     private func cursors(_ pending: Pending) -> Cursors {
-        Cursors(app: app.id, environment: pending.environment, storage: storage)
+        context.cursors(in: pending.environment)
     }
 
     private func journal(_ pending: Pending) -> StoreActionJournal {
         StoreActionJournal(
-            app: app,
+            context: context,
             environment: pending.environment,
-            storage: storage,
-            clock: clock,
-            metrics: metrics,
-            log: log,
             presenter: presenter
         )
     }

@@ -8,12 +8,12 @@ import TideoverStorage
 /// The webhook events of RevenueCat for the events of the feed, with the customer as stored when
 /// they are sent.
 struct RevenueCatMessages: Sendable {
-    let apps: [String: App]
-    let storage: any Storage
+    let contexts: [String: AppContext]
 
     /// Returns the messages of an event; none for an event that RevenueCat does not have.
     func messages(of event: OutboxEvent) async throws -> [WebhookMessage] {
-        guard let app = apps[event.customer.app] else { return [] }
+        guard let context = contexts[event.customer.app] else { return [] }
+        let (app, storage) = (context.app, context.storage)
         let data = try JSONDocument(event.event.body, limits: .local).root
         return try await onPool {
             let record = Projector(app: app, issuesPasses: false).record(

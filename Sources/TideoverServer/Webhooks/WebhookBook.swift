@@ -99,7 +99,7 @@ extension Service {
             WebhookWorker(
                 book: webhooks,
                 sending: sending,
-                revenueCat: RevenueCatMessages(apps: apps, storage: storage),
+                revenueCat: RevenueCatMessages(contexts: contexts),
                 storage: storage,
                 random: random,
                 metrics: metrics,

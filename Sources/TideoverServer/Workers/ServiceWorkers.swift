@@ -59,7 +59,7 @@ extension Service {
     /// Calls a function for each app and each of its environments, in the order of the apps' ids.
     /// Returns the results without nil.
     func eachPlace<Result>(_ make: (App, Environment) -> Result?) -> [Result] {
-        apps.values.sorted { $0.id < $1.id }.flatMap { app in
+        apps.flatMap { app in
             app.environments.compactMap { make(app, $0) }
         }
     }

@@ -6,22 +6,11 @@ import TideoverSignatures
 import TideoverStorage
 
 /// Receives App Store Server Notifications: verifies them, reads facts, commits, then responds.
-struct Ingest: Sendable {
-    let app: App
-    let storage: any Storage
-    let clock: Clock
-    let log: Log
-    let tallies: CounterBuffer
-    let metrics: Metrics
-    let verifications: ConcurrencyLimiter
-    let rateLimiter: RateLimiter
-    let arrivals: NotificationLog
-    let consumption: ConsumptionQueues
-    /// Receives the environment of a request's content, for the request's log line.
-    var noteEnvironment: @Sendable (Environment) -> Void = { _ in }
+struct AppStoreIngest: Sendable {
+    let context: AppContext
 
-    /// How far in the future a signature may be dated.
-    static let clockTolerance = Milliseconds.minutes(5)
+    private var app: App { context.app }
+
     /// How far back the App Store can repeat a notification, plus a week.
     static let mostAge = Milliseconds.days(187)
     /// How long the App Store repeats a notification that is not answered 200: 157 hours after the
@@ -30,18 +19,21 @@ struct Ingest: Sendable {
 
     func respond(to request: Request) async throws -> Response {
         guard let trust = app.appStore else { throw Problem.appStoreNotConfigured(app.id) }
-        let now = clock()
-        let sender = rateLimiter.sender(of: request, to: app.id, for: .notification)
+        let now = context.clock()
+        let sender = context.rateLimiter.sender(of: request, to: app.id, for: .notification)
         do {
-            let received = try await rateLimiter.pass(sender, through: verifications) { objection in
+            let received = try await context.rateLimiter.pass(
+                sender,
+                through: context.verifications
+            ) { objection in
                 try await believed(request.body, trust, at: now, from: sender, objection)
             }
             return try await commit(received)
         } catch let problem as Problem {
-            refused(problem.slug)
+            context.refused(problem.slug)
             throw problem
         } catch {
-            failed()
+            context.failed()
             throw error is ConcurrencyLimiter.Full ? Problem.overloaded : error
         }
     }
@@ -66,7 +58,7 @@ struct Ingest: Sendable {
                     at: now,
                     onlyKnownChains: objection != nil
                 )
-                noteEnvironment(received.reading.environment)
+                context.noteEnvironment(received.reading.environment)
                 try judgeSigner(of: received, trust, at: now)
                 return received
             }
@@ -74,14 +66,14 @@ struct Ingest: Sendable {
             return received
         } catch {
             if case .wrongEnvironment(_, let found)? = error as? AppStoreRefusal {
-                noteEnvironment(found)
+                context.noteEnvironment(found)
             }
             guard let problem = error as? Problem ?? (error as? any Refusal)?.problem else {
                 throw error
             }
             guard problem.status < 500 else { throw problem }
             if let objection { throw objection }
-            rateLimiter.charge(sender)
+            context.rateLimiter.charge(sender)
             throw problem
         }
     }
@@ -105,25 +97,10 @@ struct Ingest: Sendable {
         let reading: AppStoreReading
     }
 
-    /// Rejects a date in the future. The cause may be our clock, so the sender tries again.
-    func requireNotAhead(_ reading: AppStoreReading, at now: Instant) throws(Problem) {
-        let newest = reading.latestSignedAt
-        guard newest > now + Self.clockTolerance else { return }
-        log(
-            LogLine(
-                .error,
-                "signed in the future, check the clock",
-                app: app.id,
-                environment: reading.environment
-            )
-        )
-        throw .signedInTheFuture(by: newest - now)
-    }
-
     /// Rejects an old notification. Only here is age checked, and only for the store with a known
     /// schedule of repetitions.
     private func judgeDate(of reading: AppStoreReading, at now: Instant) throws(Problem) {
-        try requireNotAhead(reading, at: now)
+        try context.requireNotAhead(reading, at: now)
         guard reading.environment != .simulated, reading.signedAt < now - Self.mostAge else {
             return
         }
@@ -155,7 +132,7 @@ struct Ingest: Sendable {
     private func isKnown(_ received: Received) throws(StorageError) -> Bool {
         let key = received.evidence.dedupeKey
         // Few keys lie between this key without its last character and this key.
-        return try storage.evidence(
+        return try context.storage.evidence(
             app: app.id,
             environment: received.reading.environment,
             keyed: "notification:",
@@ -164,71 +141,17 @@ struct Ingest: Sendable {
         ).contains { $0.dedupeKey == key }
     }
 
-    /// Commits facts with their evidence, and counts unknown content if it is new.
-    func commit(
-        _ reading: AppStoreReading,
-        _ evidence: Evidence
-    ) async throws(StorageError) -> CommitOutcome {
-        let (commitRequest, unknown) = try commitRequest(of: reading, evidence)
-        let outcome = try await storage.commit(commitRequest, derive: Projector(app: app).derive)
-        if case .committed = outcome { count(unknown) }
-        try await noteConsumption(reading)
-        return outcome
-    }
-
-    /// Commits several readings of one environment together, so that each customer is derived once.
-    func commit(
-        _ pieces: [(reading: AppStoreReading, evidence: Evidence)]
-    ) async throws(StorageError) -> [CommitOutcome] {
-        var commitRequests: [CommitRequest] = []
-        var unknowns: [NotUnderstood] = []
-        for piece in pieces {
-            let (commitRequest, unknown) = try commitRequest(of: piece.reading, piece.evidence)
-            commitRequests.append(commitRequest)
-            unknowns.append(unknown)
-        }
-        let outcomes = try await storage.commit(commitRequests, derive: Projector(app: app).derive)
-        for (outcome, unknown) in zip(outcomes, unknowns) where outcome != .duplicate {
-            count(unknown)
-        }
-        return outcomes
-    }
-
-    private func commitRequest(
-        of reading: AppStoreReading,
-        _ evidence: Evidence
-    ) throws(StorageError) -> (CommitRequest, NotUnderstood) {
-        let facts = reading.facts(
-            learnedAt: evidence.receivedAt,
-            source: evidence.source,
-            evidence: evidence.id
-        )
-        let unknown = notUnderstood(in: reading, facts)
-        warn(of: unknown)
-        let commitRequest = CommitRequest(
-            app: app.id,
-            environment: reading.environment,
-            evidence: evidence,
-            facts: facts,
-            ownership: try relayedClaims(on: facts, at: evidence.receivedAt),
-            transfer: app.policy.transfer,
-            tallies: unknown.tallies,
-            now: evidence.receivedAt
-        )
-        return (commitRequest, unknown)
-    }
-
     private func commit(_ received: Received) async throws -> Response {
         let reading = received.reading
-        let outcome = try await commit(reading, received.evidence)
+        let outcome = try await context.commit(reading, received.evidence)
         note(received)
         switch outcome {
         case .duplicate:
-            metrics.count(.notifications, app.id, "duplicate")
+            context.metrics.count(.notifications, app.id, "duplicate")
             return .json(["status": "duplicate"])
         case .committed(let newFacts, _, _):
-            metrics.count(.notifications, app.id, "committed")
-            log(
+            context.metrics.count(.notifications, app.id, "committed")
+            context.log(
                 LogLine(
                     .info,
                     "notification committed",
@@ -259,51 +182,6 @@ struct Ingest: Sendable {
             environment: reading.environment,
             store: .appStore
         )
-        arrivals.note(arrivedAt, in: place, test: test, telling: log)
-    }
-
-    private func notUnderstood(in reading: AppStoreReading, _ facts: [Fact]) -> NotUnderstood {
-        let words = [reading.notificationType, reading.subtype].compactMap(\.self)
-        let products = facts.compactMap { fact -> String? in
-            guard case .term(let term) = fact.assertion else { return nil }
-            return app.catalogue[term.productId] == nil ? term.productId : nil
-        }
-        return NotUnderstood(
-            environment: reading.environment,
-            words: reading.unrecognised,
-            rarity: reading.rarity.map { "\($0.rawValue) \(words.joined(separator: "/"))" },
-            products: products
-        )
-    }
-
-    /// Counts a notification that could not be processed, and so may be missing.
-    func failed() {
-        metrics.count(.notifications, app.id, "failed")
-        for store in app.stores { arrivals.missed(of: store, in: app.id) }
-    }
-
-    func refused(_ code: String) {
-        metrics.count(.notifications, app.id, "refused")
-        metrics.count(.refusals, app.id, code)
-        tallies.count(Tally(environment: nil, kind: "refusal", name: code), app: app.id)
-    }
-}
-
-extension Evidence {
-    /// Creates the evidence of a reading from the bytes it was read from.
-    init(
-        _ bytes: [UInt8],
-        of reading: AppStoreReading,
-        from source: Source,
-        at receivedAt: Instant
-    ) {
-        self.init(
-            id: EvidenceID(of: bytes),
-            dedupeKey: reading.dedupeKey,
-            source: source,
-            signedAt: reading.signedAt,
-            receivedAt: receivedAt,
-            bytes: bytes
-        )
+        context.arrivals.note(arrivedAt, in: place, test: test, telling: context.log)
     }
 }

@@ -1,0 +1,47 @@
+import TideoverCore
+import TideoverStorage
+
+/// An app, and what everything that serves it shares.
+struct AppContext: Sendable {
+    let app: App
+    let storage: any Storage
+    let clock: Clock
+    /// The log of the server, or of one request.
+    var log: Log
+    /// A cryptographically secure source.
+    let random: @Sendable () -> UInt64
+    let metrics: Metrics
+    let tallies: CounterBuffer
+    let verifications: ConcurrencyLimiter
+    let longReads: LongReads
+    let rateLimiter: RateLimiter
+    let arrivals: NotificationLog
+    let consumption: ConsumptionQueues
+    /// Receives the environment of a request's content, for the request's log line.
+    var noteEnvironment: @Sendable (Environment) -> Void = { _ in }
+
+    /// How far in the future a signature may be dated.
+    static let clockTolerance = Milliseconds.minutes(5)
+
+    /// Commits a request, and derives its customers by the app's rules.
+    func commit(_ request: CommitRequest) async throws(StorageError) -> CommitOutcome {
+        try await storage.commit(request, derive: Projector(app: app).derive)
+    }
+
+    /// Commits requests in one transaction.
+    func commit(_ requests: [CommitRequest]) async throws(StorageError) -> [CommitOutcome] {
+        try await storage.commit(requests, derive: Projector(app: app).derive)
+    }
+
+    /// Counts a notification that could not be processed, and so may be missing.
+    func failed() {
+        metrics.count(.notifications, app.id, "failed")
+        for store in app.stores { arrivals.missed(of: store, in: app.id) }
+    }
+
+    func refused(_ code: String) {
+        metrics.count(.notifications, app.id, "refused")
+        metrics.count(.refusals, app.id, code)
+        tallies.count(Tally(environment: nil, kind: "refusal", name: code), app: app.id)
+    }
+}
