@@ -6,8 +6,7 @@ import TideoverJSON
 /// progress.
 struct BackfillRoute {
     let app: App
-    let backfillers: [Backfiller]
-    let pollers: [PlayPoller]
+    let clients: StoreClients
 
     func begin(_ request: Request) throws -> Response {
         let books = try books(askedIn: request)
@@ -21,10 +20,7 @@ struct BackfillRoute {
 
     private func books(askedIn request: Request) throws -> [BackfillBook] {
         let environment = try app.environment(askedIn: request)
-        let books = [
-            backfillers.first(app.id, environment)?.book,
-            pollers.first(app.id, environment)?.book,
-        ].compactMap(\.self)
+        let books = clients.books(app.id, environment)
         guard !books.isEmpty else { throw Problem.storeCannotBeAsked(app.id, environment) }
         return books
     }
@@ -51,12 +47,6 @@ struct BackfillRoute {
             }
         }
         return writer.bytes
-    }
-}
-
-extension [Backfiller] {
-    func first(_ app: String, _ environment: Environment) -> Backfiller? {
-        first { $0.app.id == app && $0.environment == environment }
     }
 }
 

@@ -136,7 +136,7 @@ struct ConsumptionWorker: Sendable {
 /// Answering requests for consumption information.
 extension Service {
     var consumptionWorkers: [ConsumptionWorker] {
-        backfillers.compactMap { backfiller in
+        clients.backfillers.compactMap { backfiller in
             consumption[backfiller.app.id, backfiller.environment].map {
                 ConsumptionWorker(queue: $0, backfiller: backfiller)
             }

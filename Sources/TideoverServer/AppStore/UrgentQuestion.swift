@@ -8,7 +8,6 @@ extension Backfiller {
     /// recently. If it cannot be reached, a run is requested.
     ///
     /// - Throws: `StorageError`.
-    @discardableResult
     func askAtOnce(about lineage: Lineage) async throws -> UrgentOutcome {
         let lineageRecord = try context.storage.lineageRecord(lineage, app: app.id)
         let now = timing.clock()

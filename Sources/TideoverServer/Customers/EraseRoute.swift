@@ -10,6 +10,7 @@ struct EraseRoute: Sendable {
     let context: AppContext
 
     private var app: App { context.app }
+    private var storage: any Storage { context.storage }
 
     /// The number of attempts when new facts arrive between reading and erasing.
     private static let mostTries = 5
@@ -50,27 +51,21 @@ struct EraseRoute: Sendable {
     }
 
     private func erase(_ key: CustomerKey) async throws -> Erased {
-        let ids = try await onPool { try context.storage.identity(of: key).all }
-        let origins = SDKAppOrigins(
-            app: app.id,
-            environment: key.environment,
-            storage: context.storage
-        )
-        try await origins.forget(ids)
+        let ids = try await onPool { try storage.identity(of: key).all }
+        try await SDKAppOrigins(context, in: key.environment).forget(ids)
         for _ in 0..<Self.mostTries {
-            let erasure = try await context.longReads.read(of: app.id) { read in
+            let erasure = try await context.longRead { read in
                 try self.erasure(of: key, read)
             }
-            if let erased = try await context.storage.erase(erasure) { return erased }
+            if let erased = try await storage.erase(erasure) { return erased }
         }
         throw Problem.customerChanging
     }
 
     /// Reads the data to erase; blocks the thread.
     private func erasure(of key: CustomerKey, _ read: LongRead) throws -> Erasure {
-        let ids = Set(try context.storage.identity(of: key).all)
-        let lineageRecords = try context.storage.knownLineages(of: key, now: context.clock())
-            .lineageRecords
+        let ids = Set(try storage.identity(of: key).all)
+        let lineageRecords = try storage.knownLineages(of: key, now: context.clock()).lineageRecords
         let own = lineageRecords.filter { $0.owners.allSatisfy { ids.contains($0.customer) } }
         let going = Set(own.map(\.lineage))
         let known = Set(own.flatMap(\.facts).map(\.evidence))
@@ -95,14 +90,8 @@ struct EraseRoute: Sendable {
         _ id: EvidenceID,
         _ environment: Environment
     ) throws -> Bool {
-        guard let piece = try context.storage.evidence(id, app: app.id) else { return false }
-        let replay = Replay(
-            app: app,
-            environment: environment,
-            storage: context.storage,
-            clock: context.clock,
-            apply: false
-        )
+        guard let piece = try storage.evidence(id, app: app.id) else { return false }
+        let replay = Replay(context: context, environment: environment, apply: false)
         guard let facts = try? replay.facts(in: piece) else { return true }
         return facts.allSatisfy { lineages.contains($0.lineage) }
     }
@@ -117,7 +106,7 @@ struct EraseRoute: Sendable {
         var last: EventID?
         while true {
             try read.goOn()
-            let page = try context.storage.outbox(
+            let page = try storage.outbox(
                 app: app.id,
                 after: last,
                 limit: EventsRoute.greatestLimit

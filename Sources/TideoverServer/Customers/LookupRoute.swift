@@ -13,9 +13,7 @@ import TideoverStorage
 /// the response like any other.
 struct LookupRoute: Sendable {
     let context: AppContext
-    /// The clients that can query a store about the app.
-    let backfillers: [Backfiller]
-    let pollers: [PlayPoller]
+    let clients: StoreClients
 
     private var app: App { context.app }
 
@@ -58,13 +56,13 @@ struct LookupRoute: Sendable {
     private func ask(about order: String) async throws -> [AskedStore] {
         if PlayOrderNumber.isOne(order) {
             // An app has one Google Play account for all environments.
-            guard let poller = pollers.first(where: { $0.app.id == app.id }) else {
+            guard let poller = clients.pollers.first(where: { $0.app.id == app.id }) else {
                 return [AskedStore(.googlePlay, .notConfigured)]
             }
             return [try await poller.ask(aboutOrder: order)]
         }
         var asked: [AskedStore] = []
-        for backfiller in backfillers where backfiller.app.id == app.id {
+        for backfiller in clients.backfillers where backfiller.app.id == app.id {
             asked.append(try await backfiller.ask(aboutOrder: order))
         }
         return asked.isEmpty ? [AskedStore(.appStore, .notConfigured)] : asked

@@ -10,8 +10,7 @@ import TideoverStorage
 /// now is reported with the reason.
 struct RefreshRoute: Sendable {
     let context: AppContext
-    let backfillers: [Backfiller]
-    let pollers: [PlayPoller]
+    let clients: StoreClients
 
     private var app: App { context.app }
 
@@ -29,7 +28,8 @@ struct RefreshRoute: Sendable {
         let lineages = try await onPool { try self.lineages(of: key, at: now) }
         var asked: [(lineage: Lineage, outcome: UrgentOutcome)] = []
         for lineage in lineages.prefix(Self.most) {
-            asked.append((lineage, try await ask(about: lineage, in: key.environment)))
+            let outcome = try await clients.askAtOnce(about: lineage, app.id, key.environment)
+            asked.append((lineage, outcome))
         }
         return .json(headers: ["Cache-Control": "private, no-store"]) { [asked] writer in
             writer.field("app", key.app)
@@ -61,19 +61,6 @@ struct RefreshRoute: Sendable {
         }
         let learned = owned.map { ($0.lineage, $0.facts.map(\.learnedAt).max() ?? .distantPast) }
         return learned.sorted { ($1.1, $0.0) < ($0.1, $1.0) }.map(\.0)
-    }
-
-    private func ask(
-        about lineage: Lineage,
-        in environment: Environment
-    ) async throws -> UrgentOutcome {
-        if lineage.store == .googlePlay {
-            try await pollers.first(app.id, environment)?.askAtOnce(about: lineage)
-                ?? .notConfigured
-        } else {
-            try await backfillers.first(app.id, environment)?.askAtOnce(about: lineage)
-                ?? .notConfigured
-        }
     }
 }
 

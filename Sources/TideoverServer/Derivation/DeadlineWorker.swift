@@ -7,11 +7,8 @@ import TideoverStorage
 /// It commits without facts. The row and its events are written in one transaction, so an
 /// interruption neither loses nor repeats an event.
 struct DeadlineWorker: Sendable {
-    let apps: [App]
-    let storage: any Storage
+    let contexts: [AppContext]
     let clock: Clock
-    let metrics: Metrics
-    let log: Log
     let pace: DeadlinePace
 
     /// The result of a check.
@@ -45,24 +42,24 @@ struct DeadlineWorker: Sendable {
         var next: [Instant] = []
         var (isMore, hasFailed) = (false, false)
         var failure: StorageError?
-        for app in apps {
-            for environment in app.environments {
+        for context in contexts {
+            for environment in context.app.environments {
                 do throws(StorageError) {
-                    let reading = try storage.due(
-                        app: app.id,
+                    let reading = try context.storage.due(
+                        app: context.app.id,
                         environment: environment,
                         now: clock(),
                         limit: 1
                     )
                     if let instant = reading.next { next.append(instant) }
                     guard reading.count > 0 else { continue }
-                    let claims = try await claim(app, environment)
+                    let claims = try await claim(context, environment)
                     guard !claims.isEmpty else { continue }
                     isMore = true
-                    if try await !take(claims, app, environment) { hasFailed = true }
+                    if try await !take(claims, context, environment) { hasFailed = true }
                 } catch {
                     failure = error
-                    tell(error, app, environment)
+                    tell(error, context, environment)
                 }
             }
         }
@@ -72,13 +69,13 @@ struct DeadlineWorker: Sendable {
     }
 
     private func claim(
-        _ app: App,
+        _ context: AppContext,
         _ environment: Environment
     ) async throws(StorageError) -> [DueClaim] {
         let now = clock()
-        return try await storage.claimDue(
+        return try await context.storage.claimDue(
             DueOrder(
-                app: app.id,
+                app: context.app.id,
                 environment: environment,
                 now: now,
                 until: now + pace.lease,
@@ -94,57 +91,57 @@ struct DeadlineWorker: Sendable {
     /// - Throws: The error if none of several was, or if it concerns the whole storage.
     private func take(
         _ claims: [DueClaim],
-        _ app: App,
+        _ context: AppContext,
         _ environment: Environment
     ) async throws(StorageError) -> Bool {
         do {
-            try await commit(claims, app, environment)
+            try await commit(claims, context, environment)
             return true
         } catch {
             guard error.reason.isOfOneCustomer else { throw error }
             guard claims.count > 1 else {
-                tell(error, app, environment)
+                tell(error, context, environment)
                 return false
             }
-            return try await takeEach(of: claims, app, environment)
+            return try await takeEach(of: claims, context, environment)
         }
     }
 
     private func takeEach(
         of claims: [DueClaim],
-        _ app: App,
+        _ context: AppContext,
         _ environment: Environment
     ) async throws(StorageError) -> Bool {
         var failures: [StorageError] = []
         for claim in claims {
             do {
-                try await commit([claim], app, environment)
+                try await commit([claim], context, environment)
             } catch {
                 failures.append(error)
             }
         }
         guard let last = failures.last else { return true }
         guard failures.count < claims.count else { throw last }
-        tell(last, app, environment)
+        tell(last, context, environment)
         return false
     }
 
     private func commit(
         _ claims: [DueClaim],
-        _ app: App,
+        _ context: AppContext,
         _ environment: Environment
     ) async throws(StorageError) {
-        let projector = Projector(app: app)
+        let projector = Projector(app: context.app)
         // A customer can be derived more than once; the last derivation counts.
         let raised = Locked<[CustomerKey: [String: Int]]>([:])
         let commitRequest = CommitRequest(
-            app: app.id,
+            app: context.app.id,
             environment: environment,
             claims: claims,
             now: clock()
         )
         do {
-            _ = try await storage.commit(commitRequest) { lineages in
+            _ = try await context.storage.commit(commitRequest) { lineages in
                 let derivation = projector.derive(lineages)
                 let kinds = Dictionary(
                     derivation.events.map { ($0.kind, 1) },
@@ -154,21 +151,21 @@ struct DeadlineWorker: Sendable {
                 return derivation
             }
         } catch {
-            metrics.count(.deadlineBatches, "failed")
+            context.metrics.count(.deadlineBatches, "failed")
             throw error
         }
-        metrics.count(.deadlineBatches, "committed")
+        context.metrics.count(.deadlineBatches, "committed")
         for (kind, count) in raised.withLock({ $0 }).values.joined() {
-            metrics.count(.deadlineEvents, app.id, kind, by: count)
+            context.metrics.count(.deadlineEvents, context.app.id, kind, by: count)
         }
     }
 
-    private func tell(_ error: StorageError, _ app: App, _ environment: Environment) {
-        log(
+    private func tell(_ error: StorageError, _ context: AppContext, _ environment: Environment) {
+        context.log(
             LogLine(
                 .error,
                 "deadlines not met",
-                app: app.id,
+                app: context.app.id,
                 environment: environment,
                 code: "storage",
                 detail: error.description
@@ -179,14 +176,7 @@ struct DeadlineWorker: Sendable {
 
 extension Service {
     func deadlineWorker(_ pace: DeadlinePace = DeadlinePace()) -> DeadlineWorker {
-        DeadlineWorker(
-            apps: apps,
-            storage: storage,
-            clock: clock,
-            metrics: metrics,
-            log: log,
-            pace: pace
-        )
+        DeadlineWorker(contexts: orderedContexts, clock: clock, pace: pace)
     }
 
     /// Processes all due deadlines, batch by batch; false if one failed.

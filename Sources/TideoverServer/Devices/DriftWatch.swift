@@ -5,8 +5,7 @@ import TideoverStorage
 /// that may fix a difference.
 struct DriftWatch: Sendable {
     let context: AppContext
-    let backfillers: [Backfiller]
-    let pollers: [PlayPoller]
+    let clients: StoreClients
 
     /// The maximum number of a customer's drifts examined: open ones, and those that just ended.
     private static let mostDrift = 50
@@ -49,11 +48,7 @@ struct DriftWatch: Sendable {
         ).sorted()
         guard !questions.isEmpty else { return found }
         for lineage in questions {
-            if lineage.store == .googlePlay {
-                try await pollers.first(app.id, key.environment)?.askAtOnce(about: lineage)
-            } else {
-                try await backfillers.first(app.id, key.environment)?.askAtOnce(about: lineage)
-            }
+            try await clients.askAtOnce(about: lineage, app.id, key.environment)
         }
         return try recent(key, since: now)
     }

@@ -12,11 +12,7 @@ import TideoverStorage
 /// separate commit.
 struct ReconcileRoute: Sendable {
     let context: AppContext
-    let backfillers: [Backfiller]
-    let pollers: [PlayPoller]
-    /// Limits the rate of Google Play queries that devices cause for the app; nil if it is not sold
-    /// there.
-    let playQuestions: RequestLimiter?
+    let clients: StoreClients
 
     private var app: App { context.app }
 
@@ -46,12 +42,8 @@ struct ReconcileRoute: Sendable {
             )
         }
         let key = CustomerKey(app: app.id, environment: environment, customer: customer)
-        let drift = try await DriftWatch(
-            context: context,
-            backfillers: backfillers,
-            pollers: pollers
-        )
-        .hear(evidence.conclusion, of: key, from: changer, rulings, at: now)
+        let drift = try await DriftWatch(context: context, clients: clients)
+            .hear(evidence.conclusion, of: key, from: changer, rulings, at: now)
         let choice = app.languages.choice(for: request)
         let snapshot = try await SnapshotRoute(context: context).body(
             of: key,
@@ -149,12 +141,12 @@ struct ReconcileRoute: Sendable {
     /// Queries Google Play about purchases made there, and stores the responses. Unknown tokens
     /// count against the sender's budget.
     private func ask(_ items: [DeviceItem], from request: Request) async -> [KeptItem] {
-        guard let trust = app.googlePlay, let playQuestions else { return [] }
+        guard let trust = app.googlePlay, let limiter = context.playQuestions else { return [] }
         let sender = context.rateLimiter.sender(of: request, to: app.id, for: .reconcile)
         let play = PlayReconcile(
             context: context,
             trust: trust,
-            limiter: playQuestions,
+            limiter: limiter,
             onlyKnown: context.rateLimiter.objection(to: sender) != nil
         )
         let asked = await withTaskGroup(of: PlayReconcile.Asked.self) { group in

@@ -148,16 +148,14 @@ private struct FailureWords {
 
 /// Answers `GET /v1/apps/{app}/survey`.
 struct SurveyRoute {
-    let app: App
-    let storage: any Storage
-    let longReads: LongReads
+    let context: AppContext
 
     func respond(to request: Request) async throws -> Response {
+        let (app, storage) = (context.app, context.storage)
         let environment = try app.environment(askedIn: request)
         let store = try app.store(askedIn: request)
         guard app.stores.contains(store) else { throw Problem.notConfigured(store, app.id) }
-        let (app, storage) = (app, storage)
-        let survey = try await longReads.read(of: app.id) { read in
+        let survey = try await context.longRead { read in
             var survey = StoreSurvey()
             try storage.eachLineageRecord(app: app.id, environment: environment) {
                 try read.goOn()

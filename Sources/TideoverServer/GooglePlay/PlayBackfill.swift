@@ -126,7 +126,6 @@ extension PlayPoller {
     /// was not queried recently.
     ///
     /// - Throws: `StorageError`, or `CancellationError`.
-    @discardableResult
     func askAtOnce(about lineage: Lineage) async throws -> UrgentOutcome {
         let lineageRecord = try context.storage.lineageRecord(lineage, app: app.id)
         let words = PlayLineageWords(lineageRecord.facts)

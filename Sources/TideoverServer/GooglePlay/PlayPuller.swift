@@ -102,7 +102,7 @@ extension Service {
                 context: context,
                 trust: trust,
                 pubSub: pubSub,
-                pollers: pollers
+                pollers: clients.pollers
             )
         }
     }

@@ -5,7 +5,7 @@ extension Service {
     /// Does the work that is due now; false if it failed.
     package func keepUpNow() async -> Bool {
         do {
-            for poller in pollers {
+            for poller in clients.pollers {
                 try await poller.begin()
                 while try await poller.look() {}
             }
@@ -20,12 +20,7 @@ extension Service {
 extension Service {
     /// When work is due next, by the stored facts; nil if none is.
     package var nextUpkeep: Instant? {
-        (pollers.compactMap(\.pollQueue.next) + consumptionWorkers.compactMap(\.queue.nextAt)).min()
-    }
-}
-
-extension [PlayPoller] {
-    func first(_ app: String, _ environment: Environment) -> PlayPoller? {
-        first { $0.app.id == app && $0.environment == environment }
+        (clients.pollers.compactMap(\.pollQueue.next)
+            + consumptionWorkers.compactMap(\.queue.nextAt)).min()
     }
 }

@@ -6,8 +6,9 @@ import TideoverStorage
 /// Answers `GET /v1/apps/{app}/export`: all data of an app in an environment, page by page, as
 /// lines for `tideover import`.
 struct ExportRoute: Sendable {
-    let app: App
-    let storage: any Storage
+    let context: AppContext
+
+    private var app: App { context.app }
 
     private static let pageLength = 500
 
@@ -29,7 +30,7 @@ struct ExportRoute: Sendable {
         from place: RecordPlace,
         _ holds: ExportHeader.Content
     ) throws -> [UInt8] {
-        let page = try storage.records(
+        let page = try context.storage.records(
             app: app.id,
             environment: environment,
             from: place,

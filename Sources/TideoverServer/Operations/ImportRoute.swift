@@ -9,21 +9,19 @@ import TideoverStorage
 /// Signed data is verified again. A fact of a store is imported only if its evidence, read by the
 /// rules of this version, contains it.
 struct ImportRoute: Sendable {
-    let app: App
-    let storage: any Storage
-    let clock: Clock
+    let context: AppContext
 
     func respond(to request: Request) async throws -> Response {
-        let (lines, now) = (request.body, clock())
+        let (lines, now) = (request.body, context.clock())
         var batch = try await onPool {
-            try ImportBatch(lines, judge: ImportJudge(app: app, storage: storage, now: now))
+            try ImportBatch(lines, judge: ImportJudge(context: context))
         }
         for environment in Environment.allCases {
             let lines = batch.accepted.filter { $0.environment == environment }
             guard !lines.isEmpty else { continue }
-            let restored = try await storage.restore(
+            let restored = try await context.storage.restore(
                 lines.map(\.record),
-                app: app.id,
+                app: context.app.id,
                 environment: environment,
                 now: now
             )
@@ -117,9 +115,10 @@ private struct ImportBatch: Sendable {
 
 /// Decides which lines can be imported.
 private struct ImportJudge {
-    let app: App
-    let storage: any Storage
-    let now: Instant
+    let context: AppContext
+
+    private var app: App { context.app }
+    private var storage: any Storage { context.storage }
 
     func check(header line: [UInt8]) throws(ExportFault) {
         guard case .header(let header) = try ExportLine(line, app: app.id) else {
@@ -188,13 +187,7 @@ private struct ImportJudge {
 
     private func read(_ piece: Evidence?, _ key: ReadingKey) -> Reading {
         guard let piece else { return .fails(.unproven(key.evidence)) }
-        let replay = Replay(
-            app: app,
-            environment: key.environment,
-            storage: storage,
-            clock: { now },
-            apply: false
-        )
+        let replay = Replay(context: context, environment: key.environment, apply: false)
         do {
             return .states(Set(try replay.facts(in: piece).map(\.asSaid)))
         } catch {

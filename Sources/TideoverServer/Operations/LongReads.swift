@@ -96,3 +96,14 @@ package struct LongReads: Sendable {
         }
     }
 }
+
+extension AppContext {
+    /// Reads the storage for a report of the app.
+    ///
+    /// - Throws: `reports-busy`, `CancellationError`, or the errors of `work`.
+    func longRead<Answer: Sendable>(
+        _ work: @escaping @Sendable (LongRead) throws -> Answer
+    ) async throws -> Answer {
+        try await longReads.read(of: app.id, work)
+    }
+}

@@ -235,7 +235,7 @@ struct MetricsRoute {
         let now = service.clock()
         var awaited: [(labels: [(String, String)], value: Double)] = []
         var late: [(labels: [(String, String)], value: Double)] = []
-        for poller in service.pollers {
+        for poller in service.clients.pollers {
             let reading = poller.pollQueue.reading(at: now)
             let labels = [("app", poller.app.id), ("environment", poller.environment.rawValue)]
             awaited.append((labels, Double(reading.awaited)))

@@ -7,13 +7,9 @@ import TideoverStorage
 ///
 /// Its state is stored, so that each gap raises one alarm, however often the server restarts.
 struct MissingNotificationWorker: Sendable {
-    let app: App
+    let context: AppContext
     let environment: Environment
     let store: Store
-    let notificationLog: NotificationLog
-    let storage: any Storage
-    let clock: Clock
-    let log: Log
     /// The client that queries the store; nil if it cannot be queried.
     let backfiller: Backfiller?
 
@@ -22,11 +18,10 @@ struct MissingNotificationWorker: Sendable {
     /// How long it does not read the lineages again after it found none due.
     private static let rest = Milliseconds.hours(1)
 
+    private var app: App { context.app }
+    private var notificationLog: NotificationLog { context.arrivals }
     private var place: NotificationLog.Place {
         .init(app: app.id, environment: environment, store: store)
-    }
-    private var cursors: Cursors {
-        Cursors(app: app.id, environment: environment, storage: storage)
     }
 
     /// The state between two checks.
@@ -64,7 +59,7 @@ struct MissingNotificationWorker: Sendable {
 
     /// Returns whether an alarm was raised now.
     private func judge(_ memory: inout Memory) async throws -> Bool {
-        let now = clock()
+        let now = context.clock()
         guard app.silence > .zero, let silence = notificationLog.page(place)?.silence,
             silence.raisedAt == nil
         else { return false }
@@ -80,7 +75,7 @@ struct MissingNotificationWorker: Sendable {
         guard notificationLog.raise(at: now, in: place, unheardSince: unheardSince) else {
             return false
         }
-        log(
+        context.log(
             LogLine(
                 .error,
                 "no notifications arrive",
@@ -99,13 +94,13 @@ struct MissingNotificationWorker: Sendable {
     private func askStore() async {
         guard let backfiller, let report = await backfiller.runNext() else { return }
         let finding = MissingNotificationFinding(report)
-        backfiller.context.metrics.count(
+        context.metrics.count(
             .silences,
             app.id,
             environment.rawValue,
             finding.word.rawValue
         )
-        log(
+        context.log(
             LogLine(
                 finding.word == .nothing ? .info : .warning,
                 "asked the store about the silence",
@@ -118,7 +113,7 @@ struct MissingNotificationWorker: Sendable {
     }
 
     private func firstRenewalDue(after instant: Instant) async throws -> Instant? {
-        let (storage, app, environment, store) = (storage, app.id, environment, store)
+        let (storage, app, environment, store) = (context.storage, app.id, environment, store)
         return try await onQuietThread { read in
             var first: Instant?
             try storage.eachLineageRecord(app: app, environment: environment) { lineageRecord in
@@ -136,7 +131,7 @@ struct MissingNotificationWorker: Sendable {
         guard let silence = notificationLog.page(place)?.silence, silence != memory.kept else {
             return
         }
-        try await cursors.keep(silence, of: store)
+        try await context.cursors(in: environment).keep(silence, of: store)
         memory.kept = silence
     }
 }
@@ -144,17 +139,13 @@ struct MissingNotificationWorker: Sendable {
 extension Service {
     var silenceWorkers: [MissingNotificationWorker] {
         arrivals.places.compactMap { place in
-            (contexts[place.app]?.app).map { app in
+            contexts[place.app].map { context in
                 MissingNotificationWorker(
-                    app: app,
+                    context: context,
                     environment: place.environment,
                     store: place.store,
-                    notificationLog: arrivals,
-                    storage: storage,
-                    clock: clock,
-                    log: log,
                     backfiller: place.store == .appStore
-                        ? backfillers.first(place.app, place.environment) : nil
+                        ? clients.backfillers.first(place.app, place.environment) : nil
                 )
             }
         }

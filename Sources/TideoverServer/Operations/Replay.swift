@@ -13,12 +13,13 @@ import TideoverStorage
 /// as done. A run that was stopped can therefore resume after its last page. It keeps a digest of
 /// 16 bytes for each stored fact in memory.
 struct Replay: Sendable {
-    let app: App
+    let context: AppContext
     let environment: Environment
-    let storage: any Storage
-    let clock: Clock
     /// Whether the run stores new facts.
     let apply: Bool
+
+    private var app: App { context.app }
+    private var storage: any Storage { context.storage }
 
     private static let pageLength = 100
     /// How many customers one transaction derives again.
@@ -108,9 +109,9 @@ struct Replay: Sendable {
             facts: facts,
             customers: customers,
             transfer: app.policy.transfer,
-            now: clock()
+            now: context.clock()
         )
-        _ = try await storage.commit(commitRequest, derive: Projector(app: app).derive)
+        _ = try await context.commit(commitRequest)
     }
 
     // MARK: Finding
@@ -232,7 +233,7 @@ struct Replay: Sendable {
     /// Records the change of a customer's answer, unless only the passage of time changes it.
     private func judge(_ owner: CustomerID, _ findings: inout Findings) throws {
         let key = CustomerKey(app: app.id, environment: environment, customer: owner)
-        let now = clock()
+        let now = context.clock()
         let found = try storage.knownLineages(of: key, now: now)
         let then = found.extended(by: findings.news, for: owner)
         let isOutdated = found.answer?.fingerprint != app.fingerprint

@@ -10,11 +10,8 @@ import TideoverStorage
 /// the process twice at one place is set aside: the server raises an alarm and resumes it only on
 /// request.
 final class Replayer: Sendable {
-    let app: App
     let environment: Environment
-    private let storage: any Storage
-    private let clock: Clock
-    private let log: Log
+    private let context: AppContext
     /// The program's version; another version must read all evidence again.
     private let version: String
     private let cursors: Cursors
@@ -28,22 +25,14 @@ final class Replayer: Sendable {
         var isSetAside = false
     }
 
-    init(
-        _ app: App,
-        _ environment: Environment,
-        storage: any Storage,
-        clock: @escaping Clock,
-        log: @escaping Log,
-        version: String
-    ) {
-        self.app = app
+    init(_ environment: Environment, context: AppContext, version: String) {
         self.environment = environment
-        self.storage = storage
-        self.clock = clock
-        self.log = log
+        self.context = context
         self.version = version
-        cursors = Cursors(app: app.id, environment: environment, storage: storage)
+        cursors = context.cursors(in: environment)
     }
+
+    var app: App { context.app }
 
     // MARK: State
 
@@ -133,13 +122,7 @@ final class Replayer: Sendable {
         runs: Int,
         _ isKept: Bool
     ) async throws -> ReplayReport {
-        let replay = Replay(
-            app: app,
-            environment: environment,
-            storage: storage,
-            clock: clock,
-            apply: report.applies
-        )
+        let replay = Replay(context: context, environment: environment, apply: report.applies)
         if isKept { try await keep(report, start, runs: runs) }
         return try await replay.run(report, after: start) { report, place in
             state.withLock { $0.report = report }
@@ -159,7 +142,7 @@ final class Replayer: Sendable {
     }
 
     private func begin(_ apply: Bool, isResumed: Bool) -> ReplayReport? {
-        let now = clock()
+        let now = context.clock()
         return state.withLock { state in
             guard state.report?.outcome != .running else { return nil }
             state.wish = nil
@@ -181,7 +164,7 @@ final class Replayer: Sendable {
     ) -> ReplayReport? {
         guard var report else { return nil }
         report.outcome = outcome
-        report.endedAt = clock()
+        report.endedAt = context.clock()
         state.withLock { $0.report = report }
         if case .stopped(let stop) = outcome {
             tell(.warning, "replay stopped", code: stop.code, stop.sentence)
@@ -201,7 +184,7 @@ final class Replayer: Sendable {
     }
 
     private func tell(_ level: LogLine.Level, _ event: String, code: String?, _ detail: String) {
-        log(
+        context.log(
             LogLine(
                 level,
                 event,

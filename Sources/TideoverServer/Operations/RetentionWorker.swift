@@ -5,12 +5,8 @@ import TideoverStorage
 /// Removes rows that are older than the configured retention, in small transactions with pauses
 /// between them, so that no request waits.
 struct RetentionWorker: Sendable {
-    let apps: [App]
+    let contexts: [AppContext]
     let retention: Configuration.Retention
-    let storage: any Storage
-    let clock: Clock
-    let metrics: Metrics
-    let log: Log
 
     /// The time between two runs.
     static let interval = Duration.seconds(3_600)
@@ -31,11 +27,12 @@ struct RetentionWorker: Sendable {
 
     /// Removes all old rows. A failure of the storage is logged and retried with the next run.
     func prune(sleep: Sleep) async throws {
-        for app in apps {
-            for environment in app.environments {
+        for context in contexts {
+            for environment in context.app.environments {
                 for kind in PruneOrder.Kind.allCases {
                     guard let length = retention[kind].length else { continue }
-                    try await prune(kind, app.id, environment, clock() - length, sleep)
+                    let before = context.clock() - length
+                    try await prune(kind, context, environment, before, sleep)
                 }
             }
         }
@@ -43,20 +40,20 @@ struct RetentionWorker: Sendable {
 
     private func prune(
         _ kind: PruneOrder.Kind,
-        _ app: String,
+        _ context: AppContext,
         _ environment: Environment,
         _ before: Instant,
         _ sleep: Sleep
     ) async throws {
         var place: String? = ""
         var count = 0
-        defer { if count > 0 { tell(count, kind, app, environment) } }
+        defer { if count > 0 { tell(count, kind, context, environment) } }
         do {
             while let from = place {
-                let pruned = try await storage.prune(
+                let pruned = try await context.storage.prune(
                     PruneOrder(
                         kind,
-                        app: app,
+                        app: context.app.id,
                         environment: environment,
                         before: before,
                         place: from,
@@ -64,27 +61,35 @@ struct RetentionWorker: Sendable {
                     )
                 )
                 count += pruned.count
-                metrics.count(.pruned, app, kind.rawValue, by: pruned.count)
+                context.metrics.count(.pruned, context.app.id, kind.rawValue, by: pruned.count)
                 place = pruned.next
                 if place != nil { try await sleep(Self.rest) }
             }
         } catch let error as StorageError {
             let detail = error.description
-            log(LogLine(.error, "old rows not removed", app: app, code: "storage", detail: detail))
+            context.log(
+                LogLine(
+                    .error,
+                    "old rows not removed",
+                    app: context.app.id,
+                    code: "storage",
+                    detail: detail
+                )
+            )
         }
     }
 
     private func tell(
         _ count: Int,
         _ kind: PruneOrder.Kind,
-        _ app: String,
+        _ context: AppContext,
         _ environment: Environment
     ) {
-        log(
+        context.log(
             LogLine(
                 .info,
                 "old rows removed",
-                app: app,
+                app: context.app.id,
                 environment: environment,
                 code: kind.rawValue,
                 detail: "\(count) rows"
@@ -116,13 +121,6 @@ extension Service {
     }
 
     func retentionWorker(_ retention: Configuration.Retention) -> RetentionWorker {
-        RetentionWorker(
-            apps: apps,
-            retention: retention,
-            storage: storage,
-            clock: clock,
-            metrics: metrics,
-            log: log
-        )
+        RetentionWorker(contexts: orderedContexts, retention: retention)
     }
 }

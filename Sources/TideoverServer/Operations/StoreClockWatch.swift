@@ -26,8 +26,8 @@ final class StoreClockWatch: Sendable {
         self.uptime = uptime
     }
 
-    /// Counts a response with a date that differs by more than `AppContext.clockTolerance`, and logs it
-    /// at most once in ten minutes.
+    /// Counts a response with a date that differs by more than `AppContext.clockTolerance`, and
+    /// logs it at most once in ten minutes.
     func note(_ exchange: StoreExchange) {
         guard let skew = exchange.skew, abs(skew.count) > AppContext.clockTolerance.count else {
             return

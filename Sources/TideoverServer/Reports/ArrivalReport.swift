@@ -58,12 +58,12 @@ extension ArrivalReport {
     /// Reads the storage twice, page by page: first to find `since`, then to count. It blocks its
     /// thread.
     init(
-        app: String,
-        environment: Environment,
-        store: Store,
-        in storage: any Storage,
+        _ context: AppContext,
+        _ environment: Environment,
+        _ store: Store,
         _ read: LongRead
     ) throws {
+        let (app, storage) = (context.app.id, context.storage)
         var since: Instant?
         try storage.eachLineageRecord(app: app, environment: environment) { lineageRecord in
             try read.goOn()

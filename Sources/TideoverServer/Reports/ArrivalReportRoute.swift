@@ -5,27 +5,17 @@ import TideoverStorage
 
 /// Answers `GET /v1/reports/arrival`: a row for each environment of each app in each of its stores.
 struct ArrivalReportRoute {
-    let apps: [App]
-    let storage: any Storage
-    let clock: Clock
-    let longReads: LongReads
+    let contexts: [AppContext]
+    let now: Instant
 
     func respond() async throws -> Response {
-        let now = clock()
         var rows: [ArrivalReport] = []
-        for app in apps {
-            for environment in app.environments {
-                for store in app.stores {
-                    let (id, storage) = (app.id, storage)
+        for context in contexts {
+            for environment in context.app.environments {
+                for store in context.app.stores {
                     rows.append(
-                        try await longReads.read(of: id) { read in
-                            try ArrivalReport(
-                                app: id,
-                                environment: environment,
-                                store: store,
-                                in: storage,
-                                read
-                            )
+                        try await context.longRead { read in
+                            try ArrivalReport(context, environment, store, read)
                         }
                     )
                 }

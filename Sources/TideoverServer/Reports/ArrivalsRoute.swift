@@ -5,19 +5,18 @@ import TideoverJSON
 /// Answers `GET /v1/apps/{app}/arrivals`: when the last notification and each test notification
 /// arrived.
 struct ArrivalsRoute {
-    let app: App
-    let notificationLog: NotificationLog
-    let clock: Clock
+    let context: AppContext
 
     func respond(to request: Request) throws -> Response {
+        let app = context.app
         let environment = try app.environment(askedIn: request)
         let store = try app.store(askedIn: request)
         let place = NotificationLog.Place(app: app.id, environment: environment, store: store)
-        guard let page = notificationLog.page(place) else {
+        guard let page = context.arrivals.page(place) else {
             throw Problem.notConfigured(store, app.id)
         }
         return .json(
-            bytes: answer(place, page, at: clock()),
+            bytes: answer(place, page, at: context.clock()),
             headers: ["Cache-Control": "private, no-store"]
         )
     }

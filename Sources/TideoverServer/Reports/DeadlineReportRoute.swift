@@ -6,11 +6,8 @@ import TideoverStorage
 /// Answers `GET /v1/reports/deadlines`: what must happen by when, soonest first, for each environment
 /// of each app.
 struct DeadlineReportRoute {
-    let apps: [App]
-    let storage: any Storage
-    let clock: Clock
-    let longReads: LongReads
-    let consumption: ConsumptionQueues
+    let contexts: [AppContext]
+    let now: Instant
     /// The environments that the App Store is asked about.
     let backfillers: [Backfiller]
 
@@ -18,15 +15,15 @@ struct DeadlineReportRoute {
     static let most = 500
 
     func respond(to request: Request) async throws -> Response {
-        let now = clock()
+        let now = now
         let kinds = try kinds(request)
-        let storage = storage
         var writer = JSONWriter()
-        try await writer.report(of: apps, at: now) { app, environment in
-            let waiting = consumption[app.id, environment]?.waiting ?? []
+        try await writer.report(of: contexts, at: now) { context, environment in
+            let (app, storage) = (context.app, context.storage)
+            let waiting = context.consumption[app.id, environment]?.waiting ?? []
             let history = try backfillers.first(app.id, environment)?.historyEnd()
             let certificates = app.appStore?.certificateEnds(in: environment) ?? []
-            let all = try await longReads.read(of: app.id) { read in
+            let all = try await context.longRead { read in
                 var deadlines = DeadlineList(app, environment, at: now)
                 try storage.eachLineageRecord(app: app.id, environment: environment) { record in
                     try read.goOn()

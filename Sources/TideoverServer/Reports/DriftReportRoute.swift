@@ -5,17 +5,14 @@ import TideoverStorage
 
 /// Answers `GET /v1/reports/drift`: a row for each environment of each app.
 struct DriftReportRoute {
-    let apps: [App]
-    let storage: any Storage
-    let clock: Clock
-    let longReads: LongReads
+    let contexts: [AppContext]
+    let now: Instant
 
     func respond() async throws -> Response {
-        let storage = storage
         var writer = JSONWriter()
-        try await writer.report(of: apps, at: clock()) { app, environment in
-            let report = try await longReads.read(of: app.id) { read in
-                try DriftReport(app.id, environment, in: storage, read)
+        try await writer.report(of: contexts, at: now) { context, environment in
+            let report = try await context.longRead { read in
+                try DriftReport(context, environment, read)
             }
             return { report.writeFields(to: &$0) }
         }
@@ -25,19 +22,14 @@ struct DriftReportRoute {
 
 extension DriftReport {
     /// Reads the storage page by page; it blocks its thread.
-    init(
-        _ app: String,
-        _ environment: Environment,
-        in storage: any Storage,
-        _ read: LongRead
-    ) throws {
+    init(_ context: AppContext, _ environment: Environment, _ read: LongRead) throws {
         let pageLength = 200
         var report = Self()
         var last: Drift?
         while true {
             try read.goOn()
-            let page = try storage.drift(
-                app: app,
+            let page = try context.storage.drift(
+                app: context.app.id,
                 environment: environment,
                 after: last,
                 limit: pageLength
@@ -53,14 +45,14 @@ extension DriftReport {
 extension JSONWriter {
     /// Writes a report with a row for each environment of each app.
     mutating func report(
-        of apps: [App],
+        of contexts: [AppContext],
         at now: Instant,
-        row: (App, Environment) async throws -> (inout JSONWriter) -> Void
+        row: (AppContext, Environment) async throws -> (inout JSONWriter) -> Void
     ) async throws {
         var rows: [(App, Environment, (inout JSONWriter) -> Void)] = []
-        for app in apps {
-            for environment in app.environments {
-                rows.append((app, environment, try await row(app, environment)))
+        for context in contexts {
+            for environment in context.app.environments {
+                rows.append((context.app, environment, try await row(context, environment)))
             }
         }
         object { writer in

@@ -7,9 +7,11 @@ import TideoverStorage
 /// A stop is recorded as a version of the policy. So every server follows it, it survives a
 /// restart, and an answer as of an earlier instant does not include it.
 struct ExperimentWorker: Sendable {
-    let app: App
+    let context: AppContext
     let environment: Environment
     let service: Service
+
+    private var app: App { context.app }
 
     /// The interval of the checks; each reads all customers.
     static let interval = Duration.seconds(3_600)
@@ -23,12 +25,11 @@ struct ExperimentWorker: Sendable {
 
     /// Returns the stops that the customers of the environment call for, by experiment.
     private func stops() async throws -> [String: Experiment.Stop] {
-        let now = service.clock()
+        let now = context.clock()
         let running = app.policy.experiments.filter { $0.phase(at: now) == .running }
         guard !running.isEmpty else { return [:] }
-        let (app, environment, storage) = (app, environment, service.storage)
         let rows = try await onQuietThread { read in
-            try PurchaseWalk(app, environment, until: now, in: storage, read).experiments(running)
+            try PurchaseWalk(context, environment, until: now, read).experiments(running)
         }
         var stops: [String: Experiment.Stop] = [:]
         for report in rows.reports { stops[report.experiment.id] = report.neededStop }
@@ -39,12 +40,12 @@ struct ExperimentWorker: Sendable {
     /// newest policy leaves them to the service that replaces it.
     private func record(_ stops: [String: Experiment.Stop]) async throws {
         guard try !service.hasOutdatedRules() else { return }
-        let now = service.clock()
+        let now = context.clock()
         let dated = stops.mapValues { Experiment.Stop(at: now, reason: $0.reason, arm: $0.arm) }
         let version = PolicyVersion(app.rules.stopping(dated), at: now)
         var isRecorded = false
         for each in app.environments {
-            let isNew = try await service.storage.record(version, app: app.id, environment: each)
+            let isNew = try await context.storage.record(version, app: app.id, environment: each)
             isRecorded = isRecorded || isNew
         }
         guard isRecorded else { return }
@@ -52,7 +53,7 @@ struct ExperimentWorker: Sendable {
         for (name, stop) in stops.sorted(by: { $0.key < $1.key }) {
             let why = "\(stop.reason.rawValue) rise with the arm \(stop.arm)"
             try await audit("The experiment \(name) was stopped: \(why).", name, now)
-            service.log(
+            context.log(
                 LogLine(
                     .error,
                     "experiment stopped",
@@ -84,7 +85,7 @@ struct ExperimentWorker: Sendable {
             audit: [entry],
             now: now
         )
-        _ = try await service.storage.commit(commitRequest, derive: Projector(app: app).derive)
+        _ = try await context.commit(commitRequest)
     }
 }
 
@@ -92,10 +93,11 @@ extension Service {
     /// Those of apps with experiments. Customers of a sandbox decide only for an app without
     /// production.
     var experimentWorkers: [ExperimentWorker] {
-        eachPlace { app, environment in
+        eachPlace { context, environment in
+            let app = context.app
             let decides = environment == .production || !app.environments.contains(.production)
             guard decides, !app.policy.experiments.isEmpty else { return nil }
-            return ExperimentWorker(app: app, environment: environment, service: self)
+            return ExperimentWorker(context: context, environment: environment, service: self)
         }
     }
 }

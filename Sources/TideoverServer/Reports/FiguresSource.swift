@@ -5,9 +5,8 @@ import TideoverStorage
 /// Sums the portfolio of an app in one environment over stored figures. Where they are out of date
 /// it derives them from the facts, so the sum is that of all facts.
 struct FiguresSource {
-    private let app: App
+    private let context: AppContext
     private let environment: Environment
-    private let storage: any Storage
     private let read: LongRead
     private let stamp: Int64
     /// Nil leaves lockouts out.
@@ -19,18 +18,19 @@ struct FiguresSource {
     /// The bookmark with the stamp under which all other figures were marked as stale.
     static let bookmark = "figures"
 
+    private var app: App { context.app }
+    private var storage: any Storage { context.storage }
+
     init(
-        _ app: App,
+        _ context: AppContext,
         _ environment: Environment,
-        in storage: any Storage,
         _ read: LongRead,
         alarmed: AlarmedLockouts? = nil
     ) {
-        self.app = app
+        self.context = context
         self.environment = environment
-        self.storage = storage
         self.read = read
-        stamp = app.figuresStamp(in: environment)
+        stamp = context.app.figuresStamp(in: environment)
         self.alarmed = alarmed
     }
 
@@ -53,8 +53,9 @@ struct FiguresSource {
 
     /// Returns nil if there are too many, or if figures of other rules were not marked yet.
     private func staleSubjects() throws -> [FiguresSubject]? {
-        let cursors = Cursors(app: app.id, environment: environment, storage: storage)
-        guard try cursors.text(Self.bookmark) == "\(stamp)" else { return nil }
+        guard try context.cursors(in: environment).text(Self.bookmark) == "\(stamp)" else {
+            return nil
+        }
         let stale = try storage.staleFigures(
             app: app.id,
             environment: environment,

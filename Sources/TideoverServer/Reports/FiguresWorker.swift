@@ -7,12 +7,8 @@ import TideoverStorage
 /// catalogue, policy or rules. Several servers may do so at once: the one that stores first wins,
 /// and raises the alarm for lockouts that have become known.
 struct FiguresWorker: Sendable {
-    let app: App
+    let context: AppContext
     let environment: Environment
-    let storage: any Storage
-    let clock: Clock
-    let metrics: Metrics
-    let log: Log
 
     /// How long it waits when nothing is stale.
     static let interval = Duration.seconds(10)
@@ -23,9 +19,8 @@ struct FiguresWorker: Sendable {
     /// The bookmark with the start of the alarms: earlier lockouts are only in the report.
     private static let alarmStart = "lockouts"
 
-    private var cursors: Cursors {
-        Cursors(app: app.id, environment: environment, storage: storage)
-    }
+    private var app: App { context.app }
+    private var cursors: Cursors { context.cursors(in: environment) }
 
     var worker: Worker {
         Worker(.figures, app: app.id, environment: environment) { sleep in
@@ -43,7 +38,7 @@ struct FiguresWorker: Sendable {
         guard try cursors.text(FiguresSource.bookmark) != "\(stamp)" else { return }
         var last: String?
         repeat {
-            last = try await storage.markFigures(
+            last = try await context.storage.markFigures(
                 app: app.id,
                 environment: environment,
                 otherThan: stamp,
@@ -56,26 +51,25 @@ struct FiguresWorker: Sendable {
 
     private func alarmStart() async throws -> Instant {
         if let start = try cursors.instant(Self.alarmStart) { return start }
-        let now = clock()
+        let now = context.clock()
         try await cursors.keep(now, Self.alarmStart)
         return now
     }
 
     /// Returns whether there may be more to do at once.
     private func deriveBatch(alarmsSince start: Instant) async throws -> Bool {
-        let stale = try storage.staleFigures(
+        let stale = try context.storage.staleFigures(
             app: app.id,
             environment: environment,
             limit: Self.batchLength
         )
         guard !stale.subjects.isEmpty else { return false }
-        let (app, environment, storage) = (app, environment, storage)
         let alarmed = AlarmedLockouts(
-            range: start..<max(start, clock()),
+            range: start..<max(start, context.clock()),
             history: app.policyHistory(in: environment)
         )
         let derived = try await onQuietThread { read in
-            try FiguresSource(app, environment, in: storage, read, alarmed: alarmed)
+            try FiguresSource(context, environment, read, alarmed: alarmed)
                 .figures(of: stale.subjects.map(\.subject))
         }
         let update = FiguresUpdate(
@@ -85,7 +79,7 @@ struct FiguresWorker: Sendable {
             done: stale,
             forms: derived.mapValues { $0.map { FiguresForm.bytes(of: $0) } }
         )
-        guard try await storage.keep(update) else { return false }
+        guard try await context.storage.keep(update) else { return false }
         raise(LockoutNews(stale.subjects, derived))
         return true
     }
@@ -94,9 +88,9 @@ struct FiguresWorker: Sendable {
         guard news.purchases > 0 else { return }
         for (cause, length) in news.causes {
             let seconds = Int(length.count / Milliseconds.seconds(1).count)
-            metrics.count(.lockoutTime, app.id, cause.rawValue, by: seconds)
+            context.metrics.count(.lockoutTime, app.id, cause.rawValue, by: seconds)
         }
-        log(
+        context.log(
             LogLine(
                 .error,
                 "customers were locked out",
@@ -111,15 +105,6 @@ struct FiguresWorker: Sendable {
 
 extension Service {
     var figuresWorkers: [FiguresWorker] {
-        eachPlace {
-            FiguresWorker(
-                app: $0,
-                environment: $1,
-                storage: storage,
-                clock: clock,
-                metrics: metrics,
-                log: log
-            )
-        }
+        eachPlace { FiguresWorker(context: $0, environment: $1) }
     }
 }

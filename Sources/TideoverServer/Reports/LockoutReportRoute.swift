@@ -6,20 +6,17 @@ import TideoverStorage
 /// Answers `GET /v1/reports/lockouts`: a row for each environment of each app, over all purchases
 /// and their entitlements, in total and by version of the policy.
 struct LockoutReportRoute {
-    let apps: [App]
-    let storage: any Storage
-    let clock: Clock
-    let longReads: LongReads
+    let contexts: [AppContext]
+    let now: Instant
 
     func respond() async throws -> Response {
-        let now = clock()
-        let storage = storage
+        let now = now
         var writer = JSONWriter()
-        try await writer.report(of: apps, at: now) { app, environment in
-            let sum = try await longReads.read(of: app.id) { read in
-                try LockoutSum(app, environment, until: now, in: storage, read)
+        try await writer.report(of: contexts, at: now) { context, environment in
+            let sum = try await context.longRead { read in
+                try LockoutSum(context, environment, until: now, read)
             }
-            let history = app.policyHistory(in: environment)
+            let history = context.app.policyHistory(in: environment)
             return { sum.writeFields(of: history, to: &$0) }
         }
         return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
@@ -29,14 +26,14 @@ struct LockoutReportRoute {
 extension LockoutSum {
     /// Reads the storage page by page; it blocks its thread.
     init(
-        _ app: App,
+        _ context: AppContext,
         _ environment: Environment,
         until now: Instant,
-        in storage: any Storage,
         _ read: LongRead
     ) throws {
         self.init()
         var sum = self
+        let (app, storage) = (context.app, context.storage)
         let history = app.policyHistory(in: environment)
         try storage.eachLineageRecord(app: app.id, environment: environment) { lineageRecord in
             try read.goOn()

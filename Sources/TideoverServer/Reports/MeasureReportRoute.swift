@@ -6,22 +6,19 @@ import TideoverStorage
 /// Answers the reports over the history of purchases: `GET /v1/reports/recovery`,
 /// `/v1/reports/churn`, `/v1/reports/trials` and `/v1/reports/experiments`. Each has a row for each environment of each app.
 struct MeasureReportRoute {
-    let apps: [App]
-    let storage: any Storage
-    let clock: Clock
-    let longReads: LongReads
+    let contexts: [AppContext]
+    let now: Instant
 
     /// A report over an app's purchases in one environment. It blocks its thread.
     typealias Measure = @Sendable (PurchaseWalk, MeasureQuestion) throws -> any MeasuredRows
 
     func respond(to request: Request, _ measure: @escaping Measure) async throws -> Response {
-        let question = try MeasureQuestion(request, now: clock())
-        let storage = storage
+        let question = try MeasureQuestion(request, now: now)
         var writer = JSONWriter()
-        try await writer.report(of: apps, at: question.asOf) { app, environment in
-            let report = try await longReads.read(of: app.id) { read in
+        try await writer.report(of: contexts, at: question.asOf) { context, environment in
+            let report = try await context.longRead { read in
                 try measure(
-                    PurchaseWalk(app, environment, until: question.asOf, in: storage, read),
+                    PurchaseWalk(context, environment, until: question.asOf, read),
                     question
                 )
             }
@@ -108,23 +105,18 @@ extension Problem {
 
 /// Reads an app's purchases in one environment, page by page.
 struct PurchaseWalk {
-    private let app: App
+    private let context: AppContext
     private let environment: Environment
     private let until: Instant
-    private let storage: any Storage
     private let read: LongRead
 
-    init(
-        _ app: App,
-        _ environment: Environment,
-        until: Instant,
-        in storage: any Storage,
-        _ read: LongRead
-    ) {
-        self.app = app
+    private var app: App { context.app }
+    private var storage: any Storage { context.storage }
+
+    init(_ context: AppContext, _ environment: Environment, until: Instant, _ read: LongRead) {
+        self.context = context
         self.environment = environment
         self.until = until
-        self.storage = storage
         self.read = read
     }
 

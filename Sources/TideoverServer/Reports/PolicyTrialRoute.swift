@@ -7,10 +7,9 @@ import TideoverStorage
 /// Answers `POST /v1/apps/{app}/policy/try`: tests another policy on the stored past of an app's
 /// customers. Nothing is changed.
 struct PolicyTrialRoute: Sendable {
-    let app: App
-    let storage: any Storage
-    let clock: Clock
-    let longReads: LongReads
+    let context: AppContext
+
+    private var app: App { context.app }
 
     /// The maximum number of differences in a response.
     static let mostDifferences = 100
@@ -20,10 +19,9 @@ struct PolicyTrialRoute: Sendable {
     func respond(to request: Request) async throws -> Response {
         let environment = try app.environment(askedIn: request)
         let test = try test(request)
-        let (app, storage) = (app, storage)
         let until = test.range.upperBound
-        let report = try await longReads.read(of: app.id) { read in
-            let walk = PurchaseWalk(app, environment, until: until, in: storage, read)
+        let report = try await context.longRead { read in
+            let walk = PurchaseWalk(context, environment, until: until, read)
             return try test.report { try walk.eachRecord($0) }
         }
         return .json(headers: ["Cache-Control": "private, no-store"]) { writer in
@@ -43,7 +41,7 @@ struct PolicyTrialRoute: Sendable {
         } catch {
             throw Problem.badPolicy(error)
         }
-        let now = clock()
+        let now = context.clock()
         let end = min(try request.instant("to") ?? now, now)
         let start = try request.instant("from") ?? end - Self.usualLength
         guard start < end else { throw Problem.badInstant("from", found: start.rfc3339) }

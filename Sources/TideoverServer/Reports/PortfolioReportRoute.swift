@@ -6,17 +6,19 @@ import TideoverStorage
 /// Answers `GET /v1/reports/portfolio`: subscriptions by state, their revenue, and the money of
 /// failed renewals, for each environment of each app and in total.
 struct PortfolioReportRoute {
-    let apps: [App]
-    let storage: any Storage
-    let clock: Clock
-    let longReads: LongReads
+    let contexts: [AppContext]
+    let now: Instant
 
     func respond(to request: Request) async throws -> Response {
-        let question = try PortfolioQuestion(request, now: clock())
+        let question = try PortfolioQuestion(request, now: now)
         var rows: [(app: App, environment: Environment, report: PortfolioReport)] = []
-        for app in apps {
-            for environment in app.environments {
-                rows.append((app, environment, try await report(app, environment, question)))
+        for context in contexts {
+            for environment in context.app.environments {
+                let report = try await context.longRead { read in
+                    try FiguresSource(context, environment, read)
+                        .portfolio(at: question.instants, over: question.range)
+                }
+                rows.append((context.app, environment, report))
             }
         }
         var writer = JSONWriter()
@@ -38,18 +40,6 @@ struct PortfolioReportRoute {
             writer.totals(of: rows.map { ($0.environment, $0.report) }, question.rates)
         }
         return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
-    }
-
-    private func report(
-        _ app: App,
-        _ environment: Environment,
-        _ question: PortfolioQuestion
-    ) async throws -> PortfolioReport {
-        let storage = storage
-        return try await longReads.read(of: app.id) { read in
-            try FiguresSource(app, environment, in: storage, read)
-                .portfolio(at: question.instants, over: question.range)
-        }
     }
 }
 

@@ -13,14 +13,14 @@ struct ShadowReport: Sendable {
     /// `environment` is the one of our answers. It compares at most `limit` customers after
     /// `after`.
     init(
-        _ app: App,
+        _ context: AppContext,
         _ environment: Environment,
         after: CustomerID?,
         limit: Int,
         at now: Instant,
-        in storage: any Storage,
         _ read: LongRead
     ) throws {
+        let (app, storage) = (context.app, context.storage)
         var groups: [(customer: CustomerID, answers: [KeptAnswer])] = []
         var place = after.map(RelayedAnswer.place(behind:))
         let pageLength = 200
@@ -58,10 +58,10 @@ struct ShadowReport: Sendable {
     /// Compares all responses about one customer; nil if none is stored.
     static func customer(
         _ key: CustomerKey,
-        of app: App,
-        at now: Instant,
-        in storage: any Storage
+        in context: AppContext,
+        at now: Instant
     ) throws -> CustomerShadow? {
+        let (app, storage) = (context.app, context.storage)
         guard let reader = app.revenueCat?.reader else { return nil }
         let kept = try storage.evidence(
             app: app.id,

@@ -6,27 +6,18 @@ import TideoverStorage
 /// Answers `GET /v1/reports/shadow`, a page of customers with stored responses of RevenueCat, and
 /// `GET /v1/apps/{app}/customers/{customer}/shadow`, one customer.
 struct ShadowReportRoute: Sendable {
-    let app: App
-    let storage: any Storage
-    let clock: Clock
-    let longReads: LongReads
+    let context: AppContext
+
+    private var app: App { context.app }
 
     func respond(to request: Request) async throws -> Response {
         guard app.revenueCat != nil else { throw Problem.revenueCatNotConfigured(app.id) }
         let environment = try app.environment(askedIn: request)
         let limit = try request.limit("limit")
         let after = request.queryValue("after").flatMap { CustomerID($0) }
-        let (app, storage, now) = (app, storage, clock())
-        let report = try await longReads.read(of: app.id) { read in
-            try ShadowReport(
-                app,
-                environment,
-                after: after,
-                limit: limit,
-                at: now,
-                in: storage,
-                read
-            )
+        let now = context.clock()
+        let report = try await context.longRead { read in
+            try ShadowReport(context, environment, after: after, limit: limit, at: now, read)
         }
         return .json(headers: ["Cache-Control": "private, no-store"]) { writer in
             writer.field("asOf", now.rfc3339)
@@ -41,10 +32,8 @@ struct ShadowReportRoute: Sendable {
         guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
         let environment = try app.environment(askedIn: request)
         let key = CustomerKey(app: app.id, environment: environment, customer: customer)
-        let (app, storage, now) = (app, storage, clock())
-        let shadow = try await onPool {
-            try ShadowReport.customer(key, of: app, at: now, in: storage)
-        }
+        let now = context.clock()
+        let shadow = try await onPool { try ShadowReport.customer(key, in: context, at: now) }
         guard let shadow else { throw Problem.neverAnswered }
         return .json(headers: ["Cache-Control": "private, no-store"]) { writer in
             writer.field("asOf", now.rfc3339)

@@ -7,8 +7,8 @@ import TideoverStorage
 struct RelayedTransfers: Sendable {
     private let cursors: Cursors
 
-    init(app: String, environment: Environment, storage: any Storage) {
-        cursors = Cursors(app: app, environment: environment, storage: storage)
+    init(_ context: AppContext, in environment: Environment) {
+        cursors = context.cursors(in: environment)
     }
 
     /// The maximum length of a chain of transfers.

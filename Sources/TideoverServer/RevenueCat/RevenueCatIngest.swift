@@ -220,7 +220,7 @@ extension RevenueCatIngest {
     }
 
     private func book(of environment: Environment) -> RelayedTransfers {
-        RelayedTransfers(app: app.id, environment: environment, storage: context.storage)
+        RelayedTransfers(context, in: environment)
     }
 
     private func keepTransfer(_ webhook: Webhook) async throws(StorageError) {

@@ -13,8 +13,8 @@ import TideoverStorage
 struct SDKAppOrigins: Sendable {
     private let cursors: Cursors
 
-    init(app: String, environment: Environment, storage: any Storage) {
-        cursors = Cursors(app: app, environment: environment, storage: storage)
+    init(_ context: AppContext, in environment: Environment) {
+        cursors = context.cursors(in: environment)
     }
 
     /// Returns the earliest of several ids; nil if none is known.
@@ -103,7 +103,7 @@ extension SDKVisit {
     }
 
     func origins(in environment: Environment) -> SDKAppOrigins {
-        SDKAppOrigins(app: app.id, environment: environment, storage: context.storage)
+        SDKAppOrigins(context, in: environment)
     }
 }
 

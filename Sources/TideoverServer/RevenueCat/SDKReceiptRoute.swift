@@ -76,12 +76,7 @@ extension SDKVisit {
         by deadline: ContinuousClock.Instant
     ) async throws {
         let customer = receipt.user.customer
-        let route = ReconcileRoute(
-            context: context,
-            backfillers: service.backfillers,
-            pollers: service.pollers,
-            playQuestions: service.playQuestions[app.id]
-        )
+        let route = ReconcileRoute(context: context, clients: service.clients)
         let request = request
         let taken = try await result(by: deadline) {
             try await route.take(evidence, from: request, for: customer)

@@ -18,7 +18,7 @@ extension SDKVisit {
         by deadline: ContinuousClock.Instant
     ) async throws {
         guard let transaction = presented.transactionOfAccount,
-            let backfiller = service.backfillers.first(app.id, presented.environment)
+            let backfiller = service.clients.backfillers.first(app.id, presented.environment)
         else { return }
         let found = try await purchases(of: transaction, from: backfiller, by: deadline)
         let others = found.subtracting(presented.lineages).sorted()

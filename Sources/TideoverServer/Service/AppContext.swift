@@ -1,4 +1,5 @@
 import TideoverCore
+import TideoverLocks
 import TideoverStorage
 
 /// An app, and what everything that serves it shares.
@@ -10,6 +11,7 @@ struct AppContext: Sendable {
     var log: Log
     /// A cryptographically secure source.
     let random: @Sendable () -> UInt64
+    let keys: Locked<KeyTable>
     let metrics: Metrics
     let tallies: CounterBuffer
     let verifications: ConcurrencyLimiter
@@ -17,11 +19,16 @@ struct AppContext: Sendable {
     let rateLimiter: RateLimiter
     let arrivals: NotificationLog
     let consumption: ConsumptionQueues
+    /// Limits the queries to Google Play that devices cause; nil if the app is not sold there.
+    let playQuestions: RequestLimiter?
     /// Receives the environment of a request's content, for the request's log line.
     var noteEnvironment: @Sendable (Environment) -> Void = { _ in }
 
     /// How far in the future a signature may be dated.
     static let clockTolerance = Milliseconds.minutes(5)
+
+    /// Returns the name of a request's key.
+    func presenter(of call: Call) -> String { keys.withLock { $0.name(of: call.presented) } }
 
     /// Commits a request, and derives its customers by the app's rules.
     func commit(_ request: CommitRequest) async throws(StorageError) -> CommitOutcome {

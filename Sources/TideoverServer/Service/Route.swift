@@ -32,6 +32,30 @@ package struct Route: Sendable {
         }
     }
 
+    /// Creates a route below `/v1/apps/{app}`.
+    init(
+        _ method: String,
+        ofApp path: String,
+        needs: Need,
+        _ respond: @escaping @Sendable (AppContext, Call) async throws -> Response
+    ) {
+        self.init(method, ofApp: path, needs: needs) { _, context, call in
+            try await respond(context, call)
+        }
+    }
+
+    /// Creates a route below `/v1/apps/{app}` that needs more than the app's context.
+    init(
+        _ method: String,
+        ofApp path: String,
+        needs: Need,
+        _ respond: @escaping @Sendable (Service, AppContext, Call) async throws -> Response
+    ) {
+        self.init(method, "/v1/apps/{app}" + path, needs: needs) { service, call in
+            try await respond(service, service.context(call), call)
+        }
+    }
+
     /// Returns the values of the parameters, by name, if a path's segments match the template.
     func parameters(of segments: [String]) -> [String: String]? {
         guard segments.count == parts.count else { return nil }

@@ -38,16 +38,11 @@ package struct Service: Sendable {
     let arrivals: NotificationLog
     /// The access to the stores, by app.
     let access: [String: [StoreAccess]]
-    /// The clients for App Store queries, for each app and environment with access.
-    let backfillers: [Backfiller]
-    /// The Google Play pollers, for each app and environment with access.
-    let pollers: [PlayPoller]
-    /// The rate limiters for Google Play queries that devices cause, by app.
-    let playQuestions: [String: RequestLimiter]
+    let clients: StoreClients
     /// The App Store's open requests for consumption information.
     let consumption: ConsumptionQueues
     /// The purchase changes that are being sent to a store.
-    private let storeActions: Locked<Set<StoreActionName>>
+    let storeActions: Locked<Set<StoreActionName>>
     /// The replayers of stored evidence, for each app and environment.
     let replayers: [Replayer]
     let copier: DatabaseCopier?
@@ -229,6 +224,7 @@ package struct Service: Sendable {
         var contexts: [String: AppContext] = [:]
         var backfillers: [Backfiller] = []
         var pollers: [PlayPoller] = []
+        var replayers: [Replayer] = []
         for app in apps {
             let context = AppContext(
                 app: app,
@@ -236,15 +232,22 @@ package struct Service: Sendable {
                 clock: clock,
                 log: log,
                 random: random,
+                keys: keys,
                 metrics: metrics,
                 tallies: tallies,
                 verifications: self.verifications,
                 longReads: longReads,
                 rateLimiter: rateLimiter,
                 arrivals: arrivals,
-                consumption: consumption
+                consumption: consumption,
+                playQuestions: app.googlePlay.map { _ in
+                    RequestLimiter(environment: .production, timing: timing)
+                }
             )
             contexts[app.id] = context
+            replayers += app.environments.map { environment in
+                Replayer(environment, context: context, version: version)
+            }
             for environment in app.environments {
                 guard let pollQueue = pollQueues[app.id, environment],
                     let poller = try PlayPoller(
@@ -262,26 +265,8 @@ package struct Service: Sendable {
             }
         }
         self.contexts = contexts
-        self.pollers = pollers
-        self.backfillers = backfillers
-        let sellers = apps.filter { $0.googlePlay != nil }
-        playQuestions = Dictionary(
-            uniqueKeysWithValues: sellers.map { app in
-                (app.id, RequestLimiter(environment: .production, timing: timing))
-            }
-        )
-        replayers = apps.flatMap { app in
-            app.environments.map { environment in
-                Replayer(
-                    app,
-                    environment,
-                    storage: storage,
-                    clock: clock,
-                    log: log,
-                    version: version
-                )
-            }
-        }
+        self.clients = StoreClients(backfillers: backfillers, pollers: pollers)
+        self.replayers = replayers
         for app in apps { metrics.expect(app) }
         if replica != nil { metrics.expectReplicaReads() }
         if revocation != nil { metrics.expectRevocationChecks() }
@@ -332,341 +317,6 @@ package struct Service: Sendable {
 
     /// Whether the configured admin key was revoked as a stored key, and so is invalid.
     package var isAdminKeyRevoked: Bool { keys.withLock { $0.isConfiguredKeyRevoked } }
-
-    // MARK: Routes
-
-    /// All routes; the OpenAPI document lists the same.
-    package static let routes: [Route] = [
-        Route("GET", "/healthz", needs: .nothing) { service, _ in service.health },
-        Route("GET", "/readyz", needs: .nothing) { service, _ in
-            try await service.readiness.respond()
-        },
-        Route("GET", "/metrics", needs: .nothing) { service, _ in MetricsRoute(service).respond() },
-        Route("GET", "/openapi.json", needs: .nothing) { _, call in
-            OpenAPIDocument.respond(to: call.request)
-        },
-        Route("GET", "/problems/{problem}", needs: .nothing) { _, call in
-            try ProblemTypeRoute().respond(call["problem"])
-        },
-        Route("GET", "/v1/apps/{app}/customers/{customer}", needs: .read) { service, call in
-            try await SnapshotRoute(context: service.context(call), replica: service.replica)
-                .respond(to: call.request, customer: call["customer"])
-        },
-        Route("GET", "/v1/apps/{app}/customers/{customer}/explain", needs: .secret) {
-            service,
-            call in
-            try await ExplainRoute(context: service.context(call)).respond(
-                to: call.request,
-                customer: call["customer"]
-            )
-        },
-        Route("GET", "/v1/apps/{app}/customers/{customer}/timeline", needs: .secret) {
-            service,
-            call in
-            try await TimelineRoute(context: service.context(call)).respond(
-                to: call.request,
-                customer: call["customer"]
-            )
-        },
-        Route("GET", "/v1/apps/{app}/customers/{customer}/grants", needs: .secret) {
-            service,
-            call in
-            try await service.grantsRoute(call).list(call.request, customer: call["customer"])
-        },
-        Route("POST", "/v1/apps/{app}/customers/{customer}/grants", needs: .secret) {
-            service,
-            call in
-            try await service.grantsRoute(call).give(call.request, customer: call["customer"])
-        },
-        Route("POST", "/v1/apps/{app}/customers/{customer}/refresh", needs: .secret) {
-            service,
-            call in
-            try await RefreshRoute(
-                context: service.context(call),
-                backfillers: service.backfillers,
-                pollers: service.pollers
-            ).respond(to: call.request, customer: call["customer"])
-        },
-        Route(
-            "POST",
-            "/v1/apps/{app}/customers/{customer}/grants/{grant}/revocation",
-            needs: .secret
-        ) { service, call in
-            try await service.grantsRoute(call)
-                .revoke(call.request, customer: call["customer"], grant: call["grant"])
-        },
-        Route("GET", "/v1/apps/{app}/customers/{customer}/aliases", needs: .secret) {
-            service,
-            call in
-            try await service.aliasesRoute(call).list(customer: call["customer"])
-        },
-        Route("POST", "/v1/apps/{app}/customers/{customer}/aliases", needs: .secret) {
-            service,
-            call in
-            try await service.aliasesRoute(call).declare(call.request, customer: call["customer"])
-        },
-        Route("GET", "/v1/apps/{app}/customers/{customer}/audit", needs: .secret) { service, call in
-            try await AuditRoute(context: service.context(call))
-                .respond(to: call.request, customer: call["customer"])
-        },
-        Route("GET", "/v1/apps/{app}/audit", needs: .secret) { service, call in
-            try await AuditRoute(context: service.context(call))
-                .respond(to: call.request)
-        },
-        Route("GET", "/v1/apps/{app}/unclaimed", needs: .secret) { service, call in
-            try await UnclaimedRoute(context: service.context(call)).respond(to: call.request)
-        },
-        Route("GET", "/v1/apps/{app}/customers", needs: .secret) { service, call in
-            try await CustomersRoute(context: service.context(call))
-                .respond(to: call.request)
-        },
-        Route("GET", "/v1/apps/{app}/lookup", needs: .secret) { service, call in
-            try await LookupRoute(
-                context: service.context(call),
-                backfillers: service.backfillers,
-                pollers: service.pollers
-            ).respond(to: call.request)
-        },
-        Route("GET", "/v1/apps/{app}/explain", needs: .secret) { service, call in
-            try await ExplainPurchaseRoute(
-                lookup: LookupRoute(
-                    context: service.context(call),
-                    backfillers: service.backfillers,
-                    pollers: service.pollers
-                )
-            ).respond(to: call.request)
-        },
-        Route("POST", "/v1/apps/{app}/purchases/{purchase}/move", needs: .secret) {
-            service,
-            call in
-            try await service.moveRoute(call).respond(to: call.request, purchase: call["purchase"])
-        },
-        // Actions that refund money require an admin key, which the route itself checks.
-        Route("POST", "/v1/apps/{app}/purchases/{purchase}/actions", needs: .secret) {
-            service,
-            call in
-            try await service.storeActionsRoute(call).act(call)
-        },
-        Route("POST", "/v1/apps/{app}/extensions", needs: .admin) { service, call in
-            try await service.storeActionsRoute(call).extendAll(call)
-        },
-        Route("GET", "/v1/apps/{app}/extensions/{id}", needs: .admin) { service, call in
-            try await service.storeActionsRoute(call).massExtension(call)
-        },
-        Route("GET", "/v1/apps/{app}/configuration", needs: .secret) { service, call in
-            try service.configurationRoute(call).respond()
-        },
-        Route("GET", "/v1/apps/{app}/arrivals", needs: .secret) { service, call in
-            try ArrivalsRoute(
-                app: service.app(call["app"]),
-                notificationLog: service.arrivals,
-                clock: service.clock
-            ).respond(to: call.request)
-        },
-        Route("GET", "/v1/apps/{app}/survey", needs: .secret) { service, call in
-            try await SurveyRoute(
-                app: service.app(call["app"]),
-                storage: service.storage,
-                longReads: service.longReads
-            ).respond(to: call.request)
-        },
-        Route("GET", "/v1/reports/arrival", needs: .secret) { service, call in
-            try await ArrivalReportRoute(
-                apps: service.reportedApps(call),
-                storage: service.storage,
-                clock: service.clock,
-                longReads: service.longReads
-            ).respond()
-        },
-        Route("GET", "/v1/reports/drift", needs: .secret) { service, call in
-            try await DriftReportRoute(
-                apps: service.reportedApps(call),
-                storage: service.storage,
-                clock: service.clock,
-                longReads: service.longReads
-            ).respond()
-        },
-        Route("GET", "/v1/reports/lockouts", needs: .secret) { service, call in
-            try await LockoutReportRoute(
-                apps: service.reportedApps(call),
-                storage: service.storage,
-                clock: service.clock,
-                longReads: service.longReads
-            ).respond()
-        },
-        Route("GET", "/v1/reports/deadlines", needs: .secret) { service, call in
-            try await DeadlineReportRoute(
-                apps: service.reportedApps(call),
-                storage: service.storage,
-                clock: service.clock,
-                longReads: service.longReads,
-                consumption: service.consumption,
-                backfillers: service.backfillers
-            ).respond(to: call.request)
-        },
-        Route("GET", "/v1/reports/recovery", needs: .secret) { service, call in
-            try await service.measureReport(call, MeasureReportRoute.recovery)
-        },
-        Route("GET", "/v1/reports/churn", needs: .secret) { service, call in
-            try await service.measureReport(call, MeasureReportRoute.churn)
-        },
-        Route("GET", "/v1/reports/trials", needs: .secret) { service, call in
-            try await service.measureReport(call, MeasureReportRoute.trials)
-        },
-        Route("GET", "/v1/reports/experiments", needs: .secret) { service, call in
-            try await service.measureReport(call, MeasureReportRoute.experiments)
-        },
-        Route("GET", "/v1/reports/portfolio", needs: .secret) { service, call in
-            try await PortfolioReportRoute(
-                apps: service.reportedApps(call),
-                storage: service.storage,
-                clock: service.clock,
-                longReads: service.longReads
-            ).respond(to: call.request)
-        },
-        Route("POST", "/v1/apps/{app}/policy/try", needs: .secret) { service, call in
-            try await PolicyTrialRoute(
-                app: service.app(call["app"]),
-                storage: service.storage,
-                clock: service.clock,
-                longReads: service.longReads
-            ).respond(to: call.request)
-        },
-        Route("GET", "/v1/reports/shadow", needs: .secret) { service, call in
-            guard let id = call.appID else { throw Problem.appNeeded }
-            return try await service.shadowRoute(id).respond(to: call.request)
-        },
-        Route("GET", "/v1/apps/{app}/customers/{customer}/shadow", needs: .secret) {
-            service,
-            call in
-            try await service.shadowRoute(call["app"])
-                .respond(to: call.request, customer: call["customer"])
-        },
-        // These are public keys; anyone with a pass may verify it.
-        Route("GET", "/v1/apps/{app}/pass-keys", needs: .nothing) { service, call in
-            PassKeysRoute(app: try service.app(call["app"])).respond()
-        },
-        Route("GET", "/v1/apps/{app}/events", needs: .secret) { service, call in
-            try await EventsRoute(context: service.context(call))
-                .respond(to: call.request)
-        },
-        Route("GET", "/v1/apps/{app}/webhooks", needs: .admin) { service, call in
-            try service.webhooksRoutes(call).list()
-        },
-        Route("POST", "/v1/apps/{app}/webhooks", needs: .admin) { service, call in
-            try await service.webhooksRoutes(call).add(call.request)
-        },
-        Route("POST", "/v1/apps/{app}/webhooks/{webhook}/test", needs: .admin) { service, call in
-            try await service.webhooksRoutes(call).test(call["webhook"])
-        },
-        Route("POST", "/v1/apps/{app}/webhooks/{webhook}/disable", needs: .admin) { service, call in
-            try await service.webhooksRoutes(call).set(call["webhook"], isDisabled: true)
-        },
-        Route("POST", "/v1/apps/{app}/webhooks/{webhook}/enable", needs: .admin) { service, call in
-            try await service.webhooksRoutes(call).set(call["webhook"], isDisabled: false)
-        },
-        Route("GET", "/v1/apps/{app}/webhooks/{webhook}/attempts", needs: .admin) { service, call in
-            try service.webhooksRoutes(call).attempts(call["webhook"], call.request)
-        },
-        Route("POST", "/v1/apps/{app}/webhooks/{webhook}/replay", needs: .admin) { service, call in
-            try await service.webhooksRoutes(call).replay(call["webhook"], call.request)
-        },
-        Route("GET", "/v1/apps/{app}/replay", needs: .admin) { service, call in
-            try service.replayRoute(call).tell(call.request)
-        },
-        Route("POST", "/v1/apps/{app}/replay", needs: .admin) { service, call in
-            try service.replayRoute(call).begin(call.request)
-        },
-        Route("GET", "/v1/apps/{app}/export", needs: .admin) { service, call in
-            try await ExportRoute(app: service.app(call["app"]), storage: service.storage)
-                .respond(to: call.request)
-        },
-        Route("POST", "/v1/apps/{app}/import", needs: .admin) { service, call in
-            try await ImportRoute(
-                app: service.app(call["app"]),
-                storage: service.storage,
-                clock: service.clock
-            ).respond(to: call.request)
-        },
-        Route("GET", "/v1/apps/{app}/backfill", needs: .admin) { service, call in
-            try service.backfillRoute(call).tell(call.request)
-        },
-        Route("POST", "/v1/apps/{app}/backfill", needs: .admin) { service, call in
-            try service.backfillRoute(call).begin(call.request)
-        },
-        // The store has no API key; its signature authenticates the request.
-        Route("POST", "/v1/apps/{app}/notifications/app-store", needs: .nothing) { service, call in
-            try await AppStoreIngest(context: service.context(call)).respond(to: call.request)
-        },
-        // Pub/Sub has no API key; its token authenticates the request.
-        Route("POST", "/v1/apps/{app}/notifications/google-play", needs: .nothing) {
-            service,
-            call in
-            try await PlayIngest(context: service.context(call), pollers: service.pollers)
-                .respond(to: call.request)
-        },
-        Route("GET", "/v1/apps/{app}/imports/revenuecat", needs: .admin) { service, call in
-            try RevenueCatImportRoute(context: service.context(call)).tell()
-        },
-        Route("POST", "/v1/apps/{app}/imports/revenuecat", needs: .admin) { service, call in
-            try await RevenueCatImportRoute(context: service.context(call)).take(call.request)
-        },
-        // RevenueCat has no API key; the configured header or signature authenticates the request.
-        Route("POST", "/v1/apps/{app}/notifications/revenuecat", needs: .nothing) {
-            service,
-            call in
-            try await RevenueCatIngest(context: service.context(call)).respond(to: call.request)
-        },
-        Route("POST", "/v1/apps/{app}/customers/{customer}/reconcile", needs: .read) {
-            service,
-            call in
-            try await ReconcileRoute(
-                context: service.context(call),
-                backfillers: service.backfillers,
-                pollers: service.pollers,
-                playQuestions: service.playQuestions[call["app"]]
-            )
-            .respond(to: call.request, customer: call["customer"])
-        },
-        Route("POST", "/v1/apps/{app}/customers/{customer}/prompts", needs: .read) {
-            service,
-            call in
-            try await PromptsRoute(
-                context: service.context(call),
-                isDevice: call.presented.isPublicKey
-            )
-            .respond(to: call.request, customer: call["customer"])
-        },
-        Route("POST", "/v1/reload", needs: .admin) { service, call in
-            guard let reload = service.reload else { throw Problem.nothingToReload }
-            return try await reload().response()
-        },
-        Route("GET", "/v1/backup", needs: .admin) { service, _ in
-            try BackupRoute(copier: service.copier).tell()
-        },
-        Route("POST", "/v1/backup", needs: .admin) { service, _ in
-            try BackupRoute(copier: service.copier).begin()
-        },
-        Route("GET", "/v1/keys", needs: .admin) { service, call in
-            service.keysRoutes(call).list()
-        },
-        Route("POST", "/v1/keys", needs: .admin) { service, call in
-            try await service.keysRoutes(call).add(call.request)
-        },
-        Route("DELETE", "/v1/keys/{id}", needs: .admin) { service, call in
-            try await service.keysRoutes(call).revoke(call["id"])
-        },
-        Route("DELETE", "/v1/apps/{app}/customers/{customer}", needs: .admin) { service, call in
-            try await service.eraseRoute(call).respond(
-                to: call.request,
-                customer: call["customer"]
-            )
-        },
-    ]
-
-    private func eraseRoute(_ call: Call) throws -> EraseRoute {
-        EraseRoute(context: try context(call))
-    }
 
     func respond(to call: Call) async throws -> Response {
         guard let route = call.route else { throw Problem.notFound }
@@ -722,127 +372,23 @@ package struct Service: Sendable {
         return context
     }
 
-    /// Returns the name of the request's key.
-    private func presenter(of call: Call) -> String {
-        keys.withLock { $0.name(of: call.presented) }
-    }
-
-    private func replayRoute(_ call: Call) throws -> ReplayRoute {
-        ReplayRoute(app: try app(call["app"]), replayers: replayers)
-    }
-
-    private func backfillRoute(_ call: Call) throws -> BackfillRoute {
-        BackfillRoute(
-            app: try app(call["app"]),
-            backfillers: backfillers,
-            pollers: pollers
-        )
-    }
-
-    private func shadowRoute(_ app: String) throws -> ShadowReportRoute {
-        ShadowReportRoute(
-            app: try self.app(app),
-            storage: storage,
-            clock: clock,
-            longReads: longReads
-        )
-    }
-
-    private func storeActionsRoute(_ call: Call) throws -> StoreActionsRoute {
-        StoreActionsRoute(
-            context: try context(call),
-            backfillers: backfillers,
-            pollers: pollers,
-            underWay: storeActions,
-            presenter: presenter(of: call)
-        )
-    }
-
-    private func grantsRoute(_ call: Call) throws -> GrantsRoute {
-        GrantsRoute(context: try context(call), presenter: presenter(of: call))
-    }
-
     /// The effective settings, with their sources; empty for a server without a file.
     package var settings: [Configuration.Setting] { effective?.settings ?? [] }
 
-    private func configurationRoute(_ call: Call) throws -> ConfigurationRoute {
-        let app = try app(call["app"])
-        let objection = Need.admin.objection(
-            to: call.presented,
-            app: app.id,
-            isRehearsal: false,
-            writes: false
-        )
-        return ConfigurationRoute(
-            app: app,
-            effective: effective,
-            isWhole: objection == nil,
-            metrics: String(decoding: MetricsRoute(self).respond().body, as: UTF8.self),
-            now: clock()
-        )
-    }
-
-    private func moveRoute(_ call: Call) throws -> MoveRoute {
-        MoveRoute(context: try context(call), presenter: presenter(of: call))
-    }
-
-    private func aliasesRoute(_ call: Call) throws -> AliasesRoute {
-        AliasesRoute(context: try context(call), presenter: presenter(of: call))
-    }
-
-    private func webhooksRoutes(_ call: Call) throws -> WebhooksRoutes {
-        WebhooksRoutes(
-            app: try app(call["app"]),
-            book: webhooks,
-            sending: webhookSending,
-            storage: storage,
-            clock: clock,
-            random: random,
-            log: log(of: call)
-        )
-    }
-
-    private func keysRoutes(_ call: Call) -> KeysRoutes {
-        KeysRoutes(
-            keys: keys,
-            storage: storage,
-            apps: Array(contexts.keys),
-            clock: clock,
-            random: random,
-            log: log(of: call)
-        )
-    }
-
-    private var health: Response {
+    var health: Response {
         .json(["status": "ok", "version": .string(version), "time": .string(clock().rfc3339)])
     }
 
-    /// Returns the requested app of a report, or all apps that the key permits, by id.
-    private func measureReport(
-        _ call: Call,
-        _ measure: @escaping MeasureReportRoute.Measure
-    ) async throws -> Response {
-        try await MeasureReportRoute(
-            apps: reportedApps(call),
-            storage: storage,
-            clock: clock,
-            longReads: longReads
-        ).respond(to: call.request, measure)
-    }
-
-    private func reportedApps(_ call: Call) throws -> [App] {
-        if let id = call.appID { return [try app(id)] }
+    /// Returns the contexts of a report: of the requested app, or of all apps that the key permits.
+    func reportedContexts(_ call: Call) throws(Problem) -> [AppContext] {
+        if call.appID != nil { return [try context(call)] }
         guard case .key(let grant, _) = call.presented else { return [] }
-        return apps.filter { grant.opens(app: $0.id) }
+        return orderedContexts.filter { grant.opens(app: $0.app.id) }
     }
 
-    private func app(_ id: String) throws(Problem) -> App {
-        guard let app = contexts[id]?.app else { throw .unknownApp(id) }
-        return app
-    }
-
-    /// The apps, in the order of their ids.
-    var apps: [App] { contexts.values.map(\.app).sorted { $0.id < $1.id } }
+    /// The contexts, in the order of the apps' ids.
+    var orderedContexts: [AppContext] { contexts.values.sorted { $0.app.id < $1.app.id } }
+    var apps: [App] { orderedContexts.map(\.app) }
 
     /// Returns the log, with the request's id on every line.
     func log(of call: Call) -> Log {

@@ -13,8 +13,7 @@ import TideoverStorage
 /// identifies one change, which is executed once.
 struct StoreActionsRoute: Sendable {
     let context: AppContext
-    let backfillers: [Backfiller]
-    let pollers: [PlayPoller]
+    let clients: StoreClients
     /// The names of the changes that are being sent.
     let underWay: Locked<Set<StoreActionName>>
     /// The name of the request's key.
@@ -121,7 +120,7 @@ struct StoreActionsRoute: Sendable {
     }
 
     private func backfiller(_ environment: Environment) throws(Problem) -> Backfiller {
-        guard let backfiller = backfillers.first(app.id, environment) else {
+        guard let backfiller = clients.backfillers.first(app.id, environment) else {
             throw .storeCannotBeAsked(app.id, environment)
         }
         return backfiller
@@ -135,7 +134,7 @@ struct StoreActionsRoute: Sendable {
     ) async throws -> StoreCall {
         switch action.kind.store {
         case .googlePlay:
-            guard let poller = pollers.first(app.id, environment) else {
+            guard let poller = clients.pollers.first(app.id, environment) else {
                 throw Problem.storeCannotBeAsked(app.id, environment)
             }
             return try await poller.call(action, on: purchase)

@@ -6,13 +6,11 @@ import TideoverStorage
 
 /// Answers the routes under `/v1/apps/{app}/webhooks`.
 struct WebhooksRoutes: Sendable {
-    let app: App
+    let context: AppContext
     let book: WebhookBook
     let sending: WebhookSending?
-    let storage: any Storage
-    let clock: Clock
-    let random: @Sendable () -> UInt64
-    let log: Log
+
+    private var app: App { context.app }
 
     private static let headers: Headers = ["Cache-Control": "no-store"]
     /// The maximum number of events that one request replays.
@@ -22,7 +20,7 @@ struct WebhooksRoutes: Sendable {
         let entries = try book.entries(of: app.id)
         let now = sendingClock()
         let counts = try entries.map {
-            try storage.webhookQueue(of: $0.endpoint.key, now: now, limit: 0).count
+            try context.storage.webhookQueue(of: $0.endpoint.key, now: now, limit: 0).count
         }
         return .json(headers: Self.headers) { writer in
             writer.field(
@@ -39,8 +37,8 @@ struct WebhooksRoutes: Sendable {
     /// Adds a webhook, and returns its secret this once.
     func add(_ request: Request) async throws -> Response {
         let wish = try WebhookWish(request.body)
-        let secret = WebhookSecret(random: random)
-        let id = EventID.next(after: nil, at: sendingClock(), random: random()).description
+        let secret = WebhookSecret(random: context.random)
+        let id = EventID.next(after: nil, at: sendingClock(), random: context.random()).description
         let endpoint = WebhookEndpoint(
             app: app.id,
             id: id,
@@ -51,7 +49,7 @@ struct WebhooksRoutes: Sendable {
             authorization: wish.authorization
         )
         try await book.put(endpoint)
-        log(LogLine(.info, "webhook added", app: app.id, detail: id))
+        context.log(LogLine(.info, "webhook added", app: app.id, detail: id))
         let entry = try entry(id)
         return .json(status: 201, headers: Self.headers) { writer in
             entry.writeFields(to: &writer, waiting: 0)
@@ -64,7 +62,7 @@ struct WebhooksRoutes: Sendable {
         let endpoint = try entry(id).endpoint
         guard let sending else { throw Problem.webhooksNotSent }
         let now = sending.clock()
-        let message = EventID.next(after: nil, at: now, random: random()).description
+        let message = EventID.next(after: nil, at: now, random: context.random()).description
         let body =
             switch endpoint.format {
             case .tideover: WebhookPayload.test(id: message, app: app.id, at: now)
@@ -86,8 +84,8 @@ struct WebhooksRoutes: Sendable {
     func set(_ id: String, isDisabled: Bool) async throws -> Response {
         let key = try entry(id).endpoint.key
         let reason = isDisabled ? "operator" : nil
-        _ = try await storage.setWebhook(key, disabled: reason, at: sendingClock())
-        log(
+        _ = try await context.storage.setWebhook(key, disabled: reason, at: sendingClock())
+        context.log(
             LogLine(
                 .info,
                 isDisabled ? "webhook disabled" : "webhook enabled",
@@ -97,7 +95,7 @@ struct WebhooksRoutes: Sendable {
             )
         )
         let entry = try entry(id)
-        let count = try storage.webhookQueue(of: key, now: sendingClock(), limit: 0).count
+        let count = try context.storage.webhookQueue(of: key, now: sendingClock(), limit: 0).count
         return .json(headers: Self.headers) { entry.writeFields(to: &$0, waiting: count) }
     }
 
@@ -109,7 +107,7 @@ struct WebhooksRoutes: Sendable {
         guard (text == nil) == (before == nil) else {
             throw Problem.badCursor("before", found: text ?? "")
         }
-        let found = try storage.webhookAttempts(of: key, before: before, limit: limit + 1)
+        let found = try context.storage.webhookAttempts(of: key, before: before, limit: limit + 1)
         let page = found.prefix(limit)
         return .json(headers: Self.headers) { writer in
             writer.field(
@@ -130,14 +128,14 @@ struct WebhooksRoutes: Sendable {
         var position: EventID? = range.after
         var isMore = true
         while isMore, matching.count < Self.mostReplayed {
-            let page = try storage.outbox(app: app.id, after: position, limit: 1_000)
+            let page = try context.storage.outbox(app: app.id, after: position, limit: 1_000)
             let within = page.filter { $0.id < range.end }
             matching += within.filter { endpoint.receives($0.event.kind) }.map(\.id)
             position = within.last?.id ?? position
             isMore = !within.isEmpty && within.count == page.count
         }
         if range.isOne, matching.isEmpty { throw Problem.unknownEvent }
-        try await storage.queue(matching, to: endpoint.key, at: sendingClock())
+        try await context.storage.queue(matching, to: endpoint.key, at: sendingClock())
         let next = isMore ? position?.description : nil
         return .json(status: 202, headers: Self.headers) { writer in
             writer.field("queued", Int64(matching.count))
@@ -145,7 +143,7 @@ struct WebhooksRoutes: Sendable {
         }
     }
 
-    private func sendingClock() -> Instant { sending?.clock() ?? clock() }
+    private func sendingClock() -> Instant { sending?.clock() ?? context.clock() }
 
     private func entry(_ id: String) throws -> WebhookBook.Entry {
         guard let entry = try book.entry(WebhookKey(app: app.id, id: id)) else {

@@ -37,8 +37,8 @@ extension Service {
             retention.map { retentionWorker($0).worker },
         ]
         let ofStores =
-            backfillers.map { BackfillWorker(backfiller: $0).worker }
-            + pollers.flatMap {
+            clients.backfillers.map { BackfillWorker(backfiller: $0).worker }
+            + clients.pollers.flatMap {
                 [PlayPollWorker(poller: $0).worker, BackfillWorker(poller: $0).worker]
             }
             + consumptionWorkers.map(\.worker)
@@ -58,9 +58,9 @@ extension Service {
 
     /// Calls a function for each app and each of its environments, in the order of the apps' ids.
     /// Returns the results without nil.
-    func eachPlace<Result>(_ make: (App, Environment) -> Result?) -> [Result] {
-        apps.flatMap { app in
-            app.environments.compactMap { make(app, $0) }
+    func eachPlace<Result>(_ make: (AppContext, Environment) -> Result?) -> [Result] {
+        orderedContexts.flatMap { context in
+            context.app.environments.compactMap { make(context, $0) }
         }
     }
 }
