@@ -4,7 +4,7 @@ extension Service {
     /// All routes; the OpenAPI document lists the same.
     package static let routes: [Route] =
         serverRoutes + customerRoutes + purchaseRoutes + reportRoutes + appRoutes + webhookRoutes
-        + storeRoutes
+        + storeRoutes + dataRoutes
 
     private static let serverRoutes: [Route] = [
         Route("GET", "/healthz", needs: .nothing) { service, _ in service.health },
@@ -45,10 +45,6 @@ extension Service {
         },
         Route("GET", ofApp: "/customers/{customer}", needs: .read) { service, context, call in
             try await SnapshotRoute(context: context, replica: service.replica)
-                .respond(to: call.request, customer: call["customer"])
-        },
-        Route("DELETE", ofApp: "/customers/{customer}", needs: .admin) { context, call in
-            try await EraseRoute(context: context)
                 .respond(to: call.request, customer: call["customer"])
         },
         Route("POST", ofApp: "/customers/{customer}/reconcile", needs: .read) {
@@ -198,18 +194,6 @@ extension Service {
         Route("GET", ofApp: "/pass-keys", needs: .nothing) { context, _ in
             PassKeysRoute(app: context.app).respond()
         },
-        Route("GET", ofApp: "/export", needs: .admin) { context, call in
-            try await ExportRoute(context: context).respond(to: call.request)
-        },
-        Route("POST", ofApp: "/import", needs: .admin) { context, call in
-            try await ImportRoute(context: context).respond(to: call.request)
-        },
-        Route("GET", ofApp: "/replay", needs: .admin) { service, context, call in
-            try ReplayRoute(app: context.app, replayers: service.replayers).tell(call.request)
-        },
-        Route("POST", ofApp: "/replay", needs: .admin) { service, context, call in
-            try ReplayRoute(app: context.app, replayers: service.replayers).begin(call.request)
-        },
     ]
 
     private static let webhookRoutes: [Route] = [
@@ -283,6 +267,25 @@ extension Service {
         },
         Route("POST", ofApp: "/backfill", needs: .admin) { service, context, call in
             try BackfillRoute(app: context.app, clients: service.clients).begin(call.request)
+        },
+    ]
+
+    private static let dataRoutes: [Route] = [
+        Route("GET", ofApp: "/export", needs: .admin) { context, call in
+            try await ExportRoute(context: context).respond(to: call.request)
+        },
+        Route("POST", ofApp: "/import", needs: .admin) { context, call in
+            try await ImportRoute(context: context).respond(to: call.request)
+        },
+        Route("GET", ofApp: "/replay", needs: .admin) { service, context, call in
+            try ReplayRoute(app: context.app, replayers: service.replayers).tell(call.request)
+        },
+        Route("POST", ofApp: "/replay", needs: .admin) { service, context, call in
+            try ReplayRoute(app: context.app, replayers: service.replayers).begin(call.request)
+        },
+        Route("DELETE", ofApp: "/customers/{customer}", needs: .admin) { context, call in
+            try await EraseRoute(context: context)
+                .respond(to: call.request, customer: call["customer"])
         },
     ]
 
