@@ -8,7 +8,6 @@ import TideoverStorage
 /// All content of a run is committed like notifications, and progress is stored after it. An
 /// interrupted run queries some of it again; repeated content counts once.
 final class Backfiller: Sendable {
-    let app: App
     let environment: Environment
     let api: AppStoreAPI
     /// Verifies responses like notifications.
@@ -19,6 +18,8 @@ final class Backfiller: Sendable {
     let limiter: RequestLimiter
     let book: BackfillBook
 
+    var app: App { context.app }
+
     /// - Throws: `StorageError` if the end of the store's throttling cannot be read.
     init(
         _ access: StoreAccess,
@@ -26,7 +27,6 @@ final class Backfiller: Sendable {
         context: AppContext,
         timing: Timing
     ) throws(StorageError) {
-        app = context.app
         environment = access.environment
         self.context = context
         self.trust = trust

@@ -78,7 +78,8 @@ extension DashboardVisit {
     }
 
     private func audit(_ step: SandboxStep, _ place: Place, isRefused: Bool) async throws {
-        let now = service.clock()
+        let context = try context(place.app)
+        let now = context.clock()
         let entry = AuditEntry(
             .storeAction,
             customer: nil,
@@ -92,14 +93,13 @@ extension DashboardVisit {
                 outcome: isRefused ? .rejected : .completed
             )
         )
-        let app = try app(place.app)
         let commitRequest = CommitRequest(
-            app: app.id,
+            app: context.app.id,
             environment: .simulated,
             audit: [entry],
             now: now
         )
-        _ = try await service.storage.commit(commitRequest, derive: Projector(app: app).derive)
+        _ = try await context.commit(commitRequest)
     }
 }
 

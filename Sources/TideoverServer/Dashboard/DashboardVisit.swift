@@ -468,7 +468,7 @@ struct DashboardVisit: Sendable {
 
     func app(_ id: String) throws(Problem) -> App { try context(id).app }
 
-    private func context(_ id: String) throws(Problem) -> AppContext {
+    func context(_ id: String) throws(Problem) -> AppContext {
         guard person.grant.opens(app: id), let context = service.contexts[id] else {
             throw .notFound
         }

@@ -10,7 +10,6 @@ import TideoverStorage
 /// All responses are committed like notifications. The queries follow from the stored facts, so an
 /// interrupted query is sent again.
 final class PlayPoller: Sendable {
-    let app: App
     let environment: Environment
     let trust: PlayTrust
     let api: PlayAPI
@@ -22,6 +21,7 @@ final class PlayPoller: Sendable {
     let book: BackfillBook
     let expectedVoids = Locked(PlayExpectedVoids())
 
+    var app: App { context.app }
     /// The client that queries the store and finds the lineages of tokens.
     var playLookup: PlayLookup { PlayLookup(context: context, trust: trust) }
 
@@ -35,7 +35,6 @@ final class PlayPoller: Sendable {
         timing: Timing
     ) throws(StorageError) {
         guard let trust = context.app.googlePlay, let api = trust.api else { return nil }
-        app = context.app
         self.pollQueue = pollQueue
         self.environment = environment
         self.trust = trust
