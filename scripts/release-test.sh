@@ -185,9 +185,10 @@ try_package_file() {
         grep -q " root/root .* $path\$" "$work/contents" || { say "no $path"; exit 1; }
     done
     dpkg-deb --field "$package" Package Version Architecture Depends
+    # A file, because `grep -q` ends at the first match, and a writer to its pipe may fail then.
     dpkg-deb --fsys-tarfile "$package" \
-        | tar --extract --to-stdout ./usr/lib/systemd/system/tideover.service \
-        | grep -q '^ExecStart=/usr/bin/tideover serve '
+        | tar --extract --to-stdout ./usr/lib/systemd/system/tideover.service >"$work/unit"
+    grep -q '^ExecStart=/usr/bin/tideover serve ' "$work/unit"
 }
 
 # Runs a command in the bare Debian, as root.
