@@ -18,7 +18,8 @@ package final class BlockingThreads: TaskExecutor {
     /// - Throws: `NoThreadLeft` if the system cannot start one.
     package init(most: Int) throws(NoThreadLeft) {
         self.most = most
-        guard add() else { throw NoThreadLeft() }
+        state.update(matters: { _ in false }) { $0.threads = 1 }
+        guard startCounted() else { throw NoThreadLeft() }
     }
 
     /// Runs `body` and the tasks in it on these threads.
@@ -32,17 +33,19 @@ package final class BlockingThreads: TaskExecutor {
         let job = UnownedJob(job)
         let isMissing = state.updateWakingOne { state in
             state.jobs.append(job)
-            return state.idle < state.jobs.count && state.threads < most
+            guard state.idle < state.jobs.count, state.threads < most else { return false }
+            state.threads += 1
+            return true
         }
         // Without another thread the job waits for one of those that exist.
-        if isMissing { _ = add() }
+        if isMissing { _ = startCounted() }
     }
 
     /// Ends the threads once no job is left.
     package func close() { state.update { $0.isClosed = true } }
 
-    private func add() -> Bool {
-        state.update(matters: { _ in false }) { $0.threads += 1 }
+    /// Starts a thread that is counted already.
+    private func startCounted() -> Bool {
         guard startThread({ self.work() }) == 0 else {
             state.update(matters: { _ in false }) { $0.threads -= 1 }
             return false
@@ -56,12 +59,13 @@ package final class BlockingThreads: TaskExecutor {
 
     private func next() -> UnownedJob? {
         state.update(matters: { _ in false }) { $0.idle += 1 }
-        let job = state.wait { state -> UnownedJob?? in
-            guard state.jobs.isEmpty else { return state.jobs.removeFirst() }
-            return state.isClosed ? .some(nil) : nil
+        // Whoever has taken a job is no longer idle at the same moment. Otherwise the next job would
+        // wait for it, and perhaps for ever.
+        return state.wait { state -> UnownedJob?? in
+            guard !state.jobs.isEmpty || state.isClosed else { return nil }
+            state.idle -= 1
+            return .some(state.jobs.isEmpty ? nil : state.jobs.removeFirst())
         }
-        state.update(matters: { _ in false }) { $0.idle -= 1 }
-        return job
     }
 }
 
