@@ -1,6 +1,6 @@
 #include "CTideoverOpenAPI.h"
 
-// Swift takes minutes to compile an array of this size.
+// Not a Swift array: one of this size takes the compiler up to a minute.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 static const unsigned char document[] = {
 #embed "openapi.json"

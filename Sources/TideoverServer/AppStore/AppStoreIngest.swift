@@ -147,19 +147,13 @@ struct AppStoreIngest: Sendable {
         note(received)
         switch outcome {
         case .duplicate:
-            context.metrics.count(.notifications, app.id, "duplicate")
+            context.repeated()
             return .json(["status": "duplicate"])
         case .committed(let newFacts, _, _):
-            context.metrics.count(.notifications, app.id, "committed")
-            context.log(
-                LogLine(
-                    .info,
-                    "notification committed",
-                    app: app.id,
-                    environment: reading.environment,
-                    code: reading.notificationType,
-                    notificationUUID: reading.notificationUUID
-                )
+            context.committed(
+                reading.notificationType,
+                reading.environment,
+                notificationUUID: reading.notificationUUID
             )
             return .json(["status": "committed", "newFacts": .integer(Int64(newFacts))])
         }

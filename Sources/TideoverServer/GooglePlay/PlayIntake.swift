@@ -122,19 +122,10 @@ struct PlayIntake: Sendable {
         note(message)
         switch outcome {
         case .duplicate:
-            context.metrics.count(.notifications, app.id, "duplicate")
+            context.repeated()
             return .duplicate
         case .committed(let newFacts, _, _):
-            context.metrics.count(.notifications, app.id, "committed")
-            context.log(
-                LogLine(
-                    .info,
-                    "notification committed",
-                    app: app.id,
-                    environment: environment,
-                    code: message.notification.notification.announcement
-                )
-            )
+            context.committed(message.notification.notification.announcement, environment)
             return .committed(newFacts: newFacts)
         }
     }

@@ -144,20 +144,11 @@ struct RevenueCatIngest: Sendable {
         _ newFacts: Int
     ) async throws -> Response {
         guard isNew else {
-            context.metrics.count(.notifications, app.id, "duplicate")
+            context.repeated()
             return .json(["status": "duplicate"])
         }
-        context.metrics.count(.notifications, app.id, "committed")
         let known = webhook.reading.event.type.known
-        context.log(
-            LogLine(
-                .info,
-                "notification committed",
-                app: app.id,
-                environment: webhook.reading.environment,
-                code: known?.rawValue ?? "unknown"
-            )
-        )
+        context.committed(known?.rawValue ?? "unknown", webhook.reading.environment)
         if !webhook.reading.isTest {
             await RevenueCatQuestion(context: context).ask(webhook.reading)
         }

@@ -40,6 +40,24 @@ struct AppContext: Sendable {
         try await storage.commit(requests, derive: Projector(app: app).derive)
     }
 
+    /// Counts and logs a notification that was committed.
+    func committed(_ type: String?, _ environment: Environment?, notificationUUID: String? = nil) {
+        metrics.count(.notifications, app.id, "committed")
+        log(
+            LogLine(
+                .info,
+                "notification committed",
+                app: app.id,
+                environment: environment,
+                code: type,
+                notificationUUID: notificationUUID
+            )
+        )
+    }
+
+    /// Counts a notification that was stored before.
+    func repeated() { metrics.count(.notifications, app.id, "duplicate") }
+
     /// Counts a notification that could not be processed, and so may be missing.
     func failed() {
         metrics.count(.notifications, app.id, "failed")

@@ -361,8 +361,8 @@ package struct Service: Sendable {
         return context
     }
 
-    /// Returns the context of an app for a request, whose log lines have the request's id; nil for
-    /// an unknown app.
+    /// Returns the context of an app for a request: its log adds the request's id to each line. Nil
+    /// for an unknown app.
     func context(of id: String, for call: Call) -> AppContext? {
         guard var context = contexts[id] else { return nil }
         context.log = log(of: call)
