@@ -2,25 +2,6 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// An app and an environment.
-struct AppScope: Hashable {
-    let app: String
-    let environment: Environment
-
-    init(_ app: String, _ environment: Environment) {
-        self.app = app
-        self.environment = environment
-    }
-
-    func key(_ customer: CustomerID) -> CustomerKey {
-        CustomerKey(app: app, environment: environment, customer: customer)
-    }
-}
-
-extension CustomerKey {
-    var scope: AppScope { AppScope(app, environment) }
-}
-
 extension CommitRequest {
     var scope: AppScope { AppScope(app, environment) }
 }

@@ -1,5 +1,5 @@
-package import TideoverCore
-package import TideoverStorage
+import TideoverCore
+import TideoverStorage
 
 /// Stores figures, and marks those that are out of date, in a transaction that has locked the app.
 ///
@@ -153,59 +153,5 @@ struct FiguresQueries {
             )
         }
         return StaleFiguresPage(turn: try turn.first { $0.integer(0) } ?? 0, subjects: subjects)
-    }
-}
-
-// MARK: - The storage
-
-extension PostgreSQLStorage {
-    package func figures(
-        app: String,
-        environment: Environment,
-        kind: FiguresSubject.Kind,
-        after: String?,
-        limit: Int
-    ) throws(StorageError) -> [FiguresRow] {
-        try readSessions.read { session throws(StorageError) in
-            try session.figuresQueries.figures(
-                in: AppScope(app, environment),
-                kind,
-                after: after,
-                limit: limit
-            )
-        }
-    }
-
-    package func staleFigures(
-        app: String,
-        environment: Environment,
-        limit: Int
-    ) throws(StorageError) -> StaleFiguresPage {
-        try readSessions.read { session throws(StorageError) in
-            try session.figuresQueries.staleFigures(in: AppScope(app, environment), limit: limit)
-        }
-    }
-
-    package func keep(_ update: FiguresUpdate) async throws(StorageError) -> Bool {
-        try await openWriter().write(app: update.app) { session throws(StorageError) in
-            try session.figures.keep(update)
-        }
-    }
-
-    package func markFigures(
-        app: String,
-        environment: Environment,
-        otherThan stamp: Int64,
-        after: String?,
-        limit: Int
-    ) async throws(StorageError) -> String? {
-        try await openWriter().write(app: app) { session throws(StorageError) in
-            try session.figures.markFigures(
-                in: AppScope(app, environment),
-                otherThan: stamp,
-                after: after,
-                limit: limit
-            )
-        }
     }
 }

@@ -3,13 +3,13 @@ import TideoverJSON
 import TideoverStorage
 
 /// Reads through one connection, each time in a transaction that cannot write.
-final class ReadSession {
+final class ReadSession: StorageReader {
     private let connection: Connection
     private let customers: CustomerQueries
     private let timeout: Int64
     private let idleTimeout: Int64
-    let webhookQueries: WebhookQueries
-    let figuresQueries: FiguresQueries
+    private let webhookQueries: WebhookQueries
+    private let figuresQueries: FiguresQueries
 
     init(_ address: PostgreSQLAddress, options: PostgreSQLOptions) throws(StorageError) {
         timeout = options.readTimeout
@@ -413,6 +413,43 @@ final class ReadSession {
         }
         // Names that differ only in the encoding of their accents are merged.
         return Dictionary(found, uniquingKeysWith: +)
+    }
+
+    func figures(
+        in scope: AppScope,
+        kind: FiguresSubject.Kind,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [FiguresRow] {
+        try figuresQueries.figures(in: scope, kind, after: after, limit: limit)
+    }
+
+    func staleFigures(in scope: AppScope, limit: Int) throws(StorageError) -> StaleFiguresPage {
+        try figuresQueries.staleFigures(in: scope, limit: limit)
+    }
+
+    func webhooks(app: String) throws(StorageError) -> [WebhookRecord] {
+        try webhookQueries.webhooks(app: app)
+    }
+
+    func webhook(_ key: WebhookKey) throws(StorageError) -> WebhookRecord? {
+        try webhookQueries.webhook(key)
+    }
+
+    func webhookQueue(
+        of key: WebhookKey,
+        now: Instant,
+        limit: Int
+    ) throws(StorageError) -> WebhookQueue {
+        try webhookQueries.queue(of: key, now: now, limit: limit)
+    }
+
+    func webhookAttempts(
+        of key: WebhookKey,
+        before: Int64?,
+        limit: Int
+    ) throws(StorageError) -> [WebhookAttempt] {
+        try webhookQueries.attempts(of: key, before: before, limit: limit)
     }
 
     func keys() throws(StorageError) -> [KeyRecord] {

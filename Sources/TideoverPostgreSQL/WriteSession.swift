@@ -22,11 +22,11 @@ import TideoverStorage
 ///
 /// Statements are sent without waiting, unless their answer decides what is sent next. A group of
 /// commits goes through the same steps together (`CommitRound`).
-final class WriteSession {
+final class WriteSession: StorageWriter {
     let connection: Connection
     let customers: CustomerQueries
     let random: @Sendable () -> UInt64
-    let webhooks: WebhookLedger
+    private let webhooks: WebhookLedger
     let figures: FiguresLedger
     private let timeout: Int64
     private let idleTimeout: Int64
@@ -181,6 +181,68 @@ final class WriteSession {
         }
         // The statement returns rows in the order of their change.
         return claims.sorted { ($0.dueAt, $0.customer) < ($1.dueAt, $1.customer) }
+    }
+
+    func restore(
+        _ rows: [RestoredRow],
+        in scope: AppScope,
+        now: Instant
+    ) throws(StorageError) -> [Restored] {
+        let importer = RecordImporter(session: self, scope: scope, now: now)
+        return try rows.map { row throws(StorageError) in try importer.restore(row) }
+    }
+
+    func prune(_ order: PruneOrder) throws(StorageError) -> Pruned {
+        try Remover(self).prune(order)
+    }
+
+    func erase(_ erasure: Erasure) throws(StorageError) -> Erased? {
+        try Remover(self).erase(erasure)
+    }
+
+    func keep(_ order: AttributeOrder) throws(StorageError) -> [String] {
+        try AttributeLedger(connection: connection).keep(order)
+    }
+
+    func keep(_ update: FiguresUpdate) throws(StorageError) -> Bool { try figures.keep(update) }
+
+    func markFigures(
+        in scope: AppScope,
+        otherThan stamp: Int64,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> String? {
+        try figures.markFigures(in: scope, otherThan: stamp, after: after, limit: limit)
+    }
+
+    func put(_ webhook: WebhookRecord) throws(StorageError) { try webhooks.put(webhook) }
+
+    func claim(
+        _ key: WebhookKey,
+        now: Instant,
+        until: Instant
+    ) throws(StorageError) -> Int64? {
+        try webhooks.claim(key, now: now, until: until)
+    }
+
+    func settle(_ settlement: WebhookSettlement) throws(StorageError) -> Bool {
+        try webhooks.settle(settlement)
+    }
+
+    func queue(
+        _ events: [EventID],
+        to key: WebhookKey,
+        at now: Instant
+    ) throws(StorageError) {
+        try webhooks.queue(events, to: key, at: now)
+    }
+
+    func setWebhook(
+        _ key: WebhookKey,
+        disabled reason: String?,
+        at now: Instant
+    ) throws(StorageError) -> Bool {
+        try webhooks.set(key, disabled: reason, at: now)
     }
 
     // MARK: Parts of several writes

@@ -1,5 +1,5 @@
-package import TideoverCore
-package import TideoverStorage
+import TideoverCore
+import TideoverStorage
 
 /// Reads figures through one connection.
 final class FiguresQueries {
@@ -16,15 +16,14 @@ final class FiguresQueries {
     }
 
     func figures(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         kind: FiguresSubject.Kind,
         after: String?,
         limit: Int
     ) throws(StorageError) -> [FiguresRow] {
         try page.all(
-            .text(app),
-            .text(environment.rawValue),
+            .text(scope.app),
+            .text(scope.environment.rawValue),
             .text(kind.rawValue),
             .text(after ?? ""),
             .integer(Int64(max(0, limit)))
@@ -38,15 +37,14 @@ final class FiguresQueries {
     }
 
     func staleFigures(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         limit: Int
     ) throws(StorageError) -> StaleFiguresPage {
         // Before the subjects: a later turn then shows that they may be out of date.
-        let turn = try turn(app, environment)
+        let turn = try turn(scope.app, scope.environment)
         let subjects = try stale.all(
-            .text(app),
-            .text(environment.rawValue),
+            .text(scope.app),
+            .text(scope.environment.rawValue),
             .integer(Int64(max(0, limit)))
         ) { row throws(StorageError) in
             guard let kind = FiguresSubject.Kind(rawValue: row.text(0)) else {
@@ -115,21 +113,20 @@ final class FiguresLedger {
     }
 
     func markFigures(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         otherThan stamp: Int64,
         after name: String?,
         limit: Int
     ) throws(StorageError) -> String? {
         let page = try after.all(
-            .text(app),
-            .text(environment.rawValue),
+            .text(scope.app),
+            .text(scope.environment.rawValue),
             .text(FiguresSubject.Kind.lineage.rawValue),
             .text(name ?? ""),
             .integer(Int64(max(1, limit)))
         ) { ($0.text(0), $0.integer(1)) }
         for (name, known) in page where known != stamp {
-            let key = Self.key(app, environment, FiguresSubject(.lineage, name))
+            let key = Self.key(scope.app, scope.environment, FiguresSubject(.lineage, name))
             try addMark.run(key[0], key[1], key[2], key[3])
         }
         return page.count < max(1, limit) ? nil : page.last?.0
@@ -144,67 +141,5 @@ final class FiguresLedger {
             .text(app), .text(environment.rawValue), .text(subject.kind.rawValue),
             .text(subject.name),
         ]
-    }
-}
-
-// MARK: - The storage
-
-extension SQLiteStorage {
-    package func figures(
-        app: String,
-        environment: Environment,
-        kind: FiguresSubject.Kind,
-        after: String?,
-        limit: Int
-    ) throws(StorageError) -> [FiguresRow] {
-        try readSessions.read { readSession throws(StorageError) in
-            try readSession.figuresQueries.figures(
-                app: app,
-                environment: environment,
-                kind: kind,
-                after: after,
-                limit: limit
-            )
-        }
-    }
-
-    package func staleFigures(
-        app: String,
-        environment: Environment,
-        limit: Int
-    ) throws(StorageError) -> StaleFiguresPage {
-        try readSessions.read { readSession throws(StorageError) in
-            try readSession.figuresQueries.staleFigures(
-                app: app,
-                environment: environment,
-                limit: limit
-            )
-        }
-    }
-
-    package func keep(_ update: FiguresUpdate) async throws(StorageError) -> Bool {
-        try await openWriter().write { writeSession throws(StorageError) in
-            try writeSession.overwritingDeleted { () throws(StorageError) in
-                try writeSession.figures.keep(update)
-            }
-        }
-    }
-
-    package func markFigures(
-        app: String,
-        environment: Environment,
-        otherThan stamp: Int64,
-        after: String?,
-        limit: Int
-    ) async throws(StorageError) -> String? {
-        try await openWriter().write { writeSession throws(StorageError) in
-            try writeSession.figures.markFigures(
-                app: app,
-                environment: environment,
-                otherThan: stamp,
-                after: after,
-                limit: limit
-            )
-        }
     }
 }

@@ -3,8 +3,10 @@ import TideoverJSON
 import TideoverStorage
 
 /// Reads through one connection that cannot write.
-final class ReadSession {
+final class ReadSession: StorageReader {
     let connection: Connection
+    private let begin: Statement
+    private let commit: Statement
     private let customers: CustomerQueries
     private let keyQueries: KeyQueries
     private let evidence: Statement
@@ -25,9 +27,9 @@ final class ReadSession {
     private let nextDue: Statement
     private let policyVersions: Statement
     private let recordQueries: RecordQueries
-    let webhookQueries: WebhookQueries
-    let attributeQueries: AttributeQueries
-    let figuresQueries: FiguresQueries
+    private let webhookQueries: WebhookQueries
+    private let attributeQueries: AttributeQueries
+    private let figuresQueries: FiguresQueries
 
     init(path: String, access: Connection.Access, busyTimeout: Int32) throws(StorageError) {
         connection = try Connection(path: path, access: access, busyTimeout: busyTimeout)
@@ -39,6 +41,8 @@ final class ReadSession {
             PRAGMA trusted_schema = OFF;
             """
         )
+        begin = try Statement(SQL.beginReading, on: connection)
+        commit = try Statement(SQL.commit, on: connection)
         customers = try CustomerQueries(connection)
         keyQueries = try KeyQueries(connection)
         evidence = try Statement(SQL.evidence, on: connection)
@@ -72,61 +76,49 @@ final class ReadSession {
         of customer: CustomerKey,
         now: Instant
     ) throws(StorageError) -> CustomerLineages? {
-        let found = try atOneInstant { () throws(StorageError) in
-            try customers.lineages(of: customer, now: now)
-        }
+        let found = try customers.lineages(of: customer, now: now)
         return found.answer == nil && found.lineageRecords.isEmpty ? nil : found
     }
 
     func lineageRecord(_ lineage: Lineage, app: String) throws(StorageError) -> LineageRecord {
-        try atOneInstant { () throws(StorageError) in
-            try customers.storedLineageRecord(lineage, app: app, lineage.environment)
-        }
+        try customers.storedLineageRecord(lineage, app: app, lineage.environment)
     }
 
     func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence? {
-        try atOneInstant { () throws(StorageError) in
-            try evidence.first(.text(app), .text(id.hex)) { row throws(StorageError) in
-                try piece(row, id)
-            }
+        try evidence.first(.text(app), .text(id.hex)) { row throws(StorageError) in
+            try piece(row, id)
         }
     }
 
     func evidence(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         after: EvidenceID?,
         limit: Int
     ) throws(StorageError) -> [Evidence] {
-        try atOneInstant { () throws(StorageError) in
-            try evidenceAfter.all(
-                .text(app),
-                .text(after?.hex ?? ""),
-                .text(environment.rawValue),
-                .integer(Int64(max(0, limit)))
-            ) { row throws(StorageError) in
-                try piece(row, EvidenceID(hex: row.text(5)))
-            }
+        try evidenceAfter.all(
+            .text(scope.app),
+            .text(after?.hex ?? ""),
+            .text(scope.environment.rawValue),
+            .integer(Int64(max(0, limit)))
+        ) { row throws(StorageError) in
+            try piece(row, EvidenceID(hex: row.text(5)))
         }
     }
 
     func evidence(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         keyed prefix: String,
         after: String?,
         limit: Int
     ) throws(StorageError) -> [Evidence] {
-        try atOneInstant { () throws(StorageError) in
-            try evidenceKeyed.all(
-                .text(app),
-                .text(environment.rawValue),
-                .text(after ?? prefix),
-                .utf8(Self.behind(prefix)),
-                .integer(Int64(max(0, limit)))
-            ) { row throws(StorageError) in
-                try piece(row, EvidenceID(hex: row.text(5)))
-            }
+        try evidenceKeyed.all(
+            .text(scope.app),
+            .text(scope.environment.rawValue),
+            .text(after ?? prefix),
+            .utf8(Self.behind(prefix)),
+            .integer(Int64(max(0, limit)))
+        ) { row throws(StorageError) in
+            try piece(row, EvidenceID(hex: row.text(5)))
         }
     }
 
@@ -153,29 +145,26 @@ final class ReadSession {
     }
 
     func lineages(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         after: String?,
         limit: Int
     ) throws(StorageError) -> [LineageRecord] {
-        try atOneInstant { () throws(StorageError) in
-            var lineageRecords: [LineageRecord] = []
-            var key = after ?? ""
-            while lineageRecords.count < limit,
-                let next = try lineageAfter.first(
-                    .text(app),
-                    .text(environment.rawValue),
-                    .text(key),
-                    read: { $0.text(0) }
-                )
-            {
-                lineageRecords.append(
-                    try customers.storedLineageRecord(next, app: app, environment)
-                )
-                key = next
-            }
-            return lineageRecords
+        var lineageRecords: [LineageRecord] = []
+        var key = after ?? ""
+        while lineageRecords.count < limit,
+            let next = try lineageAfter.first(
+                .text(scope.app),
+                .text(scope.environment.rawValue),
+                .text(key),
+                read: { $0.text(0) }
+            )
+        {
+            lineageRecords.append(
+                try customers.storedLineageRecord(next, app: scope.app, scope.environment)
+            )
+            key = next
         }
+        return lineageRecords
     }
 
     func lineageRecords(
@@ -183,25 +172,23 @@ final class ReadSession {
         app: String,
         limit: Int
     ) throws(StorageError) -> [LineageRecord] {
-        try atOneInstant { () throws(StorageError) in
-            let found = try named.all(
-                .text(app),
-                .text(name.kind),
-                .text(name.text),
-                .integer(Int64(max(0, limit)))
-            ) { row throws(StorageError) in
-                guard let environment = Environment(rawValue: row.text(0)) else {
-                    throw StorageError(
-                        .corrupt,
-                        place: connection.place,
-                        detail: "a purchase has no environment"
-                    )
-                }
-                return (environment, row.text(1))
+        let found = try named.all(
+            .text(app),
+            .text(name.kind),
+            .text(name.text),
+            .integer(Int64(max(0, limit)))
+        ) { row throws(StorageError) in
+            guard let environment = Environment(rawValue: row.text(0)) else {
+                throw StorageError(
+                    .corrupt,
+                    place: connection.place,
+                    detail: "a purchase has no environment"
+                )
             }
-            return try found.map { environment, lineage throws(StorageError) in
-                try customers.storedLineageRecord(lineage, app: app, environment)
-            }
+            return (environment, row.text(1))
+        }
+        return try found.map { environment, lineage throws(StorageError) in
+            try customers.storedLineageRecord(lineage, app: app, environment)
         }
     }
 
@@ -210,16 +197,15 @@ final class ReadSession {
     }
 
     func drift(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         after: Drift?,
         limit: Int
     ) throws(StorageError) -> [Drift] {
-        try customers.drift(app: app, environment, after: after, limit: limit)
+        try customers.drift(app: scope.app, scope.environment, after: after, limit: limit)
     }
 
     func identity(of customer: CustomerKey) throws(StorageError) -> CustomerIdentity {
-        try atOneInstant { () throws(StorageError) in try customers.identity(of: customer) }
+        try customers.identity(of: customer)
     }
 
     func audit(
@@ -232,21 +218,19 @@ final class ReadSession {
         guard let customer else {
             return try audit.all(.text(app), .text(after), .integer(most), read: auditRecord)
         }
-        return try atOneInstant { () throws(StorageError) in
-            var found: [EventID: AuditRecord] = [:]
-            for id in try customers.identity(of: customer).all {
-                let lines = try auditOf.all(
-                    .text(app),
-                    .text(customer.environment.rawValue),
-                    .text(id.text),
-                    .text(after),
-                    .integer(most),
-                    read: auditRecord
-                )
-                for line in lines { found[line.id] = line }
-            }
-            return Array(found.values.sorted { $0.id < $1.id }.prefix(max(0, limit)))
+        var found: [EventID: AuditRecord] = [:]
+        for id in try customers.identity(of: customer).all {
+            let lines = try auditOf.all(
+                .text(app),
+                .text(customer.environment.rawValue),
+                .text(id.text),
+                .text(after),
+                .integer(most),
+                read: auditRecord
+            )
+            for line in lines { found[line.id] = line }
         }
+        return Array(found.values.sorted { $0.id < $1.id }.prefix(max(0, limit)))
     }
 
     private func auditRecord(_ row: Row) throws(StorageError) -> AuditRecord {
@@ -258,73 +242,80 @@ final class ReadSession {
     }
 
     func unclaimed(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         after: String?,
         limit: Int
     ) throws(StorageError) -> [LineageRecord] {
-        try atOneInstant { () throws(StorageError) in
-            let found = try unclaimed.all(
-                .text(app),
-                .text(environment.rawValue),
-                .text(after ?? ""),
-                .integer(Int64(max(0, limit)))
-            ) { $0.text(0) }
-            return try found.map { lineage throws(StorageError) in
-                try customers.storedLineageRecord(lineage, app: app, environment)
-            }
+        let found = try unclaimed.all(
+            .text(scope.app),
+            .text(scope.environment.rawValue),
+            .text(after ?? ""),
+            .integer(Int64(max(0, limit)))
+        ) { $0.text(0) }
+        return try found.map { lineage throws(StorageError) in
+            try customers.storedLineageRecord(lineage, app: scope.app, scope.environment)
         }
     }
 
     func customers(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         prefix: String,
         after: String?,
         limit: Int
     ) throws(StorageError) -> [ListedCustomer] {
-        try customers.list(app: app, environment, prefix: prefix, after: after, limit: limit)
+        try customers.list(
+            app: scope.app,
+            scope.environment,
+            prefix: prefix,
+            after: after,
+            limit: limit
+        )
     }
 
     func customers(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         email: EmailAddress,
         after: String?,
         limit: Int
     ) throws(StorageError) -> [ListedCustomer] {
-        try customers.list(app: app, environment, email: email, after: after, limit: limit)
+        try customers.list(
+            app: scope.app,
+            scope.environment,
+            email: email,
+            after: after,
+            limit: limit
+        )
     }
 
     func unclaimedCount(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         limit: Int
     ) throws(StorageError) -> Int {
         try unclaimedCount.first(
-            .text(app),
-            .text(environment.rawValue),
+            .text(scope.app),
+            .text(scope.environment.rawValue),
             .integer(Int64(max(0, limit)))
         ) { Int($0.integer(0)) } ?? 0
     }
 
     func records(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         from place: RecordPlace,
         limit: Int
     ) throws(StorageError) -> RecordPage {
-        let scope = RecordQueries.Scope(app: app, environment: environment, limit: limit)
-        return try atOneInstant { () throws(StorageError) in
-            var place = place
-            while true {
-                let found = try recordQueries.page(scope, from: place) { row throws(StorageError) in
-                    try piece(row, EvidenceID(hex: row.text(5)))
-                }
-                if !found.records.isEmpty { return found }
-                guard let kind = place.kind.next else { return found }
-                place = RecordPlace(kind)
+        let scope = RecordQueries.Scope(
+            app: scope.app,
+            environment: scope.environment,
+            limit: limit
+        )
+        var place = place
+        while true {
+            let found = try recordQueries.page(scope, from: place) { row throws(StorageError) in
+                try piece(row, EvidenceID(hex: row.text(5)))
             }
+            if !found.records.isEmpty { return found }
+            guard let kind = place.kind.next else { return found }
+            place = RecordPlace(kind)
         }
     }
 
@@ -368,31 +359,28 @@ final class ReadSession {
     }
 
     func due(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         now: Instant,
         limit: Int
     ) throws(StorageError) -> DueReading {
-        try atOneInstant { () throws(StorageError) in
-            let next = try nextDue.first(
-                .text(app),
-                .text(environment.rawValue),
-                .instant(now)
-            ) { $0.optionalInstant(0) }
-            let found = try dueCount.first(
-                .text(app),
-                .text(environment.rawValue),
-                .instant(now),
-                .integer(Int64(max(0, limit)))
-            ) {
-                DueReading(
-                    count: Int($0.integer(0)),
-                    oldest: $0.optionalInstant(1),
-                    next: next ?? nil
-                )
-            }
-            return found ?? DueReading(count: 0, oldest: nil, next: next ?? nil)
+        let next = try nextDue.first(
+            .text(scope.app),
+            .text(scope.environment.rawValue),
+            .instant(now)
+        ) { $0.optionalInstant(0) }
+        let found = try dueCount.first(
+            .text(scope.app),
+            .text(scope.environment.rawValue),
+            .instant(now),
+            .integer(Int64(max(0, limit)))
+        ) {
+            DueReading(
+                count: Int($0.integer(0)),
+                oldest: $0.optionalInstant(1),
+                next: next ?? nil
+            )
         }
+        return found ?? DueReading(count: 0, oldest: nil, next: next ?? nil)
     }
 
     func counts(app: String) throws(StorageError) -> [Tally: Int64] {
@@ -411,11 +399,56 @@ final class ReadSession {
 
     func keys() throws(StorageError) -> [KeyRecord] { try keyQueries.keys() }
 
+    /// Nil: the lock of the file keeps other processes out.
+    func sharedChanges() -> SharedChanges? { nil }
+
+    func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute] {
+        try attributeQueries.attributes(of: customer)
+    }
+
+    func figures(
+        in scope: AppScope,
+        kind: FiguresSubject.Kind,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [FiguresRow] {
+        try figuresQueries.figures(in: scope, kind: kind, after: after, limit: limit)
+    }
+
+    func staleFigures(in scope: AppScope, limit: Int) throws(StorageError) -> StaleFiguresPage {
+        try figuresQueries.staleFigures(in: scope, limit: limit)
+    }
+
+    func webhooks(app: String) throws(StorageError) -> [WebhookRecord] {
+        try webhookQueries.webhooks(app: app)
+    }
+
+    func webhook(_ key: WebhookKey) throws(StorageError) -> WebhookRecord? {
+        try webhookQueries.webhook(key)
+    }
+
+    func webhookQueue(
+        of key: WebhookKey,
+        now: Instant,
+        limit: Int
+    ) throws(StorageError) -> WebhookQueue {
+        try webhookQueries.queue(of: key, now: now, limit: limit)
+    }
+
+    func webhookAttempts(
+        of key: WebhookKey,
+        before: Int64?,
+        limit: Int
+    ) throws(StorageError) -> [WebhookAttempt] {
+        try webhookQueries.attempts(of: key, before: before, limit: limit)
+    }
+
     func policyVersions(
-        app: String,
-        environment: Environment
+        in scope: AppScope
     ) throws(StorageError) -> [PolicyVersion] {
-        try policyVersions.all(.text(app), .text(environment.rawValue)) { $0.policyVersion }
+        try policyVersions.all(.text(scope.app), .text(scope.environment.rawValue)) {
+            $0.policyVersion
+        }
     }
 
     /// Returns the problems that the engine finds in the file; empty if it is sound.
@@ -430,15 +463,15 @@ final class ReadSession {
         }
     }
 
-    /// Runs several statements that see the same commits.
-    private func atOneInstant<Result>(
-        _ body: () throws(StorageError) -> Result
-    ) throws(StorageError) -> Result {
-        try connection.execute(SQL.beginReading)
+    /// Answers questions that see the same commits.
+    func atOneInstant<Answer>(
+        _ questions: (any StorageReader) throws(StorageError) -> Answer
+    ) throws(StorageError) -> Answer {
+        try begin.run()
         do {
-            let result = try body()
-            try connection.execute(SQL.commit)
-            return result
+            let answer = try questions(self)
+            try commit.run()
+            return answer
         } catch {
             if connection.isInTransaction { try? connection.execute(SQL.rollBack) }
             throw error

@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverStorage
 
 /// Runs all work on the single writing connection.
-final class WriteSession {
+final class WriteSession: StorageWriter {
     let connection: Connection
     private let customers: CustomerQueries
     private let keys: KeyQueries
@@ -38,8 +38,8 @@ final class WriteSession {
     private let idle: Statement
     private let unidle: Statement
     private let recordImporter: RecordImporter
-    let webhooks: WebhookLedger
-    let attributes: AttributeLedger
+    private let webhooks: WebhookLedger
+    private let attributes: AttributeLedger
     let figures: FiguresLedger
     /// Created when something is first removed.
     private var remover: Remover?
@@ -248,16 +248,17 @@ final class WriteSession {
         )
     }
 
-    /// Imports records of another storage.
     func restore(
         _ rows: [RestoredRow],
-        _ restoration: Restoration
+        in scope: AppScope,
+        now: Instant
     ) throws(StorageError) -> [Restored] {
+        let place = Restoration(app: scope.app, environment: scope.environment, now: now)
         var restored: [Restored] = []
         watch.changedAll()
         // An imported event may be later.
         memory.latestEvents = [:]
-        for row in rows { restored.append(try recordImporter.restore(row, restoration)) }
+        for row in rows { restored.append(try recordImporter.restore(row, place)) }
         return restored
     }
 
@@ -314,19 +315,62 @@ final class WriteSession {
         return try keys.key(id)
     }
 
-    func record(
-        _ version: PolicyVersion,
-        app: String,
-        environment: Environment
-    ) throws(StorageError) -> Bool {
+    func record(_ version: PolicyVersion, in scope: AppScope) throws(StorageError) -> Bool {
         let inserted = try insertPolicy.run(
-            .text(app),
-            .text(environment.rawValue),
+            .text(scope.app),
+            .text(scope.environment.rawValue),
             .instant(version.effectiveAt),
             .text(version.fingerprint),
             .utf8(version.form)
         )
         return inserted == 1
+    }
+
+    func keep(_ order: AttributeOrder) throws(StorageError) -> [String] {
+        try attributes.keep(order)
+    }
+
+    func keep(_ update: FiguresUpdate) throws(StorageError) -> Bool {
+        try overwritingDeleted { () throws(StorageError) in try figures.keep(update) }
+    }
+
+    func markFigures(
+        in scope: AppScope,
+        otherThan stamp: Int64,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> String? {
+        try figures.markFigures(in: scope, otherThan: stamp, after: after, limit: limit)
+    }
+
+    func put(_ webhook: WebhookRecord) throws(StorageError) { try webhooks.put(webhook) }
+
+    func claim(
+        _ key: WebhookKey,
+        now: Instant,
+        until: Instant
+    ) throws(StorageError) -> Int64? {
+        try webhooks.claim(key, now: now, until: until)
+    }
+
+    func settle(_ settlement: WebhookSettlement) throws(StorageError) -> Bool {
+        try webhooks.settle(settlement)
+    }
+
+    func queue(
+        _ events: [EventID],
+        to key: WebhookKey,
+        at now: Instant
+    ) throws(StorageError) {
+        try webhooks.queue(events, to: key, at: now)
+    }
+
+    func setWebhook(
+        _ key: WebhookKey,
+        disabled reason: String?,
+        at now: Instant
+    ) throws(StorageError) -> Bool {
+        try webhooks.set(key, disabled: reason, at: now)
     }
 
     // MARK: Evidence and facts

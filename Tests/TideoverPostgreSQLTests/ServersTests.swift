@@ -189,7 +189,7 @@ import TideoverStorage
             _ = try await servers[0].revokeKey("k", at: Work.start)
             try see()
             let version = PolicyVersion(effectiveAt: Work.start, fingerprint: "p", form: [])
-            _ = try await servers[0].record(version, app: Work.app, environment: .production)
+            _ = try await servers[0].record(version, in: AppScope(Work.app, .production))
             try see()
             #expect(seen.map(\.keys) == [0, 1, 2, 2])
             #expect(seen.map(\.policyVersions) == [0, 0, 0, 1])

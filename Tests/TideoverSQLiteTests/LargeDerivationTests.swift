@@ -126,8 +126,7 @@ import TideoverStorageConformance
         // An import adds a fact to one of the customer's purchases.
         let restored = try await storage.restore(
             [.fact(Self.fact("3", 1, of: "anna"))],
-            app: "cards",
-            environment: .production,
+            in: AppScope("cards", .production),
             now: Self.start + .days(90)
         )
         #expect(restored == [.added])

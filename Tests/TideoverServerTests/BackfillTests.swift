@@ -101,8 +101,7 @@ import TideoverStorage
     /// Returns all stored facts of the app's lineages, without their time and source of arrival.
     private func facts(_ backEnd: RehearsedBackEnd) throws -> [String] {
         let lineageRecords = try backEnd.storage.lineages(
-            app: "cards",
-            environment: .simulated,
+            in: AppScope("cards", .simulated),
             after: nil,
             limit: 100
         )

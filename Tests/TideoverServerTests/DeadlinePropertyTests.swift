@@ -72,8 +72,7 @@ import TideoverStorage
     /// Returns the next instant with a due deadline.
     private func next(_ server: TestServer) throws -> Instant? {
         let reading = try server.storage.due(
-            app: "cards",
-            environment: .sandbox,
+            in: AppScope("cards", .sandbox),
             now: server.now,
             limit: 1
         )

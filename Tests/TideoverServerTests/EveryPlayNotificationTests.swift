@@ -112,8 +112,7 @@ import TideoverStorage
     private func facts(_ server: TestServer) throws -> [Fact] {
         try [Environment.sandbox, .simulated].flatMap { environment in
             try server.storage.lineages(
-                app: "cards",
-                environment: environment,
+                in: AppScope("cards", environment),
                 after: nil,
                 limit: 9
             )
@@ -124,8 +123,7 @@ import TideoverStorage
     private func evidence(_ server: TestServer) throws -> [Source] {
         try [Environment.sandbox, .simulated].flatMap { environment in
             try server.storage.evidence(
-                app: "cards",
-                environment: environment,
+                in: AppScope("cards", environment),
                 after: nil,
                 limit: 9
             )

@@ -157,7 +157,7 @@ import TideoverStorage
         server.set(Self.looked + .hours(1))
         await Self.look(server)
         #expect(server.logged.count { $0.contains("experiment stopped") } == 1)
-        let versions = try server.storage.policyVersions(app: "cards", environment: .sandbox)
+        let versions = try server.storage.policyVersions(in: AppScope("cards", .sandbox))
         #expect(versions.map(\.effectiveAt) == [Message.start, Self.looked])
         await server.close()
     }

@@ -35,7 +35,7 @@ import TideoverStorage
     }
 
     private func stale(_ server: TestServer) throws -> [String] {
-        try server.storage.staleFigures(app: "cards", environment: .sandbox, limit: 100).subjects
+        try server.storage.staleFigures(in: AppScope("cards", .sandbox), limit: 100).subjects
             .map { "\($0.subject.kind) \($0.subject.name)" }.sorted()
     }
 
@@ -44,8 +44,7 @@ import TideoverStorage
         _ kind: FiguresSubject.Kind
     ) throws -> [FiguresRow] {
         try server.storage.figures(
-            app: "cards",
-            environment: .sandbox,
+            in: AppScope("cards", .sandbox),
             kind: kind,
             after: nil,
             limit: 100
@@ -95,7 +94,7 @@ import TideoverStorage
         #expect(try figures(server, .customer).count == 2)
         #expect(try await report(server, "&each=day") == before)
         // Without the stored figures of one there is one less: they were read, not the facts.
-        let page = try server.storage.staleFigures(app: "cards", environment: .sandbox, limit: 1)
+        let page = try server.storage.staleFigures(in: AppScope("cards", .sandbox), limit: 1)
         let first = try #require(try figures(server, .lineage).first)
         let removed = FiguresUpdate(
             app: "cards",
@@ -113,7 +112,7 @@ import TideoverStorage
             app: "cards",
             environment: .sandbox,
             stamp: 1,
-            done: try server.storage.staleFigures(app: "cards", environment: .sandbox, limit: 1),
+            done: try server.storage.staleFigures(in: AppScope("cards", .sandbox), limit: 1),
             forms: [first.subject: first.form]
         )
         #expect(try await server.storage.keep(other))
@@ -127,7 +126,7 @@ import TideoverStorage
         server.set(server.now + .days(1))
         let renewed = Message.renewed("late", signed: server.now)
         #expect(try await server.post(renewed).status == 200)
-        let page = try server.storage.staleFigures(app: "cards", environment: .sandbox, limit: 9)
+        let page = try server.storage.staleFigures(in: AppScope("cards", .sandbox), limit: 9)
         #expect(page.subjects.count == 1)
         let update = FiguresUpdate(
             app: "cards",

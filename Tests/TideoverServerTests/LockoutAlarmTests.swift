@@ -65,8 +65,7 @@ import TideoverStorage
             _ = try await server.post(.purchase())
             let scope = (app: "cards", environment: Environment.sandbox)
             let stale = try server.storage.staleFigures(
-                app: scope.app,
-                environment: scope.environment,
+                in: AppScope(scope.app, scope.environment),
                 limit: 10
             )
             let lineages = stale.subjects.map(\.subject).filter { $0.kind == .lineage }
@@ -94,8 +93,7 @@ import TideoverStorage
         _ = try await server.post(.purchase())
         await look(server)
         let marked = try await server.storage.markFigures(
-            app: "cards",
-            environment: .sandbox,
+            in: AppScope("cards", .sandbox),
             otherThan: 0,
             after: nil,
             limit: 1

@@ -32,8 +32,7 @@ struct PlayIngestTests {
 
     private func facts(_ server: TestServer, _ environment: Environment) throws -> [Fact] {
         try server.storage.lineages(
-            app: "cards",
-            environment: environment,
+            in: AppScope("cards", environment),
             after: nil,
             limit: 10
         ).flatMap(\.facts)

@@ -177,8 +177,7 @@ import TideoverStorage
         #expect(Device.items(answer) == ["refused unknown-purchase"])
         #expect(answer["entitlements"]?["premium"]?["confidence"]?.string == "unknown")
         let kept = try server.storage.lineages(
-            app: "cards",
-            environment: .sandbox,
+            in: AppScope("cards", .sandbox),
             after: nil,
             limit: 9
         )

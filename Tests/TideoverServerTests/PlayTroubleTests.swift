@@ -29,7 +29,7 @@ import TideoverStorage
     }
 
     private func inquiries(_ server: TestServer) throws -> [Inquiry.Outcome] {
-        try server.storage.lineages(app: "cards", environment: .sandbox, after: nil, limit: 9)
+        try server.storage.lineages(in: AppScope("cards", .sandbox), after: nil, limit: 9)
             .flatMap(\.facts).compactMap { fact in
                 if case .inquiry(let inquiry) = fact.assertion { inquiry.outcome } else { nil }
             }
@@ -190,8 +190,7 @@ import TideoverStorage
         #expect(play.questions.isEmpty)
         for environment in [Environment.sandbox, .simulated] {
             let kept = try server.storage.evidence(
-                app: "cards",
-                environment: environment,
+                in: AppScope("cards", environment),
                 after: nil,
                 limit: 9
             )

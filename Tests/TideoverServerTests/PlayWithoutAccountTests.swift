@@ -187,8 +187,7 @@ import TideoverStorage
         _ = try await present(server)
         try await push(server)
         let lineages = try server.storage.lineages(
-            app: "cards",
-            environment: .simulated,
+            in: AppScope("cards", .simulated),
             after: nil,
             limit: 9
         )

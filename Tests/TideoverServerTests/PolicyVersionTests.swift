@@ -57,7 +57,7 @@ import TideoverStorage
     }
 
     private func versions(_ server: TestServer) throws -> [PolicyVersion] {
-        try server.storage.policyVersions(app: "cards", environment: .sandbox)
+        try server.storage.policyVersions(in: AppScope("cards", .sandbox))
     }
 
     @Test func `an answer as known then matches the events of that day`() async throws {

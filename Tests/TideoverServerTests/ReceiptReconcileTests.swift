@@ -51,7 +51,7 @@ import TideoverStorage
     }
 
     private func evidence(_ server: TestServer) throws -> [Evidence] {
-        try server.storage.evidence(app: "cards", environment: .sandbox, after: nil, limit: 100)
+        try server.storage.evidence(in: AppScope("cards", .sandbox), after: nil, limit: 100)
     }
 
     // MARK: Facts

@@ -67,8 +67,7 @@ import TideoverStorage
         #expect(problem["detail"]?.string?.contains("2 of them") == true)
         #expect(
             try server.storage.lineages(
-                app: "cards",
-                environment: .sandbox,
+                in: AppScope("cards", .sandbox),
                 after: nil,
                 limit: 1
             ).isEmpty
@@ -153,8 +152,7 @@ import TideoverStorage
         #expect(Device.items(problem) == expected)
         left.withLock { $0 = Int.max }
         let kept = try server.storage.evidence(
-            app: "cards",
-            environment: .sandbox,
+            in: AppScope("cards", .sandbox),
             after: nil,
             limit: 10
         )

@@ -106,8 +106,7 @@ import TideoverStorage
 
     private func evidence(_ backEnd: RehearsedBackEnd) throws -> [Evidence] {
         try backEnd.storage.evidence(
-            app: "cards",
-            environment: .simulated,
+            in: AppScope("cards", .simulated),
             after: nil,
             limit: 1_000
         )
@@ -233,8 +232,7 @@ import TideoverStorage
 
     private func facts(_ backEnd: RehearsedBackEnd) throws -> Int {
         let lineageRecords = try backEnd.storage.lineages(
-            app: "cards",
-            environment: .simulated,
+            in: AppScope("cards", .simulated),
             after: nil,
             limit: 1_000
         )
@@ -373,8 +371,7 @@ import TideoverStorage
         let time = TestTime()
         let backEnd = try await lived(rehearsed, time)
         let lineageRecords = try backEnd.storage.lineages(
-            app: "cards",
-            environment: .simulated,
+            in: AppScope("cards", .simulated),
             after: nil,
             limit: 1
         )

@@ -52,8 +52,7 @@ struct RevenueCatIngestTests {
         for (request, word) in cases { #expect(try await server.hear(request) == word) }
         for environment in Self.world {
             let kept = try server.storage.evidence(
-                app: "cards",
-                environment: environment,
+                in: AppScope("cards", environment),
                 after: nil,
                 limit: 10
             )
@@ -136,8 +135,7 @@ struct RevenueCatIngestTests {
             #expect(try await server.hear(event) == "200 committed", "\(type)")
         }
         let kept = try server.storage.evidence(
-            app: "cards",
-            environment: .sandbox,
+            in: AppScope("cards", .sandbox),
             after: nil,
             limit: 100
         )
@@ -177,8 +175,7 @@ struct RevenueCatIngestTests {
 
     private static func kept(_ server: TestServer, _ environment: Environment) throws -> Int {
         try server.storage.evidence(
-            app: "cards",
-            environment: environment,
+            in: AppScope("cards", environment),
             after: nil,
             limit: 100
         ).count
@@ -368,8 +365,7 @@ struct RevenueCatIngestTests {
         let premium = try await server.answer()["entitlements"]?["premium"]
         #expect(premium?["confidence"] == "confirmed")
         let unclaimed = try server.storage.unclaimedCount(
-            app: "cards",
-            environment: .sandbox,
+            in: AppScope("cards", .sandbox),
             limit: 10
         )
         #expect(unclaimed == 0)

@@ -343,7 +343,7 @@ final class PlayBackEnd: Sendable {
     }
 
     func facts(_ environment: Environment = .production) throws -> [Fact] {
-        try storage.lineages(app: "cards", environment: environment, after: nil, limit: 100)
+        try storage.lineages(in: AppScope("cards", environment), after: nil, limit: 100)
             .flatMap(\.facts)
     }
 

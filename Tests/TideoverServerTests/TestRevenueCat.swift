@@ -143,7 +143,7 @@ extension TestServer {
 
     /// Returns all stored facts, by lineage.
     func facts(_ environment: Environment = .sandbox) throws -> [Fact] {
-        try storage.lineages(app: "cards", environment: environment, after: nil, limit: 1000)
+        try storage.lineages(in: AppScope("cards", environment), after: nil, limit: 1000)
             .flatMap(\.facts)
     }
 }

@@ -142,8 +142,7 @@ extension StorageLaw {
         in storage: any Storage
     ) throws -> [String] {
         let listed = try storage.customers(
-            app: Sample.app,
-            environment: environment,
+            in: AppScope(Sample.app, environment),
             email: try #require(EmailAddress(email)),
             after: after,
             limit: limit
@@ -185,8 +184,7 @@ extension StorageLaw {
         #expect(try ids(with: longest, in: storage) == ["gina"])
         #expect(EmailAddress("x" + longest) == nil && EmailAddress("anna") == nil)
         let listed = try storage.customers(
-            app: Sample.app,
-            environment: .production,
+            in: AppScope(Sample.app, .production),
             email: try #require(EmailAddress("anna@example.org")),
             after: nil,
             limit: 10

@@ -97,8 +97,7 @@ extension StorageLaw {
         var found: [Drift] = []
         while true {
             let page = try storage.drift(
-                app: Sample.app,
-                environment: .production,
+                in: AppScope(Sample.app, .production),
                 after: found.last,
                 limit: 2
             )
@@ -107,7 +106,7 @@ extension StorageLaw {
         }
         #expect(found == all)
         #expect(
-            try storage.drift(app: "other", environment: .production, after: nil, limit: 9).isEmpty
+            try storage.drift(in: AppScope("other", .production), after: nil, limit: 9).isEmpty
         )
     }
 

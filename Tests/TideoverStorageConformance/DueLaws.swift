@@ -87,8 +87,7 @@ extension StorageLaw {
         in storage: any Storage
     ) throws -> DueReading {
         try storage.due(
-            app: Sample.app,
-            environment: .production,
+            in: AppScope(Sample.app, .production),
             now: Sample.day(day),
             limit: limit
         )

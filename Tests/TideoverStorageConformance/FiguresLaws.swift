@@ -29,7 +29,7 @@ extension StorageLaw {
         _ environment: Environment = .production,
         limit: Int = 100
     ) throws -> StaleFiguresPage {
-        try storage.staleFigures(app: Sample.app, environment: environment, limit: limit)
+        try storage.staleFigures(in: AppScope(Sample.app, environment), limit: limit)
     }
 
     private static func stale(_ storage: any Storage) throws -> [String] {
@@ -41,8 +41,7 @@ extension StorageLaw {
         _ kind: FiguresSubject.Kind = .lineage
     ) throws -> [String] {
         try storage.figures(
-            app: Sample.app,
-            environment: .production,
+            in: AppScope(Sample.app, .production),
             kind: kind,
             after: nil,
             limit: 100
@@ -123,8 +122,7 @@ extension StorageLaw {
         var found: [String] = []
         while true {
             let page = try storage.figures(
-                app: Sample.app,
-                environment: .production,
+                in: AppScope(Sample.app, .production),
                 kind: .customer,
                 after: found.last,
                 limit: 2
@@ -142,8 +140,7 @@ extension StorageLaw {
         var count = 0
         repeat {
             last = try await storage.markFigures(
-                app: Sample.app,
-                environment: .production,
+                in: AppScope(Sample.app, .production),
                 otherThan: 2,
                 after: last,
                 limit: 1
@@ -207,8 +204,7 @@ extension StorageLaw {
         let fact = Sample.term(0, of: Sample.lineage("1"), token: "anna")
         _ = try await storage.restore(
             [.fact(fact)],
-            app: Sample.app,
-            environment: .production,
+            in: AppScope(Sample.app, .production),
             now: Sample.day(1)
         )
         #expect(try stale(storage) == ["lineage appStore:1"])

@@ -177,14 +177,13 @@ extension StorageLaw {
         }
         func listed(after: String? = nil, limit: Int = 9) throws -> [String] {
             try storage.unclaimed(
-                app: Sample.app,
-                environment: .production,
+                in: AppScope(Sample.app, .production),
                 after: after,
                 limit: limit
             ).map(\.lineage.id)
         }
         func count(limit: Int = 9) throws -> Int {
-            try storage.unclaimedCount(app: Sample.app, environment: .production, limit: limit)
+            try storage.unclaimedCount(in: AppScope(Sample.app, .production), limit: limit)
         }
         #expect(try listed() == ["0", "2", "3"])
         #expect(try listed(after: "appStore:0", limit: 1) == ["2"])
@@ -198,8 +197,7 @@ extension StorageLaw {
         #expect(try listed() == ["0"])
         #expect(try count() == 1)
         let elsewhere = try storage.unclaimed(
-            app: Sample.app,
-            environment: .sandbox,
+            in: AppScope(Sample.app, .sandbox),
             after: nil,
             limit: 9
         )
@@ -216,8 +214,7 @@ extension StorageLaw {
         try await declare("annex", of: "ben", 2, in: storage)
         func listed(_ prefix: String, after: String? = nil, limit: Int = 9) throws -> [String] {
             try storage.customers(
-                app: Sample.app,
-                environment: .production,
+                in: AppScope(Sample.app, .production),
                 prefix: prefix,
                 after: after,
                 limit: limit

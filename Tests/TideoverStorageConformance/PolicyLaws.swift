@@ -19,7 +19,7 @@ extension StorageLaw {
         app: String = Sample.app,
         _ environment: Environment = .production
     ) async throws -> Bool {
-        try await storage.record(version, app: app, environment: environment)
+        try await storage.record(version, in: AppScope(app, environment))
     }
 
     private static func versions(
@@ -27,7 +27,7 @@ extension StorageLaw {
         app: String = Sample.app,
         _ environment: Environment = .production
     ) throws -> [PolicyVersion] {
-        try storage.policyVersions(app: app, environment: environment)
+        try storage.policyVersions(in: AppScope(app, environment))
     }
 
     private static func versionsKept(at site: any StorageSite) async throws {
@@ -64,8 +64,7 @@ extension StorageLaw {
         #expect(try await !record(Sample.policy("b", 1), in: storage))
         let outcomes = try await storage.restore(
             [.policy(Sample.policy("a", 1)), .policy(Sample.policy("b", 1))],
-            app: Sample.app,
-            environment: .production,
+            in: AppScope(Sample.app, .production),
             now: Sample.day(9)
         )
         #expect(outcomes == [.known, .contradicted])

@@ -22,7 +22,7 @@ extension StorageLaw {
             }
         }
         for version in [Sample.policy("a", 1), Sample.policy("b", 2)] {
-            _ = try await storage.record(version, app: Sample.app, environment: .production)
+            _ = try await storage.record(version, in: AppScope(Sample.app, .production))
         }
         let alias = CustomerAlias(
             alias: Sample.customer("phone"),
@@ -103,8 +103,7 @@ extension StorageLaw {
         var place: RecordPlace? = .start
         while let here = place {
             let page = try storage.records(
-                app: app,
-                environment: .production,
+                in: AppScope(app, .production),
                 from: here,
                 limit: limit
             )
@@ -154,8 +153,7 @@ extension StorageLaw {
     ) async throws -> [Restored] {
         try await storage.restore(
             records,
-            app: app,
-            environment: .production,
+            in: AppScope(app, .production),
             now: Sample.day(9)
         )
     }
@@ -184,8 +182,7 @@ extension StorageLaw {
             #expect(here?.version == there?.version)
         }
         let unclaimed = try storage.unclaimed(
-            app: "chess",
-            environment: .production,
+            in: AppScope("chess", .production),
             after: nil,
             limit: 9
         )

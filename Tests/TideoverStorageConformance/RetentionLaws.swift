@@ -49,7 +49,7 @@ extension StorageLaw {
     }
 
     private static func kept(_ storage: any Storage) throws -> [String] {
-        try storage.evidence(app: Sample.app, environment: .production, after: nil, limit: 99)
+        try storage.evidence(in: AppScope(Sample.app, .production), after: nil, limit: 99)
             .map(\.dedupeKey).sorted()
     }
 

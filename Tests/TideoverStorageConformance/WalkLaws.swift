@@ -36,8 +36,7 @@ extension StorageLaw {
         var found: [Evidence] = []
         while true {
             let page = try storage.evidence(
-                app: Sample.app,
-                environment: .production,
+                in: AppScope(Sample.app, .production),
                 after: found.last?.id,
                 limit: 3
             )
@@ -46,8 +45,7 @@ extension StorageLaw {
         }
         #expect(found == kept.sorted { $0.id < $1.id })
         let elsewhere = try storage.evidence(
-            app: "chess",
-            environment: .production,
+            in: AppScope("chess", .production),
             after: nil,
             limit: 3
         )
@@ -76,8 +74,7 @@ extension StorageLaw {
         }
         func found(_ app: String, _ environment: Environment, after: String?) throws -> [String] {
             try storage.evidence(
-                app: app,
-                environment: environment,
+                in: AppScope(app, environment),
                 keyed: "a:",
                 after: after,
                 limit: 2
@@ -108,8 +105,7 @@ extension StorageLaw {
         var found: [LineageRecord] = []
         while true {
             let page = try storage.lineages(
-                app: Sample.app,
-                environment: .production,
+                in: AppScope(Sample.app, .production),
                 after: found.last?.lineage.key,
                 limit: 2
             )
@@ -120,8 +116,7 @@ extension StorageLaw {
         #expect(found.map(\.facts.count) == [3, 3, 3, 3, 3])
         #expect(found.map(\.owners.isEmpty) == [false, true, false, true, false])
         let sandbox = try storage.lineages(
-            app: Sample.app,
-            environment: .sandbox,
+            in: AppScope(Sample.app, .sandbox),
             after: nil,
             limit: 2
         )

@@ -107,8 +107,7 @@ struct DashboardPages {
             }
             _ = try await storage.restore(
                 records,
-                app: Setting.appID,
-                environment: .simulated,
+                in: AppScope(Setting.appID, .simulated),
                 now: now
             )
         }

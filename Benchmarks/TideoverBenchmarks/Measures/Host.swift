@@ -81,30 +81,32 @@ struct ForgetfulStorage: Storage {
         }
     }
 
-    func prune(_ order: PruneOrder) async throws(StorageError) -> Pruned {
-        Pruned(count: 0, next: nil)
+    func read<Answer>(
+        _ questions: (any StorageReader) throws(StorageError) -> Answer
+    ) throws(StorageError) -> Answer {
+        try questions(EmptyReader())
     }
 
-    func erase(_ erasure: Erasure) async throws(StorageError) -> Erased? { Erased() }
+    func write<Answer: Sendable>(
+        app: String?,
+        _ changes: @escaping @Sendable (any StorageWriter) throws(StorageError) -> Answer
+    ) async throws(StorageError) -> Answer {
+        try changes(ForgetfulWriter())
+    }
 
-    func record(
-        _ version: PolicyVersion,
-        app: String,
-        environment: Environment
-    ) async throws(StorageError) -> Bool { true }
+    func close() async {}
+}
 
+/// Reads a storage with nothing stored.
+private struct EmptyReader: StorageReader {
     func policyVersions(
-        app: String,
-        environment: Environment
+        in scope: AppScope
     ) throws(StorageError) -> [PolicyVersion] { [] }
 
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? { nil }
 
-    func claimDue(_ order: DueOrder) async throws(StorageError) -> [DueClaim] { [] }
-
     func due(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         now: Instant,
         limit: Int
     ) throws(StorageError) -> DueReading { DueReading(count: 0, oldest: nil, next: nil) }
@@ -117,31 +119,27 @@ struct ForgetfulStorage: Storage {
     func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence? { nil }
 
     func evidence(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         after: EvidenceID?,
         limit: Int
     ) throws(StorageError) -> [Evidence] { [] }
 
     func evidence(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         keyed prefix: String,
         after: String?,
         limit: Int
     ) throws(StorageError) -> [Evidence] { [] }
 
     func customers(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         email: EmailAddress,
         after: String?,
         limit: Int
     ) throws(StorageError) -> [ListedCustomer] { [] }
 
     func lineages(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         after: String?,
         limit: Int
     ) throws(StorageError) -> [LineageRecord] { [] }
@@ -159,8 +157,7 @@ struct ForgetfulStorage: Storage {
     func drift(of customer: CustomerKey, limit: Int) throws(StorageError) -> [Drift] { [] }
 
     func drift(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         after: Drift?,
         limit: Int
     ) throws(StorageError) -> [Drift] { [] }
@@ -177,71 +174,44 @@ struct ForgetfulStorage: Storage {
     ) throws(StorageError) -> [AuditRecord] { [] }
 
     func customers(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         prefix: String,
         after: String?,
         limit: Int
     ) throws(StorageError) -> [ListedCustomer] { [] }
 
     func unclaimed(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         after: String?,
         limit: Int
     ) throws(StorageError) -> [LineageRecord] { [] }
 
     func unclaimedCount(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         limit: Int
     ) throws(StorageError) -> Int { 0 }
 
     func records(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         from place: RecordPlace,
         limit: Int
     ) throws(StorageError) -> RecordPage { RecordPage(records: [], next: nil) }
 
-    func restore(
-        _ records: [StoredRecord],
-        app: String,
-        environment: Environment,
-        now: Instant
-    ) async throws(StorageError) -> [Restored] { records.map { _ in .added } }
-
     func figures(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         kind: FiguresSubject.Kind,
         after: String?,
         limit: Int
     ) throws(StorageError) -> [FiguresRow] { [] }
 
     func staleFigures(
-        app: String,
-        environment: Environment,
+        in scope: AppScope,
         limit: Int
     ) throws(StorageError) -> StaleFiguresPage { StaleFiguresPage(turn: 0, subjects: []) }
 
-    func keep(_ update: FiguresUpdate) async throws(StorageError) -> Bool { true }
-
-    func markFigures(
-        app: String,
-        environment: Environment,
-        otherThan stamp: Int64,
-        after: String?,
-        limit: Int
-    ) async throws(StorageError) -> String? { nil }
-
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? { nil }
 
-    func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError) {}
-
     func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute] { [] }
-
-    func keep(_ order: AttributeOrder) async throws(StorageError) -> [String] { [] }
 
     func outbox(
         app: String,
@@ -251,19 +221,90 @@ struct ForgetfulStorage: Storage {
 
     func counts(app: String) throws(StorageError) -> [Tally: Int64] { [:] }
 
-    func add(_ counts: [Tally: Int64], app: String) async throws(StorageError) {}
-
     func keys() throws(StorageError) -> [KeyRecord] { [] }
 
     func latestEvents(app: String, limit: Int) throws(StorageError) -> [OutboxEvent] { [] }
 
     func sharedChanges() throws(StorageError) -> SharedChanges? { nil }
 
-    func add(_ key: KeyRecord) async throws(StorageError) {}
+    func webhooks(app: String) throws(StorageError) -> [WebhookRecord] { [] }
 
-    func revokeKey(_ id: String, at now: Instant) async throws(StorageError) -> KeyRecord? { nil }
+    func webhook(_ key: WebhookKey) throws(StorageError) -> WebhookRecord? { nil }
 
-    func close() async {}
+    func webhookQueue(
+        of key: WebhookKey,
+        now: Instant,
+        limit: Int
+    ) throws(StorageError) -> WebhookQueue { WebhookQueue(due: [], count: 0) }
+
+    func webhookAttempts(
+        of key: WebhookKey,
+        before: Int64?,
+        limit: Int
+    ) throws(StorageError) -> [WebhookAttempt] { [] }
+}
+
+/// Accepts every change and stores none.
+private struct ForgetfulWriter: StorageWriter {
+    func prune(_ order: PruneOrder) throws(StorageError) -> Pruned {
+        Pruned(count: 0, next: nil)
+    }
+
+    func erase(_ erasure: Erasure) throws(StorageError) -> Erased? { Erased() }
+
+    func record(
+        _ version: PolicyVersion,
+        in scope: AppScope
+    ) throws(StorageError) -> Bool { true }
+
+    func claimDue(_ order: DueOrder) throws(StorageError) -> [DueClaim] { [] }
+
+    func restore(
+        _ records: [RestoredRow],
+        in scope: AppScope,
+        now: Instant
+    ) throws(StorageError) -> [Restored] { records.map { _ in .added } }
+
+    func keep(_ update: FiguresUpdate) throws(StorageError) -> Bool { true }
+
+    func markFigures(
+        in scope: AppScope,
+        otherThan stamp: Int64,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> String? { nil }
+
+    func keep(_ form: [UInt8], as key: BookmarkKey) throws(StorageError) {}
+
+    func keep(_ order: AttributeOrder) throws(StorageError) -> [String] { [] }
+
+    func add(_ counts: [Tally: Int64], app: String) throws(StorageError) {}
+
+    func add(_ key: KeyRecord) throws(StorageError) {}
+
+    func revokeKey(_ id: String, at now: Instant) throws(StorageError) -> KeyRecord? { nil }
+
+    func put(_ webhook: WebhookRecord) throws(StorageError) {}
+
+    func claim(
+        _ key: WebhookKey,
+        now: Instant,
+        until: Instant
+    ) throws(StorageError) -> Int64? { nil }
+
+    func settle(_ settlement: WebhookSettlement) throws(StorageError) -> Bool { false }
+
+    func queue(
+        _ events: [EventID],
+        to key: WebhookKey,
+        at now: Instant
+    ) throws(StorageError) {}
+
+    func setWebhook(
+        _ key: WebhookKey,
+        disabled reason: String?,
+        at now: Instant
+    ) throws(StorageError) -> Bool { false }
 }
 
 extension CommitRequest {
@@ -285,47 +326,4 @@ extension CommitRequest {
             }
         }
     }
-}
-
-// MARK: - Webhooks
-
-/// Without receivers there is nothing to deliver.
-extension ForgetfulStorage {
-    func webhooks(app: String) throws(StorageError) -> [WebhookRecord] { [] }
-
-    func webhook(_ key: WebhookKey) throws(StorageError) -> WebhookRecord? { nil }
-
-    func webhookQueue(
-        of key: WebhookKey,
-        now: Instant,
-        limit: Int
-    ) throws(StorageError) -> WebhookQueue { WebhookQueue(due: [], count: 0) }
-
-    func webhookAttempts(
-        of key: WebhookKey,
-        before: Int64?,
-        limit: Int
-    ) throws(StorageError) -> [WebhookAttempt] { [] }
-
-    func put(_ webhook: WebhookRecord) async throws(StorageError) {}
-
-    func claim(
-        _ key: WebhookKey,
-        now: Instant,
-        until: Instant
-    ) async throws(StorageError) -> Int64? { nil }
-
-    func settle(_ settlement: WebhookSettlement) async throws(StorageError) -> Bool { false }
-
-    func queue(
-        _ events: [EventID],
-        to key: WebhookKey,
-        at now: Instant
-    ) async throws(StorageError) {}
-
-    func setWebhook(
-        _ key: WebhookKey,
-        disabled reason: String?,
-        at now: Instant
-    ) async throws(StorageError) -> Bool { false }
 }

@@ -56,8 +56,7 @@ struct Portfolio {
             if duration > .seconds(1) { throw CancellationError() }
         }
         let rows = try storage.figures(
-            app: app.id,
-            environment: Self.environment,
+            in: AppScope(app.id, Self.environment),
             kind: .lineage,
             after: nil,
             limit: Self.loaded
@@ -88,8 +87,7 @@ struct Portfolio {
                 forms[FiguresSubject(.lineage, "appStore:9\(start + number)")] = row.form
             }
             let done = try storage.staleFigures(
-                app: app,
-                environment: Self.environment,
+                in: AppScope(app, Self.environment),
                 limit: 1
             )
             let update = FiguresUpdate(

@@ -133,8 +133,7 @@ struct AppStoreIngest: Sendable {
         let key = received.evidence.dedupeKey
         // Few keys lie between this key without its last character and this key.
         return try context.storage.evidence(
-            app: app.id,
-            environment: received.reading.environment,
+            in: AppScope(app.id, received.reading.environment),
             keyed: "notification:",
             after: String(key.dropLast()),
             limit: 32

@@ -45,8 +45,7 @@ extension Backfiller {
         let (storage, app, environment) = (context.storage, app.id, environment)
         return try await onPool {
             try storage.lineages(
-                app: app,
-                environment: environment,
+                in: AppScope(app, environment),
                 after: key,
                 limit: Self.pageLength
             )

@@ -82,7 +82,7 @@ struct CustomerReading: Sendable {
     }
 }
 
-extension Storage {
+extension StorageReader {
     /// Returns a customer's lineages; empty for an unknown customer.
     func knownLineages(
         of key: CustomerKey,

@@ -65,8 +65,7 @@ struct CustomersRoute: Sendable {
     ) throws(StorageError) -> [ListedCustomer] {
         guard let email else {
             return try context.storage.customers(
-                app: app.id,
-                environment: environment,
+                in: AppScope(app.id, environment),
                 prefix: prefix,
                 after: after,
                 limit: limit
@@ -74,8 +73,7 @@ struct CustomersRoute: Sendable {
         }
         guard let address = EmailAddress(email) else { return [] }
         return try context.storage.customers(
-            app: app.id,
-            environment: environment,
+            in: AppScope(app.id, environment),
             email: address,
             after: after,
             limit: limit

@@ -35,8 +35,7 @@ struct UnclaimedRoute: Sendable {
         _ limit: Int
     ) throws -> [UInt8] {
         let found = try context.storage.unclaimed(
-            app: app.id,
-            environment: environment,
+            in: AppScope(app.id, environment),
             after: after,
             limit: limit + 1
         )

@@ -46,8 +46,7 @@ struct DeadlineWorker: Sendable {
             for environment in context.app.environments {
                 do throws(StorageError) {
                     let reading = try context.storage.due(
-                        app: context.app.id,
-                        environment: environment,
+                        in: AppScope(context.app.id, environment),
                         now: clock(),
                         limit: 1
                     )

@@ -198,7 +198,7 @@ extension App {
     ) throws(StorageError) -> App {
         var recorded: [Environment: [PolicyVersion]] = [:]
         for environment in environments {
-            recorded[environment] = try storage.policyVersions(app: id, environment: environment)
+            recorded[environment] = try storage.policyVersions(in: AppScope(id, environment))
         }
         do throws(FormError) {
             let current =
@@ -265,7 +265,7 @@ extension Service {
             for environment in app.environments {
                 let history = app.policyHistory(in: environment)
                 guard let version = history.unrecorded,
-                    try await storage.record(version, app: app.id, environment: environment)
+                    try await storage.record(version, in: AppScope(app.id, environment))
                 else { continue }
                 let isFirst = history.isFirst(version)
                 log(

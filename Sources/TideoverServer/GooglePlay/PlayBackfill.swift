@@ -52,8 +52,7 @@ extension PlayPoller {
             let (storage, app, environment, after) = (context.storage, app.id, environment, last)
             let page = try await onPool {
                 try storage.lineages(
-                    app: app,
-                    environment: environment,
+                    in: AppScope(app, environment),
                     after: after,
                     limit: Self.pageLength
                 )

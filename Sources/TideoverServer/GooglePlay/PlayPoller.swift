@@ -98,7 +98,7 @@ final class PlayPoller: Sendable {
     func begin() async throws {
         let (storage, app, environment) = (context.storage, app.id, environment)
         try await onQuietThread { read in
-            try storage.eachLineageRecord(app: app, environment: environment) { lineageRecord in
+            try storage.eachLineageRecord(in: AppScope(app, environment)) { lineageRecord in
                 try read.goOn()
                 guard lineageRecord.lineage.store == .googlePlay else { return }
                 try self.schedule(lineageRecord, notBefore: .distantPast)

@@ -31,8 +31,7 @@ struct ExportRoute: Sendable {
         _ holds: ExportHeader.Content
     ) throws -> [UInt8] {
         let page = try context.storage.records(
-            app: app.id,
-            environment: environment,
+            in: AppScope(app.id, environment),
             from: place,
             limit: Self.pageLength
         )

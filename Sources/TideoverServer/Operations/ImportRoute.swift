@@ -21,8 +21,7 @@ struct ImportRoute: Sendable {
             guard !lines.isEmpty else { continue }
             let restored = try await context.storage.restore(
                 lines.map(\.record),
-                app: context.app.id,
-                environment: environment,
+                in: AppScope(context.app.id, environment),
                 now: now
             )
             batch.report(lines, restored)

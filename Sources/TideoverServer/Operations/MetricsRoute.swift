@@ -180,8 +180,7 @@ struct MetricsRoute {
             for environment in app.environments {
                 guard
                     let due = try? service.storage.due(
-                        app: app.id,
-                        environment: environment,
+                        in: AppScope(app.id, environment),
                         now: now,
                         limit: Self.mostDue
                     )
@@ -213,8 +212,7 @@ struct MetricsRoute {
             for environment in app.environments {
                 guard
                     let count = try? service.storage.unclaimedCount(
-                        app: app.id,
-                        environment: environment,
+                        in: AppScope(app.id, environment),
                         limit: UnclaimedRoute.mostCounted
                     )
                 else { continue }

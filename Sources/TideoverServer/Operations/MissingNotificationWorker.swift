@@ -116,7 +116,7 @@ struct MissingNotificationWorker: Sendable {
         let (storage, app, environment, store) = (context.storage, app.id, environment, store)
         return try await onQuietThread { read in
             var first: Instant?
-            try storage.eachLineageRecord(app: app, environment: environment) { lineageRecord in
+            try storage.eachLineageRecord(in: AppScope(app, environment)) { lineageRecord in
                 try read.goOn()
                 guard lineageRecord.lineage.store == store,
                     let due = lineageRecord.renewalsDue(after: instant).min()

@@ -69,8 +69,7 @@ struct Replay: Sendable {
             let (storage, app, environment, after) = (storage, app.id, environment, place)
             let page = try await onQuietThread { _ in
                 try storage.evidence(
-                    app: app,
-                    environment: environment,
+                    in: AppScope(app, environment),
                     after: after,
                     limit: Self.pageLength
                 )
@@ -117,7 +116,7 @@ struct Replay: Sendable {
     // MARK: Finding
 
     private func begin(_ findings: inout Findings) throws {
-        try storage.eachLineageRecord(app: app.id, environment: environment) { lineageRecord in
+        try storage.eachLineageRecord(in: AppScope(app.id, environment)) { lineageRecord in
             for fact in lineageRecord.facts { findings.stored.insert(FactDigest(fact)) }
             findings.owners.formUnion(lineageRecord.owners.map(\.customer))
         }
@@ -139,7 +138,7 @@ struct Replay: Sendable {
 
     private func finish(_ findings: inout Findings) throws {
         if !findings.report.isResumed, !findings.unseen.isEmpty {
-            try storage.eachLineageRecord(app: app.id, environment: environment) { lineageRecord in
+            try storage.eachLineageRecord(in: AppScope(app.id, environment)) { lineageRecord in
                 for fact in lineageRecord.facts
                 where fact.isReadFromEvidence && findings.unseen.contains(FactDigest(fact)) {
                     findings.report.unread.add(ReplayReport.Named(fact))

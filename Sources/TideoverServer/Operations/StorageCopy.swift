@@ -29,8 +29,7 @@ package struct StorageCopy: Sendable {
             let page = try page(of: source, from: place)
             let outcomes = try await target.restore(
                 page.records,
-                app: app,
-                environment: environment,
+                in: AppScope(app, environment),
                 now: now
             )
             guard !outcomes.contains(.contradicted) else {
@@ -101,6 +100,6 @@ package struct StorageCopy: Sendable {
         from place: RecordPlace,
         limit: Int = pageLength
     ) throws(StorageError) -> RecordPage {
-        try storage.records(app: app, environment: environment, from: place, limit: limit)
+        try storage.records(in: AppScope(app, environment), from: place, limit: limit)
     }
 }

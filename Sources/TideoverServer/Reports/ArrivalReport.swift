@@ -65,7 +65,7 @@ extension ArrivalReport {
     ) throws {
         let (app, storage) = (context.app.id, context.storage)
         var since: Instant?
-        try storage.eachLineageRecord(app: app, environment: environment) { lineageRecord in
+        try storage.eachLineageRecord(in: AppScope(app, environment)) { lineageRecord in
             try read.goOn()
             guard lineageRecord.lineage.store == store else { return }
             for fact in lineageRecord.facts where LearnedChange.Way(fact.source) != nil {
@@ -73,7 +73,7 @@ extension ArrivalReport {
             }
         }
         var report = Self(app: app, environment: environment, store: store, since: since)
-        try storage.eachLineageRecord(app: app, environment: environment) {
+        try storage.eachLineageRecord(in: AppScope(app, environment)) {
             try read.goOn()
             report.add($0)
         }

@@ -25,7 +25,7 @@ struct DeadlineReportRoute {
             let certificates = app.appStore?.certificateEnds(in: environment) ?? []
             let all = try await context.longRead { read in
                 var deadlines = DeadlineList(app, environment, at: now)
-                try storage.eachLineageRecord(app: app.id, environment: environment) { record in
+                try storage.eachLineageRecord(in: AppScope(app.id, environment)) { record in
                     try read.goOn()
                     deadlines.add(record)
                 }

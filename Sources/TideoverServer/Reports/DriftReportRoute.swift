@@ -29,8 +29,7 @@ extension DriftReport {
         while true {
             try read.goOn()
             let page = try context.storage.drift(
-                app: context.app.id,
-                environment: environment,
+                in: AppScope(context.app.id, environment),
                 after: last,
                 limit: pageLength
             )

@@ -45,7 +45,7 @@ struct ExperimentWorker: Sendable {
         let version = PolicyVersion(app.rules.stopping(dated), at: now)
         var isRecorded = false
         for each in app.environments {
-            let isNew = try await context.storage.record(version, app: app.id, environment: each)
+            let isNew = try await context.storage.record(version, in: AppScope(app.id, each))
             isRecorded = isRecorded || isNew
         }
         guard isRecorded else { return }

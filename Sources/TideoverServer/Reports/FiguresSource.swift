@@ -57,8 +57,7 @@ struct FiguresSource {
             return nil
         }
         let stale = try storage.staleFigures(
-            app: app.id,
-            environment: environment,
+            in: AppScope(app.id, environment),
             limit: Self.mostStale + 1
         ).subjects
         return stale.count > Self.mostStale ? nil : stale.map(\.subject)
@@ -75,8 +74,7 @@ struct FiguresSource {
             while true {
                 try read.goOn()
                 let page = try storage.figures(
-                    app: app.id,
-                    environment: environment,
+                    in: AppScope(app.id, environment),
                     kind: kind,
                     after: last,
                     limit: Self.pageLength
@@ -201,7 +199,7 @@ struct FiguresSource {
     /// read again, with all their purchases.
     private func addAll(to sum: inout PortfolioSum) throws {
         var concerned: Set<CustomerID> = []
-        try storage.eachLineageRecord(app: app.id, environment: environment) { record in
+        try storage.eachLineageRecord(in: AppScope(app.id, environment)) { record in
             try read.goOn()
             guard let (figures, hasFailures) = figures(of: record) else { return }
             sum.add(figures)

@@ -39,8 +39,7 @@ struct FiguresWorker: Sendable {
         var last: String?
         repeat {
             last = try await context.storage.markFigures(
-                app: app.id,
-                environment: environment,
+                in: AppScope(app.id, environment),
                 otherThan: stamp,
                 after: last,
                 limit: Self.pageLength
@@ -59,8 +58,7 @@ struct FiguresWorker: Sendable {
     /// Returns whether there may be more to do at once.
     private func deriveBatch(alarmsSince start: Instant) async throws -> Bool {
         let stale = try context.storage.staleFigures(
-            app: app.id,
-            environment: environment,
+            in: AppScope(app.id, environment),
             limit: Self.batchLength
         )
         guard !stale.subjects.isEmpty else { return false }

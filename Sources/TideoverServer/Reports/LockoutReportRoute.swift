@@ -35,7 +35,7 @@ extension LockoutSum {
         var sum = self
         let (app, storage) = (context.app, context.storage)
         let history = app.policyHistory(in: environment)
-        try storage.eachLineageRecord(app: app.id, environment: environment) { lineageRecord in
+        try storage.eachLineageRecord(in: AppScope(app.id, environment)) { lineageRecord in
             try read.goOn()
             for entitlement in history.catalogue.entitlements(namedIn: lineageRecord.facts) {
                 sum.add(

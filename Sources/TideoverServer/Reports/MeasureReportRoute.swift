@@ -215,8 +215,7 @@ struct PurchaseWalk {
         var last: String?
         while true {
             let page = try storage.customers(
-                app: app.id,
-                environment: environment,
+                in: AppScope(app.id, environment),
                 prefix: "",
                 after: last,
                 limit: pageLength
@@ -274,8 +273,7 @@ private final class LineageRecordStream: Sequence, IteratorProtocol {
 
     private func turnPage() throws {
         page = try storage.lineages(
-            app: app,
-            environment: environment,
+            in: AppScope(app, environment),
             after: last,
             limit: Self.pageLength
         ).reversed()

@@ -26,8 +26,7 @@ struct ShadowReport: Sendable {
         let pageLength = 200
         reading: while let reader = app.revenueCat?.reader {
             let page = try storage.evidence(
-                app: app.id,
-                environment: app.answeredEnvironment,
+                in: AppScope(app.id, app.answeredEnvironment),
                 keyed: RelayedAnswer.prefix,
                 after: place,
                 limit: pageLength
@@ -64,8 +63,7 @@ struct ShadowReport: Sendable {
         let (app, storage) = (context.app, context.storage)
         guard let reader = app.revenueCat?.reader else { return nil }
         let kept = try storage.evidence(
-            app: app.id,
-            environment: app.answeredEnvironment,
+            in: AppScope(app.id, app.answeredEnvironment),
             keyed: RelayedAnswer.prefix(of: key.customer),
             after: nil,
             limit: mostAnswers

@@ -54,7 +54,7 @@ extension Service {
         var state = RuleState.current
         for app in apps {
             for environment in app.environments {
-                let all = try storage.policyVersions(app: app.id, environment: environment)
+                let all = try storage.policyVersions(in: AppScope(app.id, environment))
                 let reached = all.filter { $0.effectiveAt <= now }
                 guard app.policyHistory(in: environment).contains(reached) else {
                     return .outdated
