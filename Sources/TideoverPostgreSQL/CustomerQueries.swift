@@ -2,10 +2,6 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-extension CommitRequest {
-    var scope: AppScope { AppScope(app, environment) }
-}
-
 /// A customer's stored data, without the facts.
 struct CustomerOutline {
     let key: CustomerKey

@@ -103,16 +103,7 @@ package final class PostgreSQLStorage: Storage {
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> [CommitOutcome] {
         guard let first = commitRequests.first else { return [] }
-        var batch: [CommitRequestRows] = []
-        for commitRequest in commitRequests {
-            guard commitRequest.app == first.app, commitRequest.environment == first.environment,
-                commitRequest.now == first.now
-            else {
-                let detail = "the intakes of one commit differ in app, environment or instant"
-                throw StorageError(.refused, place: place, detail: detail)
-            }
-            batch.append(try CommitRequestRows(commitRequest, place: place))
-        }
+        let batch = try CommitRequestRows.batch(commitRequests, place: place)
         let job = CommitJob(batch: batch, derive: derive)
         return try await openWriter().commit(job, app: first.app)
     }

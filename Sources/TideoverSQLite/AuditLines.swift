@@ -4,7 +4,7 @@ import TideoverStorage
 /// Writes audit entries through the writing connection.
 final class AuditLines {
     private let latest: Statement
-    private let insert: Statement
+    private let rows: RowWriter
     private let named: Statement
     private let namedBetween: Statement
     private let change: Statement
@@ -13,10 +13,11 @@ final class AuditLines {
 
     init(
         _ connection: Connection,
+        _ rows: RowWriter,
         random: @escaping @Sendable () -> UInt64
     ) throws(StorageError) {
         latest = try Statement(SQL.latestAudit, on: connection)
-        insert = try Statement(SQL.insertAudit, on: connection)
+        self.rows = rows
         named = try Statement(SQL.auditNamed, on: connection)
         namedBetween = try Statement(SQL.auditNamedBetween, on: connection)
         change = try Statement(SQL.changeAudit, on: connection)
@@ -78,14 +79,6 @@ final class AuditLines {
     private func insert(_ entry: AuditEntry, _ commitRequest: CommitRequest) throws(StorageError) {
         let former = try latest.first(.text(commitRequest.app)) { EventID($0.text(0)) }
         let id = EventID.next(after: former ?? nil, at: commitRequest.now, random: random())
-        try insert.run(
-            .text(commitRequest.app),
-            .text(id.description),
-            .text(commitRequest.environment.rawValue),
-            .text(entry.customer?.text ?? SQL.noCustomer),
-            entry.other.map { .text($0.text) } ?? .null,
-            entry.name.map { .text($0) } ?? .null,
-            .utf8(entry.storedForm)
-        )
+        try rows.insert(entry, id, in: commitRequest.scope)
     }
 }

@@ -117,18 +117,8 @@ package final class SQLiteStorage: Storage {
         _ commitRequests: [CommitRequest],
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> [CommitOutcome] {
-        guard let first = commitRequests.first else { return [] }
-        var batch: [CommitRequestRows] = []
-        for commitRequest in commitRequests {
-            guard commitRequest.app == first.app, commitRequest.environment == first.environment,
-                commitRequest.now == first.now
-            else {
-                let detail = "the intakes of one commit differ in app, environment or instant"
-                throw StorageError(.refused, place: path, detail: detail)
-            }
-            batch.append(try CommitRequestRows(commitRequest, place: path))
-        }
-        let rows = batch
+        guard !commitRequests.isEmpty else { return [] }
+        let rows = try CommitRequestRows.batch(commitRequests, place: path)
         let plan = DerivationPlan(mostInside: options.mostLineagesInside)
         let attempt = try await openWriter().write { writeSession throws(StorageError) in
             try writeSession.commit(rows, plan, derive: derive)

@@ -7,28 +7,15 @@ final class WriteSession: StorageWriter {
     let connection: Connection
     private let customers: CustomerQueries
     private let keys: KeyQueries
+    private let rowWriter: RowWriter
     private let audit: AuditLines
     private let random: @Sendable () -> UInt64
 
-    private let insertEvidence: Statement
-    private let hasHeader: Statement
-    private let insertHeader: Statement
-    private let insertFact: Statement
-    private let insertName: Statement
-    private let insertOwner: Statement
     private let settle: Statement
-    private let unsettle: Statement
     private let putCustomer: Statement
     private let latestEvent: Statement
     private let insertEvent: Statement
-    private let insertTold: Statement
-    private let changeDrift: Statement
-    private let insertDrift: Statement
     private let putPrompt: Statement
-    private let insertAlias: Statement
-    private let forgetCustomer: Statement
-    private let insertUnclaimed: Statement
-    private let deleteUnclaimed: Statement
     private let due: Statement
     private let addTally: Statement
     private let putBookmark: Statement
@@ -64,26 +51,13 @@ final class WriteSession: StorageWriter {
         self.random = random
         customers = try CustomerQueries(connection)
         keys = try KeyQueries(connection)
-        audit = try AuditLines(connection, random: random)
-        insertEvidence = try Statement(SQL.insertEvidence, on: connection)
-        hasHeader = try Statement(SQL.hasHeader, on: connection)
-        insertHeader = try Statement(SQL.insertHeader, on: connection)
-        insertFact = try Statement(SQL.insertFact, on: connection)
-        insertName = try Statement(SQL.insertName, on: connection)
-        insertOwner = try Statement(SQL.insertOwner, on: connection)
+        rowWriter = try RowWriter(connection)
+        audit = try AuditLines(connection, rowWriter, random: random)
         settle = try Statement(SQL.settle, on: connection)
-        unsettle = try Statement(SQL.unsettle, on: connection)
         putCustomer = try Statement(SQL.putCustomer, on: connection)
         latestEvent = try Statement(SQL.latestEvent, on: connection)
         insertEvent = try Statement(SQL.insertEvent, on: connection)
-        insertTold = try Statement(SQL.insertTold, on: connection)
-        changeDrift = try Statement(SQL.changeDrift, on: connection)
-        insertDrift = try Statement(SQL.insertDrift, on: connection)
         putPrompt = try Statement(SQL.putPrompt, on: connection)
-        insertAlias = try Statement(SQL.insertAlias, on: connection)
-        forgetCustomer = try Statement(SQL.forgetCustomer, on: connection)
-        insertUnclaimed = try Statement(SQL.insertUnclaimed, on: connection)
-        deleteUnclaimed = try Statement(SQL.deleteUnclaimed, on: connection)
         due = try Statement(SQL.due, on: connection)
         addTally = try Statement(SQL.addTally, on: connection)
         putBookmark = try Statement(SQL.putBookmark, on: connection)
@@ -92,7 +66,7 @@ final class WriteSession: StorageWriter {
         insertPolicy = try Statement(SQL.insertPolicy, on: connection)
         idle = try Statement(SQL.idle, on: connection)
         unidle = try Statement(SQL.unidle, on: connection)
-        recordImporter = try RecordImporter(connection, customers)
+        recordImporter = try RecordImporter(connection, customers, rowWriter)
         webhooks = try WebhookLedger(connection)
         attributes = try AttributeLedger(connection)
         figures = try FiguresLedger(connection)
@@ -174,7 +148,7 @@ final class WriteSession: StorageWriter {
     /// Stores the content of a commit request; returns nil for a duplicate.
     private func take(_ rows: CommitRequestRows) throws(StorageError) -> Taken? {
         if let evidence = rows.evidence {
-            guard try store(evidence, rows.commitRequest) else { return nil }
+            guard try store(evidence, in: rows.commitRequest.scope) else { return nil }
         }
         let joined = try join(rows.commitRequest)
         var newFacts = try storeNewFacts(rows)
@@ -253,7 +227,7 @@ final class WriteSession: StorageWriter {
         in scope: AppScope,
         now: Instant
     ) throws(StorageError) -> [Restored] {
-        let place = Restoration(app: scope.app, environment: scope.environment, now: now)
+        let place = Restoration(scope: scope, now: now)
         var restored: [Restored] = []
         watch.changedAll()
         // An imported event may be later.
@@ -375,25 +349,11 @@ final class WriteSession: StorageWriter {
 
     // MARK: Evidence and facts
 
-    /// Returns false if a message with this key exists: the unique key decides, not a query.
-    private func store(_ row: EvidenceRow, _ commitRequest: CommitRequest) throws(StorageError)
-        -> Bool
-    {
-        let inserted = try insertEvidence.run(
-            .text(commitRequest.app),
-            .text(commitRequest.environment.rawValue),
-            .text(row.evidence.dedupeKey),
-            .text(row.evidence.id.hex),
-            .text(row.evidence.source.rawValue),
-            .instant(row.evidence.signedAt),
-            .instant(row.evidence.receivedAt),
-            .bytes(row.form)
-        )
-        guard inserted == 1 else { return false }
+    /// Returns false if a message with this key exists.
+    private func store(_ row: EvidenceRow, in scope: AppScope) throws(StorageError) -> Bool {
+        guard try rowWriter.insert(row, in: scope) else { return false }
         for (fingerprint, text) in row.headers where !memory.contains(fingerprint) {
-            if try hasHeader.first(.bytes(fingerprint.bytes), read: { _ in true }) == nil {
-                try insertHeader.run(.bytes(fingerprint.bytes), .bytes(text))
-            }
+            try rowWriter.insert(header: text, fingerprint)
             memory.add(fingerprint)
         }
         return true
@@ -424,29 +384,12 @@ final class WriteSession: StorageWriter {
 
     private func store(_ row: FactRow, _ commitRequest: CommitRequest) throws(StorageError) -> Bool
     {
-        let inserted = try insertFact.run(
-            .text(commitRequest.app),
-            .text(commitRequest.environment.rawValue),
-            .text(row.fact.lineage.key),
-            .bytes(row.identity),
-            .instant(row.fact.assertedAt),
-            .utf8(row.form)
-        )
-        guard inserted == 1 else { return false }
+        guard try rowWriter.insert(row, in: commitRequest.scope) else { return false }
         if commitRequest.evidence == nil {
             try unidle.run(
                 .text(commitRequest.app),
                 .text(row.fact.evidence.hex),
                 .text(commitRequest.environment.rawValue)
-            )
-        }
-        for name in row.fact.names {
-            try insertName.run(
-                .text(commitRequest.app),
-                .text(name.kind),
-                .text(name.text),
-                .text(commitRequest.environment.rawValue),
-                .text(row.fact.lineage.key)
             )
         }
         return true
@@ -466,11 +409,11 @@ final class WriteSession: StorageWriter {
         let mayAdd = newFacts.contains { $0.fact.claim != nil }
         guard mayAdd || !known.isEmpty else {
             if newFacts.contains(where: \.fact.isPurchase) {
-                try mark(lineage, isClaimed: false, commitRequest)
+                try rowWriter.mark(lineage.key, isClaimed: false, in: commitRequest.scope)
             }
             return LineageRecord(lineage: lineage, facts: [], owners: [])
         }
-        if isSettled { try unsettle(lineage.key, commitRequest) }
+        if isSettled { try rowWriter.unsettle(lineage.key, in: commitRequest.scope) }
         // The new facts are stored by now.
         let facts = try customers.facts(
             of: lineage.key,
@@ -481,7 +424,7 @@ final class WriteSession: StorageWriter {
         let additions = mayAdd ? known.additions(for: facts, under: commitRequest.transfer) : []
         var owners = known
         for entry in additions {
-            try insert(entry, at: owners.count, commitRequest)
+            try insert(entry, at: owners.count, in: commitRequest.scope)
             let holder = owners.owner(at: entry.from)
             try audit.write(AuditEntry(entry, after: holder, at: commitRequest.now), commitRequest)
             owners.append(entry)
@@ -489,45 +432,19 @@ final class WriteSession: StorageWriter {
         for row in newFacts {
             try audit.write(AuditEntry(row.fact, owner: owners.last?.customer), commitRequest)
         }
-        if known.isEmpty, !owners.isEmpty { try mark(lineage, isClaimed: true, commitRequest) }
+        if known.isEmpty, !owners.isEmpty {
+            try rowWriter.mark(lineage.key, isClaimed: true, in: commitRequest.scope)
+        }
         return LineageRecord(lineage: lineage, facts: facts, owners: owners)
-    }
-
-    private func unsettle(_ lineage: String, _ commitRequest: CommitRequest) throws(StorageError) {
-        try unsettle.run(
-            .text(commitRequest.app),
-            .text(commitRequest.environment.rawValue),
-            .text(lineage)
-        )
     }
 
     private func insert(
         _ entry: OwnershipEntry,
         at position: Int,
-        _ commitRequest: CommitRequest
+        in scope: AppScope
     ) throws(StorageError) {
-        if position > 0 { try unsettle(entry.lineage.key, commitRequest) }
-        try insertOwner.run(
-            .text(commitRequest.app),
-            .text(commitRequest.environment.rawValue),
-            .text(entry.lineage.key),
-            .integer(Int64(position)),
-            .text(entry.customer.text),
-            .utf8(entry.form)
-        )
-    }
-
-    /// Maintains the list of purchases that never had an owner.
-    private func mark(
-        _ lineage: Lineage,
-        isClaimed: Bool,
-        _ commitRequest: CommitRequest
-    ) throws(StorageError) {
-        try (isClaimed ? deleteUnclaimed : insertUnclaimed).run(
-            .text(commitRequest.app),
-            .text(commitRequest.environment.rawValue),
-            .text(lineage.key)
-        )
+        if position > 0 { try rowWriter.unsettle(entry.lineage.key, in: scope) }
+        try rowWriter.insert(entry, at: position, in: scope)
     }
 
     // MARK: Claims
@@ -559,9 +476,9 @@ final class WriteSession: StorageWriter {
             try audit.write(AuditEntry(ruling, on: claim, holder: holder?.customer), commitRequest)
             if case .granted(let entry) = ruling {
                 if lineageRecord.owners.isEmpty {
-                    try mark(claim.lineage, isClaimed: true, commitRequest)
+                    try rowWriter.mark(claim.lineage.key, isClaimed: true, in: commitRequest.scope)
                 }
-                try insert(entry, at: lineageRecord.owners.count, commitRequest)
+                try insert(entry, at: lineageRecord.owners.count, in: commitRequest.scope)
                 lineageRecord = LineageRecord(
                     lineage: lineageRecord.lineage,
                     facts: lineageRecord.facts,
@@ -609,20 +526,7 @@ final class WriteSession: StorageWriter {
             drift.healing = Drift.Healing(at: commitRequest.now, by: .ownership, access: false)
             try put(drift, of: alias)
         }
-        try insertAlias.run(
-            .text(commitRequest.app),
-            .text(commitRequest.environment.rawValue),
-            .text(line.alias.text),
-            .text(line.customer.text),
-            .instant(line.from),
-            .text(line.why),
-            .text(line.by)
-        )
-        try forgetCustomer.run(
-            .text(commitRequest.app),
-            .text(commitRequest.environment.rawValue),
-            .text(line.alias.text)
-        )
+        try rowWriter.insert(line, in: commitRequest.scope)
         memory.leases.release([alias])
         watch.changed([alias])
         try audit.write(AuditEntry(line), commitRequest)
@@ -745,25 +649,8 @@ final class WriteSession: StorageWriter {
 
     /// Updates an open difference, or adds it, unless it is stored or another one is open.
     private func put(_ drift: Drift, of key: CustomerKey) throws(StorageError) {
-        let changed = try changeDrift.run(
-            .text(key.app),
-            .text(key.environment.rawValue),
-            .text(key.customer.text),
-            .text(drift.id),
-            .instant(drift.healing?.at),
-            .utf8(drift.form)
-        )
-        guard changed == 0 else { return }
-        try insertDrift.run(
-            .text(key.app),
-            .text(key.environment.rawValue),
-            .text(key.customer.text),
-            .text(drift.id),
-            .text(drift.entitlement),
-            .instant(drift.openedAt),
-            .instant(drift.healing?.at),
-            .utf8(drift.form)
-        )
+        guard try !rowWriter.change(drift, of: key) else { return }
+        try rowWriter.insert(drift, of: key)
     }
 
     private func append(
@@ -773,7 +660,8 @@ final class WriteSession: StorageWriter {
     ) throws(StorageError) {
         let latest = try latestEventID(of: row.key.app)
         let id = EventID.next(after: latest, at: now, random: random())
-        guard try isNews(event, id, row.key) else { return }
+        // The unique key decides whether the customer has an event of that name.
+        if let name = event.name, try !rowWriter.insert(name: name, of: id, to: row.key) { return }
         try insertEvent.run(
             .text(row.key.app),
             .text(id.description),
@@ -791,23 +679,6 @@ final class WriteSession: StorageWriter {
     private func latestEventID(of app: String) throws(StorageError) -> EventID? {
         if let known = memory.latestEvents[app] { return known }
         return try latestEvent.first(.text(app)) { EventID($0.text(0)) } ?? nil
-    }
-
-    /// Returns false if the customer has an event of that name: the unique key decides.
-    private func isNews(
-        _ event: Event,
-        _ id: EventID,
-        _ customer: CustomerKey
-    ) throws(StorageError) -> Bool {
-        guard let name = event.name else { return true }
-        let inserted = try insertTold.run(
-            .text(customer.app),
-            .text(customer.environment.rawValue),
-            .text(customer.customer.text),
-            .text(name),
-            .text(id.description)
-        )
-        return inserted == 1
     }
 
     // MARK: Due answers

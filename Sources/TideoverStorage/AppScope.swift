@@ -18,3 +18,7 @@ package struct AppScope: Hashable, Sendable {
 extension CustomerKey {
     package var scope: AppScope { AppScope(app, environment) }
 }
+
+extension CommitRequest {
+    package var scope: AppScope { AppScope(app, environment) }
+}

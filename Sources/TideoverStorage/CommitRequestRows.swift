@@ -28,6 +28,23 @@ package struct CommitRequestRows: Sendable {
         self.facts = facts
         evidence = commitRequest.evidence.map(EvidenceRow.init)
     }
+
+    /// Returns the rows of commit requests for one transaction.
+    ///
+    /// - Throws: `refused` if they differ in app, environment or instant.
+    package static func batch(
+        _ commitRequests: [CommitRequest],
+        place: String
+    ) throws(StorageError) -> [CommitRequestRows] {
+        guard let first = commitRequests.first else { return [] }
+        guard commitRequests.allSatisfy({ $0.scope == first.scope && $0.now == first.now }) else {
+            let detail = "the requests of one commit differ in app, environment or instant"
+            throw StorageError(.refused, place: place, detail: detail)
+        }
+        return try commitRequests.map { request throws(StorageError) in
+            try CommitRequestRows(request, place: place)
+        }
+    }
 }
 
 /// A piece of evidence, and the headers needed to reassemble it.

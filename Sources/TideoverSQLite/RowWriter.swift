@@ -1,0 +1,190 @@
+import TideoverCore
+import TideoverStorage
+
+/// Adds rows through the writing connection, for commits and imports alike. A function that returns
+/// whether it added its row adds none where one with the same key exists.
+final class RowWriter {
+    private let insertEvidence: Statement
+    private let hasHeader: Statement
+    private let insertHeader: Statement
+    private let insertFact: Statement
+    private let insertName: Statement
+    private let insertOwner: Statement
+    private let unsettle: Statement
+    private let insertUnclaimed: Statement
+    private let deleteUnclaimed: Statement
+    private let insertAlias: Statement
+    private let forgetCustomer: Statement
+    private let changeDrift: Statement
+    private let insertDrift: Statement
+    private let insertTold: Statement
+    private let insertAudit: Statement
+
+    init(_ connection: Connection) throws(StorageError) {
+        insertEvidence = try Statement(SQL.insertEvidence, on: connection)
+        hasHeader = try Statement(SQL.hasHeader, on: connection)
+        insertHeader = try Statement(SQL.insertHeader, on: connection)
+        insertFact = try Statement(SQL.insertFact, on: connection)
+        insertName = try Statement(SQL.insertName, on: connection)
+        insertOwner = try Statement(SQL.insertOwner, on: connection)
+        unsettle = try Statement(SQL.unsettle, on: connection)
+        insertUnclaimed = try Statement(SQL.insertUnclaimed, on: connection)
+        deleteUnclaimed = try Statement(SQL.deleteUnclaimed, on: connection)
+        insertAlias = try Statement(SQL.insertAlias, on: connection)
+        forgetCustomer = try Statement(SQL.forgetCustomer, on: connection)
+        changeDrift = try Statement(SQL.changeDrift, on: connection)
+        insertDrift = try Statement(SQL.insertDrift, on: connection)
+        insertTold = try Statement(SQL.insertTold, on: connection)
+        insertAudit = try Statement(SQL.insertAudit, on: connection)
+    }
+
+    /// Adds evidence without its headers. The unique key decides whether it is known, not a query.
+    func insert(_ row: EvidenceRow, in scope: AppScope) throws(StorageError) -> Bool {
+        let inserted = try insertEvidence.run(
+            .text(scope.app),
+            .text(scope.environment.rawValue),
+            .text(row.evidence.dedupeKey),
+            .text(row.evidence.id.hex),
+            .text(row.evidence.source.rawValue),
+            .instant(row.evidence.signedAt),
+            .instant(row.evidence.receivedAt),
+            .bytes(row.form)
+        )
+        return inserted == 1
+    }
+
+    /// Adds the text of a header that evidence refers to, unless it is stored.
+    func insert(header text: [UInt8], _ fingerprint: HeaderFingerprint) throws(StorageError) {
+        guard try hasHeader.first(.bytes(fingerprint.bytes), read: { _ in true }) == nil else {
+            return
+        }
+        try insertHeader.run(.bytes(fingerprint.bytes), .bytes(text))
+    }
+
+    /// Adds a fact, and its names to the index.
+    func insert(_ row: FactRow, in scope: AppScope) throws(StorageError) -> Bool {
+        let lineage = row.fact.lineage.key
+        let inserted = try insertFact.run(
+            .text(scope.app),
+            .text(scope.environment.rawValue),
+            .text(lineage),
+            .bytes(row.identity),
+            .instant(row.fact.assertedAt),
+            .utf8(row.form)
+        )
+        guard inserted == 1 else { return false }
+        for name in row.fact.names {
+            try insertName.run(
+                .text(scope.app),
+                .text(name.kind),
+                .text(name.text),
+                .text(scope.environment.rawValue),
+                .text(lineage)
+            )
+        }
+        return true
+    }
+
+    func insert(
+        _ entry: OwnershipEntry,
+        at position: Int,
+        in scope: AppScope
+    ) throws(StorageError) {
+        try insertOwner.run(
+            .text(scope.app),
+            .text(scope.environment.rawValue),
+            .text(entry.lineage.key),
+            .integer(Int64(position)),
+            .text(entry.customer.text),
+            .utf8(entry.form)
+        )
+    }
+
+    /// Lets derivations read a lineage again.
+    func unsettle(_ lineage: String, in scope: AppScope) throws(StorageError) {
+        try unsettle.run(.text(scope.app), .text(scope.environment.rawValue), .text(lineage))
+    }
+
+    /// Maintains the list of purchases that never had an owner.
+    func mark(_ lineage: String, isClaimed: Bool, in scope: AppScope) throws(StorageError) {
+        try (isClaimed ? deleteUnclaimed : insertUnclaimed).run(
+            .text(scope.app),
+            .text(scope.environment.rawValue),
+            .text(lineage)
+        )
+    }
+
+    /// Adds an alias, and removes the answer that it had as an id of its own.
+    func insert(_ alias: CustomerAlias, in scope: AppScope) throws(StorageError) {
+        try insertAlias.run(
+            .text(scope.app),
+            .text(scope.environment.rawValue),
+            .text(alias.alias.text),
+            .text(alias.customer.text),
+            .instant(alias.from),
+            .text(alias.why),
+            .text(alias.by)
+        )
+        try forgetCustomer.run(
+            .text(scope.app),
+            .text(scope.environment.rawValue),
+            .text(alias.alias.text)
+        )
+    }
+
+    /// Updates an open difference; returns false if it is not open or not stored.
+    func change(_ drift: Drift, of key: CustomerKey) throws(StorageError) -> Bool {
+        let changed = try changeDrift.run(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.customer.text),
+            .text(drift.id),
+            .instant(drift.healing?.at),
+            .utf8(drift.form)
+        )
+        return changed == 1
+    }
+
+    /// Adds a difference; returns false if it is stored or another one is open.
+    @discardableResult
+    func insert(_ drift: Drift, of key: CustomerKey) throws(StorageError) -> Bool {
+        let inserted = try insertDrift.run(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.customer.text),
+            .text(drift.id),
+            .text(drift.entitlement),
+            .instant(drift.openedAt),
+            .instant(drift.healing?.at),
+            .utf8(drift.form)
+        )
+        return inserted == 1
+    }
+
+    /// Adds the name of an event, so that the customer gets no second one of that name.
+    func insert(name: String, of event: EventID, to key: CustomerKey) throws(StorageError) -> Bool {
+        let inserted = try insertTold.run(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.customer.text),
+            .text(name),
+            .text(event.description)
+        )
+        return inserted == 1
+    }
+
+    @discardableResult
+    func insert(_ entry: AuditEntry, _ id: EventID, in scope: AppScope) throws(StorageError) -> Bool
+    {
+        let inserted = try insertAudit.run(
+            .text(scope.app),
+            .text(id.description),
+            .text(scope.environment.rawValue),
+            .text(entry.customer?.text ?? SQL.noCustomer),
+            entry.other.map { .text($0.text) } ?? .null,
+            entry.name.map { .text($0) } ?? .null,
+            .utf8(entry.storedForm)
+        )
+        return inserted == 1
+    }
+}
