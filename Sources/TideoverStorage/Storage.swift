@@ -40,19 +40,15 @@ package protocol Storage: StorageReader, Sendable {
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> [CommitOutcome]
 
-    /// Answers questions from one snapshot.
-    ///
-    /// - Parameter questions: Must not keep the reader. A storage may call it again if the
-    ///   connection to the database was lost.
+    /// Answers questions from one snapshot. `questions` must not keep the reader. A storage may call
+    /// it again if the connection to the database was lost.
     func read<Answer>(
         _ questions: (any StorageReader) throws(StorageError) -> Answer
     ) throws(StorageError) -> Answer
 
-    /// Makes changes in one transaction, on the storage's own thread.
-    ///
-    /// - Parameters:
-    ///   - app: The app with the data that changes; nil for API keys, which belong to none.
-    ///   - changes: Must not keep the writer. A storage may call it again after it rolled back.
+    /// Makes changes to an app's data in one transaction, on the storage's own thread. API keys
+    /// belong to no app. `changes` must not keep the writer. A storage may call it again after it
+    /// rolled back.
     func write<Answer: Sendable>(
         app: String?,
         _ changes: @escaping @Sendable (any StorageWriter) throws(StorageError) -> Answer
@@ -70,7 +66,7 @@ extension Storage {
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> CommitOutcome {
         guard let outcome = try await commit([commitRequest], derive: derive).first else {
-            preconditionFailure("each intake has an outcome")
+            preconditionFailure("each commit request has an outcome")
         }
         return outcome
     }

@@ -167,6 +167,12 @@ package protocol StorageReader {
     /// this storage.
     func sharedChanges() throws(StorageError) -> SharedChanges?
 
+    // MARK: Figures
+
+    // Every write that changes facts, owners or aliases also marks the purchases and customers
+    // concerned as stale, in the same transaction. Removing a purchase or a customer removes its
+    // figures.
+
     /// Returns figures of one kind in the order of their subjects' names, after the name `after`,
     /// at most `limit` of them.
     func figures(
@@ -181,6 +187,12 @@ package protocol StorageReader {
         in scope: AppScope,
         limit: Int
     ) throws(StorageError) -> StaleFiguresPage
+
+    // MARK: Webhooks
+
+    // A webhook has a position in the outbox. An event after it is new to the webhook. An event at
+    // or before it was delivered, or did not match, or waits as a `WebhookDelivery` for its next
+    // attempt.
 
     /// Returns the webhooks of an app in the order of their ids.
     func webhooks(app: String) throws(StorageError) -> [WebhookRecord]

@@ -13,7 +13,7 @@ extension StorageLaw {
             "a read of a customer's lineages equals the input of a derivation",
             readingShowsTheSame
         ),
-        StorageLaw("a customer named by the intake is derived without new facts", namedCustomers),
+        StorageLaw("a customer named by the request is derived without new facts", namedCustomers),
         StorageLaw("the version increases by one exactly when the answer changes", versions),
         StorageLaw("a pass is stored with its answer, and a new pass is no new version", passes),
         StorageLaw(

@@ -17,8 +17,8 @@ extension StorageLaw {
         StorageLaw("another fingerprint invalidates settled purchases", otherFingerprint),
         StorageLaw("a transferred settled lineage is given to both owners", settledChangesHands),
         StorageLaw("a holder's purchases include the claims granted before", holderFollows),
-        StorageLaw("concurrent intakes derive a customer once", batchDerivesOnce),
-        StorageLaw("concurrent intakes are stored all or none", batchIsWhole),
+        StorageLaw("concurrent commits derive a customer once", batchDerivesOnce),
+        StorageLaw("concurrent commits are stored all or none", batchIsWhole),
     ]
 
     /// Returns the inputs of the derivations in one commit.

@@ -36,7 +36,7 @@ package struct StorageLaw: Sendable, CustomTestStringConvertible {
     package static let all =
         commitLaws + customerLaws + eventLaws + evidenceLaws + concurrencyLaws + keyLaws
         + webhookLaws + attributeLaws
-        + walkLaws + figuresLaws
+        + walkLaws + figuresLaws + scopeLaws
         + dueLaws + driftLaws + ownershipLaws + recordLaws + settlingLaws + retentionLaws
         + policyLaws
 }

@@ -53,12 +53,13 @@ struct AliasesRoute: Sendable {
     ) throws -> Bool {
         var isNew = false
         for environment in app.environments {
-            let ruling = AliasRuling(
-                try context.storage.identity(of: key(of: createRequest.alias, environment)),
-                as: try context.storage.identity(of: key(of: customer, environment)),
-                at: now,
-                by: presenter
-            )
+            let (former, new) = try context.storage.read { reader throws(StorageError) in
+                (
+                    try reader.identity(of: key(of: createRequest.alias, environment)),
+                    try reader.identity(of: key(of: customer, environment))
+                )
+            }
+            let ruling = AliasRuling(former, as: new, at: now, by: presenter)
             switch ruling {
             case .known: continue
             case .granted: isNew = true

@@ -11,13 +11,15 @@ struct CustomerDrift: Sendable {
     let lockouts: [(entitlement: String, of: LockoutSum)]
 
     private static let recent = Milliseconds.days(30)
-    private static let mostDrift = 200
 
-    /// - Throws: `StorageError` when the storage cannot be read.
-    init(_ reading: CustomerReading, in storage: some Storage) throws(StorageError) {
+    /// How many of a customer's latest drifts to read.
+    static let mostDrift = 200
+
+    /// Selects those of a customer's stored drifts, newest first, that the reading is about.
+    init(_ reading: CustomerReading, _ stored: [Drift]) {
         let (asOf, asKnownAt) = (reading.asOf, reading.asKnownAt)
-        drift = try storage.drift(of: reading.key, limit: Self.mostDrift)
-            .filter { $0.openedAt <= min(asOf, asKnownAt ?? asOf) }
+        drift =
+            stored.filter { $0.openedAt <= min(asOf, asKnownAt ?? asOf) }
             .map { $0.asKnown(at: min(asOf, asKnownAt ?? asOf)) }
             .filter { $0.healing.map { $0.at >= asOf - Self.recent } ?? true }
         lockouts = reading.lockouts.compactMap { entitlement, lockouts in

@@ -53,14 +53,20 @@ struct CustomerReading: Sendable {
     let prompts: [PromptExposure]
     private let policyHistory: PolicyHistory
 
+    /// Reads what is stored of the customer.
+    ///
     /// - Throws: `StorageError` when the storage cannot be read.
     init(
         _ question: CustomerQuestion,
         in context: AppContext
     ) throws(StorageError) {
-        let projector = Projector(app: context.app)
-        policyHistory = context.app.policyHistory(in: question.key.environment)
         let lineages = try context.storage.knownLineages(of: question.key, now: question.now)
+        self.init(question, lineages, of: context.app)
+    }
+
+    init(_ question: CustomerQuestion, _ lineages: CustomerLineages, of app: App) {
+        let projector = Projector(app: app)
+        policyHistory = app.policyHistory(in: question.key.environment)
         let all = projector.record(of: lineages)
         key = question.key
         asKnownAt = question.asKnownAt

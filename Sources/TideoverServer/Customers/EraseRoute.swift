@@ -64,9 +64,17 @@ struct EraseRoute: Sendable {
 
     /// Reads the data to erase; blocks the thread.
     private func erasure(of key: CustomerKey, _ read: LongRead) throws -> Erasure {
-        let ids = Set(try storage.identity(of: key).all)
-        let lineageRecords = try storage.knownLineages(of: key, now: context.clock()).lineageRecords
-        let own = lineageRecords.filter { $0.owners.allSatisfy { ids.contains($0.customer) } }
+        let now = context.clock()
+        let (all, lineageRecords) = try storage.read { reader throws(StorageError) in
+            (
+                try reader.identity(of: key).all,
+                try reader.knownLineages(of: key, now: now).lineageRecords
+            )
+        }
+        let ids = Set(all)
+        let own = lineageRecords.filter {
+            $0.owners.allSatisfy { ids.contains($0.customer) }
+        }
         let going = Set(own.map(\.lineage))
         let known = Set(own.flatMap(\.facts).map(\.evidence))
         var exclusive: Set<EvidenceID> = []

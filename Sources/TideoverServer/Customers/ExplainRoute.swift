@@ -15,13 +15,13 @@ struct ExplainRoute: Sendable {
         return .json(
             // It reads all facts of a customer, so it leaves the thread that reads sockets.
             bytes: try await onPool {
-                let reading = try CustomerReading(question, in: context)
+                let stored = try read(question)
+                let reading = CustomerReading(question, stored.lineages, of: app)
                 var writer = JSONWriter()
-                let drift = try CustomerDrift(reading, in: context.storage)
                 CustomerExplanation(
                     reading,
-                    drift,
-                    sandbox: try sandbox(question, reading),
+                    CustomerDrift(reading, stored.drift),
+                    sandbox: stored.sandbox.map { ruling(question, reading, sandbox: $0) },
                     lacksServiceAccount: app.googlePlay?.hasServiceAccount == false
                 ).write(to: &writer)
                 return writer.bytes
@@ -30,13 +30,35 @@ struct ExplainRoute: Sendable {
         )
     }
 
+    /// What is stored of a customer; of the sandbox only if it may answer for production.
+    private struct Stored {
+        let lineages: CustomerLineages
+        let drift: [Drift]
+        let sandbox: CustomerLineages?
+    }
+
+    /// Reads from one snapshot, so that no commit comes between the parts of an explanation.
+    private func read(_ question: CustomerQuestion) throws(StorageError) -> Stored {
+        let sandbox =
+            app.servesSandboxBeside(question.key.environment) ? question.asked(in: .sandbox) : nil
+        return try context.storage.read { reader throws(StorageError) in
+            Stored(
+                lineages: try reader.knownLineages(of: question.key, now: question.now),
+                drift: try reader.drift(of: question.key, limit: CustomerDrift.mostDrift),
+                sandbox: try sandbox.map { question throws(StorageError) in
+                    try reader.knownLineages(of: question.key, now: question.now)
+                }
+            )
+        }
+    }
+
     /// Returns the policy's ruling on the customer's sandbox purchases at the same instant.
-    private func sandbox(
+    private func ruling(
         _ question: CustomerQuestion,
-        _ production: CustomerReading
-    ) throws -> SandboxRuling? {
-        guard app.servesSandboxBeside(question.key.environment) else { return nil }
-        let sandbox = try CustomerReading(question.asked(in: .sandbox), in: context)
+        _ production: CustomerReading,
+        sandbox: CustomerLineages
+    ) -> SandboxRuling {
+        let sandbox = CustomerReading(question.asked(in: .sandbox), sandbox, of: app)
         let policy = production.record.policy.value(at: production.asOf)
         return SandboxRuling(
             policy,

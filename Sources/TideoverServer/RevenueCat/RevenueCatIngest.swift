@@ -188,12 +188,16 @@ extension RevenueCatIngest {
         else { return }
         for alias in ids where alias.isRevenueCatAnonymous {
             for environment in app.environments {
-                let key = { (id: CustomerID) in
-                    CustomerKey(app: app.id, environment: environment, customer: id)
+                let scope = AppScope(app.id, environment)
+                let (former, new) = try context.storage.read { reader throws(StorageError) in
+                    (
+                        try reader.identity(of: scope.key(alias)),
+                        try reader.identity(of: scope.key(customer))
+                    )
                 }
                 let ruling = AliasRuling(
-                    try context.storage.identity(of: key(alias)),
-                    as: try context.storage.identity(of: key(customer)),
+                    former,
+                    as: new,
                     at: webhook.receivedAt,
                     why: "RevenueCat",
                     by: "RevenueCat"

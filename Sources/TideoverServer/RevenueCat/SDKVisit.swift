@@ -221,9 +221,12 @@ struct SDKVisit: Sendable {
         _ why: String
     ) async throws -> AliasRuling {
         try await onPool {
-            let storage = context.storage
-            let former = try storage.identity(of: key(of: alias, in: environment))
-            let new = try storage.identity(of: key(of: customer, in: environment))
+            let (former, new) = try context.storage.read { reader throws(StorageError) in
+                (
+                    try reader.identity(of: key(of: alias, in: environment)),
+                    try reader.identity(of: key(of: customer, in: environment))
+                )
+            }
             let by = "RevenueCat SDK"
             let ruling = AliasRuling(former, as: new, at: now, why: why, by: by)
             guard ruling == .refused(.hasAliases) else { return ruling }
