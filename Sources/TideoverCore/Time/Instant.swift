@@ -58,6 +58,9 @@ public struct Milliseconds: Hashable, Comparable, Sendable {
     }
 
     public static let zero = Milliseconds(0)
+    /// How far in the future a signature may be dated.
+    package static let clockTolerance = Milliseconds.minutes(5)
+
     public static func seconds(_ n: Int64) -> Milliseconds { of(n, each: 1000) }
     public static func minutes(_ n: Int64) -> Milliseconds { of(n, each: 60_000) }
     public static func hours(_ n: Int64) -> Milliseconds { of(n, each: 3_600_000) }

@@ -30,7 +30,7 @@ extension Backfiller {
     /// Rejects items dated in the future, since our clock may be slow.
     func requireNotAhead(_ items: [AppStoreAnswerItem], at now: Instant) throws(BackfillStop) {
         for case .success(let reading) in items.map(\.reading)
-        where reading.latestSignedAt > now + AppContext.clockTolerance {
+        where reading.latestSignedAt > now + .clockTolerance {
             throw BackfillStop(
                 code: "clock",
                 sentence: "The store's response is dated in the future: correct the clock."

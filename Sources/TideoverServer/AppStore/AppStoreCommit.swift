@@ -7,7 +7,7 @@ extension AppContext {
     /// Rejects a date in the future. The cause may be our clock, so the sender tries again.
     func requireNotAhead(_ reading: AppStoreReading, at now: Instant) throws(Problem) {
         let newest = reading.latestSignedAt
-        guard newest > now + Self.clockTolerance else { return }
+        guard newest > now + .clockTolerance else { return }
         log(
             LogLine(
                 .error,

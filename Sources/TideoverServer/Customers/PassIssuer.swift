@@ -53,7 +53,7 @@ package struct PassIssuer: Sendable {
     /// Returns whether a pass can be returned unchanged. A valid key signed it, less than half of
     /// its life is over, and it is not dated in the future.
     func isFresh(_ pass: IssuedPass?, at now: Instant) -> Bool {
-        guard let pass, counts(pass), pass.issuedAt <= now + AppContext.clockTolerance else {
+        guard let pass, counts(pass), pass.issuedAt <= now + .clockTolerance else {
             return false
         }
         return pass.renewAt.map { now < $0 } ?? true

@@ -79,7 +79,7 @@ extension PromptExposure {
         guard let instant = node.string.flatMap({ Instant(rfc3339: $0) }) else {
             throw .badPromptReport("`shownAt` must be an RFC 3339 time.")
         }
-        guard instant <= now + AppContext.clockTolerance else {
+        guard instant <= now + .clockTolerance else {
             throw .badPromptReport("`shownAt` is in the future. Leave it out for now.")
         }
         return min(instant, now)

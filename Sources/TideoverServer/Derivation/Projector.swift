@@ -162,7 +162,7 @@ struct Projector: Sendable {
     /// hide verified data. The routes reject assertions far in the future; the date of a failed
     /// query is not signed, and is ignored there.
     func instant(of record: CustomerRecord, now: Instant) -> Instant {
-        let latest = now + AppContext.clockTolerance
+        let latest = now + Milliseconds.clockTolerance
         let dates = record.lineageRecords.lazy.flatMap { $0.facts.lazy.map(\.assertedAt) }
         return max(now, dates.filter { $0 <= latest }.max() ?? now)
     }

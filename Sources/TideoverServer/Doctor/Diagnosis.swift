@@ -316,7 +316,7 @@ extension Finding {
 
 extension Finding {
     /// The maximum difference of two clocks; the server allows signatures to be this far ahead.
-    private static let tolerance = AppContext.clockTolerance
+    private static let tolerance = Milliseconds.clockTolerance
 
     /// Checks that this machine's clock is not earlier than the newest stored evidence.
     package static func clock(_ now: Instant, _ storage: StorageReading) -> Finding {

@@ -102,7 +102,7 @@ extension Finding {
         let side = skew > .zero ? "behind" : "ahead of"
         let detail = "this machine's clock is \(seconds) s \(side) the store's"
         let advice = "Set this machine's clock, and synchronize it by NTP."
-        if Milliseconds.seconds(seconds) > AppContext.clockTolerance {
+        if Milliseconds.seconds(seconds) > .clockTolerance {
             return Finding(.storeClock, of: subject, .problem, detail, advice: advice)
         }
         if seconds > 30 {

@@ -24,7 +24,7 @@ struct PlayIntake: Sendable {
             self.message = message
             receivedAt = now
             notification = try trust.reader.read(message.notification())
-            guard notification.eventTime <= now + AppContext.clockTolerance else {
+            guard notification.eventTime <= now + .clockTolerance else {
                 throw Problem.signedInTheFuture(by: notification.eventTime - now)
             }
         }

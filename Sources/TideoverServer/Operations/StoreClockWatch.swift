@@ -26,10 +26,10 @@ final class StoreClockWatch: Sendable {
         self.uptime = uptime
     }
 
-    /// Counts a response with a date that differs by more than `AppContext.clockTolerance`, and
+    /// Counts a response with a date that differs by more than `Milliseconds.clockTolerance`, and
     /// logs it at most once in ten minutes.
     func note(_ exchange: StoreExchange) {
-        guard let skew = exchange.skew, abs(skew.count) > AppContext.clockTolerance.count else {
+        guard let skew = exchange.skew, abs(skew.count) > Milliseconds.clockTolerance.count else {
             return
         }
         metrics.count(.storeClockSkews, app)

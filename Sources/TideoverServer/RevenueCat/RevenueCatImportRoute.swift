@@ -41,7 +41,7 @@ struct RevenueCatImportRoute: Sendable {
         var sum = ImportSum(lines)
         let answers = lines.compactMap { RelayedAnswer($0) }
         if let newest = answers.map(\.reading.subscriber.requestDate).max(),
-            newest > now + AppContext.clockTolerance
+            newest > now + .clockTolerance
         {
             throw Problem.signedInTheFuture(by: newest - now)
         }

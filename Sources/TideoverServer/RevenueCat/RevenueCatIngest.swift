@@ -46,7 +46,7 @@ struct RevenueCatIngest: Sendable {
                 return try trust.reader.event(body: request.body)
             }
             if let environment = reading.environment { context.noteEnvironment(environment) }
-            guard reading.event.timestamp <= now + AppContext.clockTolerance else {
+            guard reading.event.timestamp <= now + .clockTolerance else {
                 context.log(
                     LogLine(
                         .error,

@@ -24,9 +24,6 @@ struct AppContext: Sendable {
     /// Receives the environment of a request's content, for the request's log line.
     var noteEnvironment: @Sendable (Environment) -> Void = { _ in }
 
-    /// How far in the future a signature may be dated.
-    static let clockTolerance = Milliseconds.minutes(5)
-
     /// Returns the name of a request's key.
     func presenter(of call: Call) -> String { keys.withLock { $0.name(of: call.presented) } }
 
