@@ -1,4 +1,4 @@
-import TideoverAppStore
+package import TideoverAppStore
 import TideoverCore
 package import TideoverHTTP
 package import TideoverSandbox

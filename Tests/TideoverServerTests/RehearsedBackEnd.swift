@@ -1,4 +1,5 @@
 import Foundation
+import TideoverAppStore
 import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP

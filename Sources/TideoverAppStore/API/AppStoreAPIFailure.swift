@@ -58,6 +58,12 @@ package struct AppStoreAPIFailure: Error, Sendable {
         }
     }
 
+    /// The store's error code, if it is known.
+    package var knownCode: AppStoreErrorCode? {
+        guard case .refused(let code, _) = reason else { return nil }
+        return code.known
+    }
+
     private static func outcome(
         _ code: OpenEnum<AppStoreErrorCode>,
         _ status: Int

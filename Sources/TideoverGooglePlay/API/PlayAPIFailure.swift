@@ -68,6 +68,15 @@ package struct PlayAPIFailure: Error, Sendable {
         }
     }
 
+    /// Whether the store accepted the query and knows no such purchase or order.
+    package var saysThereIsNone: Bool {
+        switch reason {
+        case .notFound, .gone: true
+        case .status(let status, _): status == 400
+        default: false
+        }
+    }
+
     /// Returns whether a status is temporary rather than caused by the request.
     private static func isPassing(_ status: Int) -> Bool {
         status == 408 || status == 425 || (500...599).contains(status)

@@ -73,10 +73,4 @@ extension AppStoreAPIFailure {
         case .status(let status): !(400..<500).contains(status)
         }
     }
-
-    /// The store's error code, if it is known.
-    var knownCode: AppStoreErrorCode? {
-        guard case .refused(let code, _) = reason else { return nil }
-        return code.known
-    }
 }

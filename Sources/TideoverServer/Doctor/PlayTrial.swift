@@ -148,14 +148,3 @@ package struct PlayTrial: Sendable {
         return PlayLook(arrivals: try await arrivals(), test: .missing(waited: waited))
     }
 }
-
-extension PlayAPIFailure {
-    /// Whether the store accepted the query and knows no such purchase or order.
-    var saysThereIsNone: Bool {
-        switch reason {
-        case .notFound, .gone: true
-        case .status(let status, _): status == 400
-        default: false
-        }
-    }
-}

@@ -1,3 +1,4 @@
+package import TideoverAppStore
 package import TideoverConfiguration
 package import TideoverCore
 package import TideoverHTTP

@@ -1,14 +1,12 @@
-package import TideoverAppStore
 package import TideoverCore
 package import TideoverHTTP
-import TideoverSignatures
 
 /// The access to the App Store for one app in one environment: the key and the handler.
 package struct StoreAccess: Sendable {
     package let environment: Environment
-    let key: AppStoreAPIKey
-    let signer: TokenSigner
-    let handler: Handler
+    package let key: AppStoreAPIKey
+    package let signer: TokenSigner
+    package let handler: Handler
 
     /// - Parameters:
     ///   - environment: The environment of the handler's store.
