@@ -292,12 +292,29 @@ targets += [
         ]
     ),
     // level 4
+    library(
+        "TideoverDoctor",
+        [
+            "TideoverAppStore", "TideoverConfiguration", "TideoverCore", "TideoverGooglePlay",
+            "TideoverHTTP", "TideoverJSON", "TideoverRevenueCat", "TideoverSignatures",
+            "TideoverStorage",
+        ]
+    ),
+    tests(
+        "TideoverDoctorTests",
+        [
+            "TideoverDoctor", "TideoverAppStore", "TideoverConfiguration", "TideoverCore",
+            "TideoverGooglePlay", "TideoverHTTP", "TideoverJSON", "TideoverLives",
+            "TideoverLocks", "TideoverSandbox", "TideoverSignatures", "TideoverStorage",
+        ]
+    ),
+    // level 5
     .target(name: "CTideoverOpenAPI", exclude: ["openapi.json"]),
     library(
         "TideoverServer",
         [
             "CTideoverOpenAPI", "TideoverAppStore", "TideoverConfiguration", "TideoverCore",
-            "TideoverDashboard",
+            "TideoverDashboard", "TideoverDoctor",
             "TideoverGooglePlay",
             "TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverRevenueCat",
             "TideoverSignatures", "TideoverStorage", "TideoverStoreKitFile",
@@ -309,8 +326,8 @@ targets += [
         [
             "TideoverServer", "TideoverConfiguration", "TideoverAppStore", "TideoverASN1",
             "TideoverCore",
-            "TideoverDashboard", "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient",
-            "TideoverHTTPServer",
+            "TideoverDashboard", "TideoverDoctor", "TideoverGooglePlay", "TideoverHTTP",
+            "TideoverHTTPClient", "TideoverHTTPServer",
             "TideoverJSON", "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat",
             "TideoverSandbox", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
             "TideoverTestProcesses", "TideoverTestResponders", "TideoverUnionChecker",
@@ -318,7 +335,7 @@ targets += [
     ),
     library("TideoverCommandLine", ["TideoverJSON", "TideoverLocks"]),
     tests("TideoverCommandLineTests", ["TideoverCommandLine", "TideoverLocks"]),
-    // level 5
+    // level 6
     library(
         "TideoverRehearsal",
         [
@@ -328,7 +345,7 @@ targets += [
             "TideoverStorage",
         ]
     ),
-    // level 6
+    // level 7
     .target(
         name: "CTideoverBuild",
         cSettings: [.define("TIDEOVER_COMMIT", to: "\"\(commit)\"")]
@@ -338,6 +355,7 @@ targets += [
         dependencies: [
             "CTideoverBuild",
             "TideoverAppStore", "TideoverCommandLine", "TideoverCore", "TideoverDashboard",
+            "TideoverDoctor",
             "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer",
             "TideoverJSON", "TideoverLocks", "TideoverPostgreSQL", "TideoverRehearsal",
             "TideoverRevenueCat",
@@ -372,8 +390,8 @@ targets += [
         "TideoverTests",
         [
             "tideover", "TideoverNaiveBackEnd", "TideoverCommandLine", "TideoverCore",
-            "TideoverDashboard", "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer",
-            "TideoverJSON",
+            "TideoverDashboard", "TideoverDoctor", "TideoverHTTP", "TideoverHTTPClient",
+            "TideoverHTTPServer", "TideoverJSON",
             "TideoverLocks", "TideoverRehearsal", "TideoverSandbox", "TideoverServer",
             "TideoverConfiguration",
             "TideoverSignatures", "TideoverSQLite", "TideoverTestProcesses",

@@ -151,7 +151,7 @@ sanitized_tests() {
     # Rooms without a second thread, and programs, whose server is tried here without them. Building
     # the program and its tests would take longer than all that remains to be run.
     thread)
-        without=(ASN1 AppStore Core Dashboard GooglePlay JSON KitRehearsal RevenueCat Sandbox Storage StoreKitFile Tidy "")
+        without=(ASN1 AppStore Core Dashboard Doctor GooglePlay JSON KitRehearsal RevenueCat Sandbox Storage StoreKitFile Tidy "")
         built=(--product tideoverPackageTests)
         skipped+='|^TideoverServerTests[.][A-Za-z]*ProgramTests'
         # Requests one after the other, and functions of values; the step before has them.
@@ -160,14 +160,14 @@ sanitized_tests() {
         skipped+='|PlayPollerTrouble|PolicyVersion|Portfolio|Problem|Receipt|Rehearsal|Replay|RevenueCat|SDK'
         skipped+='|Shadow|StoreTrial)[A-Za-z]*Tests'
         skipped+='|^TideoverServerTests[.]Play(Acknowledgement|Arrival|Drift|Ending|Ingest|Lookup'
-        skipped+='|Preflight|Reconcile|Trial|UnpaidHold|VoidedNotice|WithoutAccount)Tests'
+        skipped+='|Reconcile|UnpaidHold|VoidedNotice|WithoutAccount)Tests'
         skipped+='|^TideoverSignaturesTests[.](Mutation|Property|Refusal)Tests'
         ;;
     # Rooms without pointers; the core's few are on the way of every other test. All of the server's
     # are in rooms below it. The tests of PostgreSQL need the whole server, and skip without a
     # database.
     address)
-        without=(AppStore Core Dashboard GooglePlay Kit KitRehearsal PostgreSQL RevenueCat Sandbox Server StoreKitFile Tidy "")
+        without=(AppStore Core Dashboard Doctor GooglePlay Kit KitRehearsal PostgreSQL RevenueCat Sandbox Server StoreKitFile Tidy "")
         # Only what the remaining tests need is compiled.
         built=(--product tideoverPackageTests)
         ;;

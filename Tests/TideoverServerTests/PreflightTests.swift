@@ -1,16 +1,13 @@
 import Testing
-import TideoverAppStore
 import TideoverConfiguration
 import TideoverCore
-import TideoverHTTP
+import TideoverDoctor
 import TideoverJSON
 import TideoverSandbox
-import TideoverServer
-import TideoverStorage
 
-/// The billing grace period of the store compared with the catalogue's.
+/// The stored purchases and failures of a server compared with the catalogue.
 @Suite struct PreflightTests {
-    private static func app(grace: String?, period: String = "P1M") -> Configuration.App {
+    private static func app(grace: String?) -> Configuration.App {
         Configuration.App(
             id: "cards",
             environments: [.production, .sandbox, .simulated],
@@ -19,7 +16,7 @@ import TideoverStorage
                 "cards.pro.monthly": Product(
                     entitlements: ["premium"],
                     group: "pro",
-                    period: Period(iso8601: period),
+                    period: Period(months: 1),
                     grace: grace.flatMap { Period(iso8601: $0) }
                 )
             ])
@@ -27,8 +24,6 @@ import TideoverStorage
     }
 
     private static let untold = GraceSetting.untold("appStore.keyId may not read it")
-
-    // MARK: Stored failures
 
     /// Returns a survey of a life at the simulated store, with or without a failed payment.
     private func survey(fails: Bool, grants: Bool = true) async throws -> JSONNode {
@@ -56,10 +51,9 @@ import TideoverStorage
     private func judge(
         _ answer: JSONNode,
         grace: String?,
-        _ setting: GraceSetting = untold,
         in environment: Environment = .simulated
     ) -> [String] {
-        Finding.grace(of: Self.app(grace: grace), in: environment, setting, answer).map {
+        Finding.grace(of: Self.app(grace: grace), in: environment, Self.untold, answer).map {
             "\($0.verdict.rawValue): \($0.detail)"
         }
     }
@@ -98,164 +92,6 @@ import TideoverStorage
         #expect(told.count == 2)
         #expect(told.last?.hasPrefix("ok: no payment") == true)
         #expect(told.last?.contains("the setting is unknown") == true)
-    }
-
-    /// Creates a failed monthly renewal with these assertions.
-    private func lineageRecord(
-        _ number: Int,
-        end: Instant,
-        offer: Offer? = nil,
-        _ words: [Assertion]
-    ) -> LineageRecord {
-        let lineage = Lineage(store: .appStore, environment: .production, id: "\(number)")
-        let term = Assertion.term(
-            Term(
-                transactionId: "\(number)",
-                productId: "cards.pro.monthly",
-                start: end - .days(30),
-                end: end,
-                offer: offer
-            )
-        )
-        let facts = ([term] + words).map { word in
-            Fact(
-                lineage: lineage,
-                assertion: word,
-                effectiveAt: end,
-                assertedAt: end,
-                learnedAt: end,
-                source: .appStoreNotification,
-                evidence: EvidenceID(hex: "\(number)")
-            )
-        }
-        return LineageRecord(lineage: lineage, facts: facts, owners: [])
-    }
-
-    private func graced(_ days: Int64, _ end: Instant) -> [Assertion] {
-        [
-            .outlook(Outlook(renewalDate: end, willRenew: true, graceEnd: end + .days(days))),
-            .condition(
-                Condition(status: .grace, notice: .failedToRenewInGrace, renewalDate: end)
-            ),
-        ]
-    }
-
-    private func denied(_ end: Instant) -> [Assertion] {
-        [.condition(Condition(status: .retry, notice: .failedToRenew, renewalDate: end))]
-    }
-
-    @Test func `the newest failure shows the present setting, and failures after offers do not`() {
-        let may: Instant = "2026-05-01T10:00:00Z"
-        let june: Instant = "2026-06-01T10:00:00Z"
-        let july: Instant = "2026-07-01T10:00:00Z"
-        var survey = StoreSurvey()
-        let catalogue = Self.app(grace: "P16D").catalogue
-        survey.add(lineageRecord(1, end: june, graced(3, june)), catalogue)
-        survey.add(lineageRecord(2, end: may, denied(may)), catalogue)
-        let trial = Offer(kind: .introductory, discount: .freeTrial)
-        survey.add(lineageRecord(3, end: july, offer: trial, denied(july)), catalogue)
-        let failures = survey.failures["cards.pro.monthly"]
-        #expect(failures?.keys.sorted() == [.absent, .days(3)])
-        #expect(failures?.values.map(\.newest).max() == june)
-        #expect(survey.failuresAfterOffers == 1)
-        #expect(survey.terms == ["cards.pro.monthly": 3])
-    }
-
-    // MARK: App Store Connect
-
-    private func setting(
-        _ attributes: JSONValue,
-        status: Int = 200
-    ) async throws -> GraceSetting {
-        let rehearsed = try RehearsedStore()
-        let time = TestTime()
-        let backEnd = try RehearsedBackEnd(rehearsed, time)
-        let setting = try await GraceSetting.ask(
-            rehearsed.access(),
-            of: backEnd.app,
-            clock: { time.clock.now },
-            connect: { request in
-                #expect(request.path == "/v1/apps/1234567890/subscriptionGracePeriod")
-                #expect(request.headers["Authorization"]?.hasPrefix("Bearer ") == true)
-                let body: JSONValue =
-                    status == 200
-                    ? [
-                        "data": [
-                            "type": "subscriptionGracePeriods", "id": "1234567890",
-                            "attributes": attributes, "links": ["self": "https://a.example"],
-                        ],
-                        "links": ["self": "https://a.example"],
-                    ] : ["errors": [["status": "\(status)", "code": "FORBIDDEN_ERROR"]]]
-                return Response(status: status, body: body.encoded())
-            }
-        )
-        await backEnd.close()
-        return setting
-    }
-
-    private static let sixteen: JSONValue = [
-        "optIn": true, "sandboxOptIn": false, "duration": "SIXTEEN_DAYS",
-        "renewalType": "ALL_RENEWALS",
-    ]
-
-    private static let nothing = try? JSONDocument(Array("{}".utf8)).root
-
-    @Test(
-        arguments: [
-            (sixteen, "P16D", Environment.production, "ok: App Store Connect grants 16 days, like"),
-            (sixteen, "P3D", .production, "problem: App Store Connect grants cards.pro.monthly 16"),
-            (sixteen, nil, .production, "problem: App Store Connect grants cards.pro.monthly 16"),
-            (sixteen, "P16D", .sandbox, "warning: App Store Connect grants no grace"),
-            (sixteen, nil, .sandbox, "ok: App Store Connect grants no grace"),
-            (["optIn": false], "P16D", .production, "problem: App Store Connect grants no grace"),
-            ([:], "P16D", .production, "warning: App Store Connect does not report"),
-            (
-                ["optIn": true, "duration": "SIXTEEN_DAYS", "renewalType": "PAID_TO_PAID_ONLY"],
-                "P16D", .production,
-                "ok: App Store Connect grants 16 days, and none after a free trial"
-            ),
-            (
-                ["optIn": true, "duration": "SIXTY_DAYS"], "P16D", .production,
-                "warning: App Store Connect grants a length"
-            ),
-        ] as [(JSONValue, String?, Environment, String)]
-    )
-    func `a setting that the store returns is compared with the catalogue`(
-        attributes: JSONValue,
-        grace: String?,
-        environment: Environment,
-        words: String
-    ) async throws {
-        let empty = try #require(Self.nothing)
-        let told = judge(empty, grace: grace, try await setting(attributes), in: environment)
-        #expect(told.count == 1)
-        #expect(told.first?.hasPrefix(words) == true, "\(told)")
-    }
-
-    @Test func `a weekly subscription has a grace of at most six days`() async throws {
-        let empty = try #require(Self.nothing)
-        let told = Finding.grace(
-            of: Self.app(grace: "P6D", period: "P1W"),
-            in: .production,
-            try await setting(Self.sixteen),
-            empty
-        )
-        #expect(told.map(\.verdict) == [.ok])
-    }
-
-    @Test(arguments: [
-        (403, "may not read it"), (401, "does not know"), (503, "503"), (429, "later"),
-    ])
-    func `a key without permission for the setting leaves the check to the failures`(
-        status: Int,
-        words: String
-    ) async throws {
-        let setting = try await setting([:], status: status)
-        guard case .untold(let reason) = setting else {
-            Issue.record("a setting was reported")
-            return
-        }
-        #expect(reason.contains(words), "\(reason)")
     }
 
     @Test func `products that the catalogue lacks are reported`() async throws {

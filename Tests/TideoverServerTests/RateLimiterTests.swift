@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverDoctor
 import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
@@ -257,7 +258,7 @@ import TideoverServer
         #expect(try await server.samples().contains("tideover_untrusted_forwarding_total 3"))
         #expect(server.logged.filter { $0.contains("untrusted-forwarding") }.count == 1)
         let text = try await server.samples().joined(separator: "\n")
-        #expect(Finding.clientAddresses(metrics: text)?.verdict == .warning)
+        #expect(Finding.clientAddresses(MetricsReading(text))?.verdict == .warning)
         await server.close()
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TideoverAppStore
 import TideoverCore
+import TideoverDoctor
 import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
@@ -341,16 +342,13 @@ import TideoverStorage
         let alarm = #"tideover_replay_set_aside{app="cards",environment="simulated"} 1"#
         #expect(try await next.samples().contains(alarm))
         let stored = try #require(try next.storage.bookmark(bookmark))
-        let reading = StorageReading.read(
-            faults: [],
-            newestEvidence: [:],
-            replays: [bookmark: stored]
-        )
-        let findings = Finding.replays(reading, version: version)
+        #expect(ReplayBookmark.isSetAside(stored, by: version))
+        let reading = StorageReading.read(faults: [], newestEvidence: [:], setAside: [bookmark])
+        let findings = Finding.replays(reading)
         #expect(findings.map(\.verdict) == [.problem])
         #expect(findings.map(\.subject) == ["cards simulated"])
         // Another version may have fixed the crash.
-        #expect(Finding.replays(reading, version: version + "-next").isEmpty)
+        #expect(!ReplayBookmark.isSetAside(stored, by: version + "-next"))
 
         try await want(next, apply: true)
         while answer["last"]?["endedAt"]?.string == nil {

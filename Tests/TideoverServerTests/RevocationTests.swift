@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverDoctor
 import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
@@ -54,7 +55,7 @@ import TideoverTestResponders
     }
 
     private func finding() async throws -> Finding? {
-        Finding.revocation(metrics: try await metrics())
+        Finding.revocation(MetricsReading(try await metrics()))
     }
 
     @Test func `the first message is accepted at once, and the question follows`() async throws {

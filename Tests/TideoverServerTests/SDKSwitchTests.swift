@@ -1,6 +1,7 @@
 import Testing
 import TideoverConfiguration
 import TideoverCore
+import TideoverDoctor
 import TideoverHTTP
 import TideoverHTTPServer
 import TideoverJSON
@@ -486,7 +487,7 @@ import TideoverUnionChecker
         #expect(lines.count == 3)
         #expect(lines.contains { $0.contains("android 11.0.2") })
         let text = String(decoding: try await server.get("/metrics").body, as: UTF8.self)
-        #expect(Finding.sdkRequests(metrics: text)?.verdict == .warning)
+        #expect(Finding.sdkRequests(MetricsReading(text))?.verdict == .warning)
         await server.close()
     }
 }

@@ -1,7 +1,7 @@
 import Testing
 import TideoverAppStore
-import TideoverConfiguration
 import TideoverCore
+import TideoverDoctor
 import TideoverHTTP
 import TideoverJSON
 import TideoverRehearsal
@@ -36,13 +36,19 @@ import TideoverSignatures
 
         func trial(
             _ access: StoreAccess? = nil,
-            app: App? = nil,
+            trust other: AppStoreTrust? = nil,
             clockAhead: Milliseconds = .zero,
             post: Post = .delivered
         ) throws -> StoreTrial {
-            let trial = StoreTrial(
+            let trust = try other ?? #require(backEnd.app.appStore)
+            return StoreTrial(
                 access ?? rehearsed.access(),
-                of: app ?? backEnd.app,
+                of: backEnd.app.id,
+                identity: trust.identity,
+                verification: StoreTrial.Verification(
+                    check: { trust.check(at: $0) },
+                    reason: AppStoreTrust.reason
+                ),
                 clock: { [time] in time.clock.now + clockAhead },
                 uptime: { [time] in time.uptime },
                 sleep: { [self] duration in
@@ -51,7 +57,6 @@ import TideoverSignatures
                 },
                 patience: .seconds(60)
             )
-            return try #require(trial)
         }
 
         private func pass(_ post: Post) async throws {
@@ -132,15 +137,6 @@ import TideoverSignatures
         #expect(finding.verdict == .problem)
         #expect(finding.detail.contains(detail), "\(finding.detail)")
         #expect(finding.advice?.contains(advice) == true, "\(finding.advice ?? "")")
-    }
-
-    @Test func `every result of an attempt has its own text`() {
-        let details = SentNotification.Result.allCases.map { result in
-            Finding.words(OpenEnum<SentNotification.Result>(result.rawValue)).detail
-        }
-        #expect(Set(details).count == SentNotification.Result.allCases.count)
-        let unknown = Finding.words(OpenEnum<SentNotification.Result>("SOLAR_FLARE"))
-        #expect(unknown.detail.contains("SOLAR_FLARE"))
     }
 
     @Test func `a notification that arrives but fails for the store is a problem`() async throws {
@@ -234,26 +230,20 @@ import TideoverSignatures
 
     @Test func `data that the store signs for another app is rejected`() async throws {
         let world = try World()
-        let other = App(
-            id: "cards",
-            environments: [.simulated],
-            catalogue: TestServer.catalogue,
-            policy: Policy(),
-            appStore: AppStoreTrust(
-                identity: AppStoreIdentity(
-                    bundleId: "com.example.other",
-                    appAppleId: 1_234_567_890,
-                    environments: [.simulated]
-                ),
-                authorities: try AppStoreTrust.roots(
-                    simulated: TrustAnchor(
-                        name: "simulated",
-                        der: world.rehearsed.authority.root
-                    )
+        let other = AppStoreTrust(
+            identity: AppStoreIdentity(
+                bundleId: "com.example.other",
+                appAppleId: 1_234_567_890,
+                environments: [.simulated]
+            ),
+            authorities: try AppStoreTrust.roots(
+                simulated: TrustAnchor(
+                    name: "simulated",
+                    der: world.rehearsed.authority.root
                 )
             )
         )
-        let findings = try await world.findings(try world.trial(app: other))
+        let findings = try await world.findings(try world.trial(trust: other))
         let bundle = try #require(findings.first { $0.check == .storeBundle })
         #expect(bundle.verdict == .problem)
         #expect(bundle.detail.contains("com.example.other"))
@@ -268,56 +258,5 @@ import TideoverSignatures
         let refused = Finding.store(try await world.trial().knock())
         #expect(verdicts(refused).first == "store-key problem")
         await world.backEnd.close()
-    }
-
-    @Test(
-        arguments: [
-            (nil, Finding.Verdict.warning, "not set"),
-            ("http://a.example", .problem, "not https"),
-            ("https://a.example", .ok, "https://a.example/v1/apps/cards/notifications/app-store"),
-            ("https://a.example/", .ok, "https://a.example/v1/apps/cards/"),
-            ("https://a.example/billing", .ok, "https://a.example/billing/v1/apps/cards/"),
-            ("https://a.example:8443", .ok, ":8443/v1/"),
-            ("https://a.example:443", .ok, ":443/v1/"),
-            ("https://a.example:80", .problem, "port"),
-            ("https://[2001:db8::1]", .ok, "[2001:db8::1]/v1/"),
-            ("https://[2001:db8::1]:444", .problem, "port"),
-            ("https://a.example?x=1", .problem, "query"),
-        ] as [(String?, Finding.Verdict, String)]
-    )
-    func `the URL to register is acceptable to the App Store`(
-        url: String?,
-        verdict: Finding.Verdict,
-        words: String
-    ) throws {
-        let app = Configuration.App(
-            id: "cards",
-            environments: [.sandbox],
-            appStore: Configuration.AppStore(bundleId: "com.example.cards")
-        )
-        let finding = try #require(Finding.notificationURL(of: app, under: url))
-        #expect(finding.verdict == verdict)
-        #expect(finding.detail.contains(words), "\(finding.detail)")
-        let rehearsal = Configuration.App(
-            id: "cards",
-            environments: [.simulated],
-            appStore: Configuration.AppStore(bundleId: "com.example.cards")
-        )
-        #expect(Finding.notificationURL(of: rehearsal, under: url) == nil)
-    }
-
-    @Test func `a silence is shown with its present state`() throws {
-        func finding(_ last: JSONValue, _ alarm: JSONValue) throws -> Finding? {
-            let answer: JSONValue = [
-                "app": "cards", "environment": "production", "since": "2026-05-01T10:00:00.000Z",
-                "lastArrivedAt": last, "alarmSince": alarm,
-            ]
-            return Finding.silence(try JSONDocument(answer.encoded()).root)
-        }
-        let at: JSONValue = "2026-05-02T10:00:00.000Z"
-        #expect(try finding(at, nil)?.verdict == .ok)
-        #expect(try finding(nil, nil)?.verdict == .warning)
-        #expect(try finding(at, at)?.verdict == .problem)
-        #expect(Finding.silence(try JSONDocument(Array("{}".utf8)).root) == nil)
     }
 }

@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverDoctor
 import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
@@ -150,7 +151,7 @@ import TideoverStorage
             let failing = #"tideover_workers{worker="silences",state="failing"} "#
             let samples = try await server.samples()
             #expect(samples.contains(failing + (check == "ok" ? "0" : "1")))
-            let doctor = Finding.workers(metrics: samples.joined(separator: "\n"))
+            let doctor = Finding.workers(MetricsReading(samples.joined(separator: "\n")))
             #expect(doctor?.verdict == (check == "ok" ? .ok : .warning))
             #expect(doctor?.detail.contains("silences") == (check != "ok"))
         }
@@ -189,7 +190,7 @@ import TideoverStorage
                     #"tideover_worker_round_seconds{worker="\#(kind.rawValue)"} \#(seconds)"#
                 )
             )
-            let doctor = Finding.workers(metrics: samples.joined(separator: "\n"))
+            let doctor = Finding.workers(MetricsReading(samples.joined(separator: "\n")))
             #expect(doctor?.verdict == .warning)
         }
         _ = try await Self.pauses(1, of: worker, server, meanwhile: look)

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TideoverCommandLine
+import TideoverDoctor
 import TideoverHTTP
 import TideoverHTTPServer
 import TideoverSQLite

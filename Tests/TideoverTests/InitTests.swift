@@ -3,7 +3,7 @@ import Testing
 import TideoverCommandLine
 import TideoverConfiguration
 import TideoverCore
-import TideoverServer
+import TideoverDoctor
 
 @testable import tideover
 

@@ -14,6 +14,7 @@ enum HouseRules {
             "TideoverSQLite", "TideoverPostgreSQL", "TideoverKit", "TideoverConfiguration",
             "TideoverCommandLine",
         ],
+        ["TideoverDoctor"],
         ["TideoverServer"],
         ["TideoverRehearsal"],
         ["tideover"],
@@ -45,8 +46,14 @@ enum HouseRules {
         // Composition only: sockets and databases are handed in.
         "TideoverServer": [
             "TideoverAppStore", "TideoverConfiguration", "TideoverCore", "TideoverDashboard",
-            "TideoverGooglePlay", "TideoverHTTP", "TideoverJSON", "TideoverLocks",
-            "TideoverRevenueCat", "TideoverSignatures", "TideoverStorage",
+            "TideoverDoctor", "TideoverGooglePlay", "TideoverHTTP", "TideoverJSON",
+            "TideoverLocks", "TideoverRevenueCat", "TideoverSignatures", "TideoverStorage",
+        ],
+        // Verdicts are functions of readings; stores are asked by handlers.
+        "TideoverDoctor": [
+            "TideoverAppStore", "TideoverConfiguration", "TideoverCore", "TideoverGooglePlay",
+            "TideoverHTTP", "TideoverJSON", "TideoverRevenueCat", "TideoverSignatures",
+            "TideoverStorage",
         ],
         // Files are read by functions that are handed in.
         "TideoverConfiguration": [

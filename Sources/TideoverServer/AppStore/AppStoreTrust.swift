@@ -139,6 +139,11 @@ package struct AppStoreTrust: Sendable {
         }
     }
 
+    /// Returns why a check or a reader rejected data, as a sentence.
+    package static func reason(_ error: any Error) -> String {
+        (error as? any Refusal)?.sentence ?? String(reflecting: type(of: error))
+    }
+
     /// Reads any data that the App Store signs: a notification, a signed document, a receipt, or a
     /// response of verifyReceipt with a receipt in it. Data without a date is checked at `now`.
     package func read(

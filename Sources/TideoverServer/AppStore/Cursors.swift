@@ -19,7 +19,10 @@ struct HistoryBookmark: Equatable {
 }
 
 /// The progress of a replay.
-struct ReplayBookmark: Equatable {
+package struct ReplayBookmark: Equatable {
+    /// The name of its bookmark.
+    package static let name = "replay"
+
     /// Whether it adds new facts.
     let applies: Bool
     /// The last piece of evidence with its new facts added; nil at the beginning.
@@ -46,6 +49,12 @@ struct ReplayBookmark: Equatable {
 }
 
 extension ReplayBookmark {
+    /// Returns whether a server that finds this stored bookmark at startup does not resume the run.
+    package static func isSetAside(_ form: [UInt8], by version: String) -> Bool {
+        guard let document = try? JSONDocument(form, limits: .local) else { return false }
+        return ReplayBookmark(document.root)?.isSetAside(by: version) == true
+    }
+
     init?(_ root: JSONNode) {
         guard let applies = root["applies"]?.string else { return nil }
         self.init(
@@ -121,7 +130,7 @@ struct Cursors: Sendable {
 
     /// Returns the progress of an incomplete replay; nil if there is none.
     func replay() throws(StorageError) -> ReplayBookmark? {
-        try form(Self.replay).flatMap { ReplayBookmark($0.root) }
+        try form(ReplayBookmark.name).flatMap { ReplayBookmark($0.root) }
     }
 
     func keep(_ mark: ReplayBookmark?) async throws(StorageError) {
@@ -131,12 +140,9 @@ struct Cursors: Sendable {
                 "applies": mark.map { $0.applies ? "yes" : "no" }, "after": mark?.after?.hex,
                 "version": mark?.version, "runs": mark.map { "\($0.runs)" },
             ],
-            Self.replay
+            ReplayBookmark.name
         )
     }
-
-    /// The name of the bookmark of a replay.
-    static let replay = "replay"
 
     func text(_ name: String) throws(StorageError) -> String? {
         try form(name)?.root["value"]?.string

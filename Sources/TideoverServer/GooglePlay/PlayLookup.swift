@@ -247,12 +247,6 @@ extension PlayAPI {
     }
 }
 
-/// A product of Google Play with or without its base plan, as a catalogue may list it.
-struct PlayProduct: Hashable {
-    let id: String
-    let basePlan: String?
-}
-
 extension Fact {
     /// The products in a response of Google Play.
     var playProducts: [PlayProduct] {
@@ -267,13 +261,6 @@ extension Fact {
 }
 
 extension Catalogue {
-    /// Returns the id under which the catalogue lists a product, with or without its base plan; nil
-    /// if it does not.
-    func id(of product: PlayProduct) -> String? {
-        let plan = product.basePlan.map { "\(product.id):\($0)" }
-        return [plan, product.id].compactMap(\.self).first { self[$0] != nil }
-    }
-
     fileprivate func has(_ product: PlayProduct) -> Bool { id(of: product) != nil }
 }
 

@@ -14,7 +14,7 @@ package struct PlayTrust: Sendable {
     /// Nil if nothing is pushed.
     let pushes: PushGuard?
     /// Nil if no credentials are configured, so that the store cannot be queried.
-    private(set) var api: PlayAPI?
+    package private(set) var api: PlayAPI?
     let reader: PlayReader
     /// Whether credentials are configured, even if this process does not query.
     private(set) var hasServiceAccount: Bool

@@ -1,5 +1,6 @@
 import TideoverCommandLine
 import TideoverConfiguration
+import TideoverDoctor
 import TideoverServer
 
 /// Finds and loads a command's configuration file.

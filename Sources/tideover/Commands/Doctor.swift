@@ -1,10 +1,12 @@
 import TideoverCommandLine
 import TideoverConfiguration
 import TideoverCore
+import TideoverDoctor
 import TideoverHTTPClient
 import TideoverHTTPServer
 import TideoverJSON
 import TideoverServer
+import TideoverSignatures
 
 /// `tideover doctor`: finds what prevents the server from working, now or soon, and suggests fixes.
 enum Doctor {
@@ -100,7 +102,7 @@ enum Doctor {
                     Finding.pushEndpoint(of: $0, under: configuration.server.publicURL)
                 }
                 + secretFiles(settings, besides: path)
-                + [Finding.pass(ConfigurationFile.openPasses(of: configuration))]
+                + [Finding.pass(passes(of: configuration))]
                 + Finding.allowedNetworks(settings)
                 + adminKey(configuration)
                 + machine.findings
@@ -121,6 +123,20 @@ enum Doctor {
         settings.filter(\.namesSecretFile).map { setting in
             let file = Configuration.path(of: setting.text, besides: configuration)
             return Finding.secretFile(file, named: setting.path, SystemReadings.file(file))
+        }
+    }
+
+    private static func passes(
+        of configuration: Configuration
+    ) -> Result<PassReading, UnusablePassKey>? {
+        ConfigurationFile.openPasses(of: configuration).map { opened in
+            opened.map { passes in
+                PassReading(
+                    issuer: passes.issuer,
+                    keyId: passes.keyId,
+                    others: passes.keys.ids.count - 1
+                )
+            }
         }
     }
 
@@ -169,8 +185,8 @@ enum Doctor {
         if isOpen, case .tideover = listen, let metrics = await SystemReadings.metrics(at: address)
         {
             findings += [
-                Finding.clientAddresses(metrics: metrics), Finding.revocation(metrics: metrics),
-                Finding.workers(metrics: metrics), Finding.sdkRequests(metrics: metrics),
+                Finding.clientAddresses(metrics), Finding.revocation(metrics),
+                Finding.workers(metrics), Finding.sdkRequests(metrics),
             ].compactMap(\.self)
         }
         if isOpen, case .tideover = listen { return (findings, true) }
@@ -198,7 +214,7 @@ enum Doctor {
                 Finding.storage(path, storage, in: folder), Finding.disk(folder),
                 Finding.clock(now, storage),
             ]
-            return (storage, findings + Finding.replays(storage, version: Tideover.version))
+            return (storage, findings + Finding.replays(storage))
         }
     }
 

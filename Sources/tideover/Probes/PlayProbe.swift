@@ -1,6 +1,7 @@
 import TideoverCommandLine
 import TideoverConfiguration
 import TideoverCore
+import TideoverDoctor
 import TideoverHTTP
 import TideoverJSON
 import TideoverServer
@@ -10,8 +11,6 @@ import TideoverServer
 struct PlayProbe {
     let app: Configuration.App
     let trust: PlayTrust
-    /// The clock that dates the requests.
-    let clock: Clock
     /// Whether a server of this configuration runs. Only a server can receive a notification.
     let isServing: Bool
     let patience: Milliseconds
@@ -31,8 +30,7 @@ struct PlayProbe {
 
     private var trial: PlayTrial {
         PlayTrial(
-            trust,
-            clock: clock,
+            trust.api,
             uptime: Probes().uptime,
             sleep: { try await Task.sleep(for: $0) },
             patience: patience
@@ -52,8 +50,8 @@ struct PlayProbe {
 
     private func settings() async -> [Finding] {
         do {
-            guard let settings = try await PlaySettings.ask(trust) else { return [] }
-            return Finding.basePlans(of: app, settings)
+            guard let api = trust.api else { return [] }
+            return Finding.basePlans(of: app, try await PlaySettings.ask(api))
         } catch {
             return [.storeKey(unusable: "\(app.id): \(error)")]
         }

@@ -1,9 +1,9 @@
 import TideoverConfiguration
+import TideoverDoctor
 import TideoverHTTP
 import TideoverHTTPClient
 import TideoverJSON
 import TideoverRevenueCat
-import TideoverServer
 
 /// Requests of `tideover doctor --preflight` to RevenueCat, with the public keys of an app's SDKs.
 struct RevenueCatProbe {

@@ -2,6 +2,7 @@ import TideoverAppStore
 import TideoverCommandLine
 import TideoverConfiguration
 import TideoverCore
+import TideoverDoctor
 import TideoverHTTP
 import TideoverHTTPClient
 import TideoverJSON
@@ -86,7 +87,6 @@ struct StoreProbe {
         let probe = PlayProbe(
             app: app,
             trust: trust,
-            clock: clocks.rehearsal,
             isServing: isServing,
             // A simulated store has no Play Console to send a test notification from.
             patience: clocks.isRehearsal ? .zero : patience,
@@ -126,15 +126,20 @@ struct StoreProbe {
     ) async -> [Finding] {
         let name = "\(app.id) \(access.environment.rawValue)"
         do {
+            guard let trust = try App(app).appStore else { return [] }
             let trial = StoreTrial(
                 access,
-                of: try App(app),
+                of: app.id,
+                identity: trust.identity,
+                verification: StoreTrial.Verification(
+                    check: { trust.check(at: $0) },
+                    reason: AppStoreTrust.reason
+                ),
                 clock: access.environment == .simulated ? clocks[app] : SystemClock.now,
                 uptime: Probes().uptime,
                 sleep: { try await Task.sleep(for: $0) },
                 patience: patience
             )
-            guard let trial else { return [] }
             // A simulated store delivers by its own clock, which may be stopped.
             guard isServing, access.environment != .simulated else {
                 return Finding.store(try await trial.knock())
@@ -210,6 +215,7 @@ struct StoreProbe {
         guard access.environment != .simulated else {
             return .untold("it knows no simulated store")
         }
+        guard let trust = try App(app).appStore else { return .untold("the app is not sold there") }
         let place = Destination(
             try HTTPURL(AppStoreAPI.connectURL),
             addresses: .any,
@@ -218,7 +224,7 @@ struct StoreProbe {
         let client = try HTTPClient(userAgent: "tideover/\(Tideover.version)")
         return try await GraceSetting.ask(
             access,
-            of: try App(app),
+            of: trust.identity,
             clock: SystemClock.now,
             connect: client.handler(under: place)
         )

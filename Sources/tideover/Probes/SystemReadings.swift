@@ -1,6 +1,7 @@
 import Glibc
 import TideoverCommandLine
 import TideoverCore
+import TideoverDoctor
 import TideoverHTTP
 import TideoverHTTPClient
 import TideoverHTTPServer
@@ -39,11 +40,18 @@ enum SystemReadings {
 
     static func storage(_ path: String) -> StorageReading {
         do {
-            switch try SQLiteExamination(path: path, bookmarks: Finding.replayBookmark) {
+            switch try SQLiteExamination(path: path, bookmarks: ReplayBookmark.name) {
             case .missing: return .missing
             case .inUse(let holder): return .inUse(holder: holder)
             case .read(let faults, let newest, let replays):
-                return .read(faults: faults, newestEvidence: newest, replays: replays)
+                let setAside = replays.filter {
+                    ReplayBookmark.isSetAside($0.value, by: Tideover.version)
+                }
+                return .read(
+                    faults: faults,
+                    newestEvidence: newest,
+                    setAside: Array(setAside.keys)
+                )
             }
         } catch {
             return .failed(error)
@@ -123,10 +131,10 @@ enum SystemReadings {
     }
 
     /// Returns a running server's metrics; nil if it does not answer.
-    static func metrics(at address: ListenAddress) async -> String? {
+    static func metrics(at address: ListenAddress) async -> MetricsReading? {
         guard case .success(let answer) = await get("/metrics", at: address), answer.status == 200
         else { return nil }
-        return String(decoding: answer.body, as: UTF8.self)
+        return MetricsReading(String(decoding: answer.body, as: UTF8.self))
     }
 
     private static func get(

@@ -5,11 +5,10 @@ package enum PlaySettings: Sendable {
     case stated([SubscriptionOnSale])
     case untold(PlayAPIFailure)
 
-    /// Queries them with the app's service account; nil if it has none.
+    /// Queries them.
     ///
     /// - Throws: `CancellationError`.
-    package static func ask(_ trust: PlayTrust) async throws -> PlaySettings? {
-        guard let api = trust.api else { return nil }
+    package static func ask(_ api: PlayAPI) async throws -> PlaySettings {
         do {
             return .stated(try await api.allSubscriptionsOnSale())
         } catch let failure as PlayAPIFailure {

@@ -1,6 +1,5 @@
 package import TideoverConfiguration
 import TideoverCore
-import TideoverHTTP
 package import TideoverJSON
 import TideoverRevenueCat
 
@@ -77,15 +76,10 @@ extension Finding {
         return "\(names.last ?? key) unlocks \(ours.listed) here and \(theirs.listed) at RevenueCat"
     }
 
-    /// Checks whether SDKs ask a running server for what it does not have, from the text of its
-    /// `/metrics`; nil without apps that contain RevenueCat's SDKs.
-    package static func sdkRequests(metrics text: String) -> Finding? {
-        let name = CounterFamily.sdkUnsupported.name + "{"
-        let counts = text.split(separator: "\n").filter { $0.hasPrefix(name) }.compactMap { line in
-            line.split(separator: " ").last.flatMap { Double($0) }
-        }
-        guard !counts.isEmpty else { return nil }
-        let count = Int64(counts.reduce(0, +))
+    /// Checks whether SDKs ask a running server for what it does not have; nil without apps that
+    /// contain RevenueCat's SDKs.
+    package static func sdkRequests(_ metrics: MetricsReading) -> Finding? {
+        guard let count = metrics.unsupportedSDKRequests else { return nil }
         guard count > 0 else {
             return Finding(.sdkRequests, .ok, "each SDK asked only for what is served")
         }

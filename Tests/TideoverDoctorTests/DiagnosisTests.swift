@@ -2,14 +2,15 @@ import Foundation
 import Testing
 import TideoverConfiguration
 import TideoverCore
+import TideoverDoctor
 import TideoverHTTP
 import TideoverJSON
-import TideoverServer
+import TideoverLives
 import TideoverSignatures
 import TideoverStorage
 
 /// Findings from the doctor's readings.
-@Suite struct DiagnosisTests: ConfigurationSuite {
+@Suite struct DiagnosisTests {
     private typealias Verdict = Finding.Verdict
 
     private static let now: Instant = "2026-05-06T10:00:00Z"
@@ -103,7 +104,13 @@ import TideoverStorage
     )
         throws
     {
-        let root = try TrustAnchor(name: "simulated", der: Self.certificate())
+        let template = CertificateTemplate.root(
+            subject: "Root",
+            notBefore: 946_684_800_000,
+            notAfter: 4_102_444_799_000
+        )
+        let authority = try CertificateAuthority.selfSigned(template, key: .generate(.p256))
+        let root = try TrustAnchor(name: "simulated", der: authority.certificate)
         let app = Configuration.App(
             id: "cards",
             environments: [.simulated],
@@ -220,7 +227,9 @@ import TideoverStorage
     }
 
     @Test func `a configuration is reported with its notices or with all problems`() throws {
-        let configuration = try load(app(""))
+        let configuration = try Configuration.load(
+            #"{ apps: [{ id: "cards", environments: ["sandbox"] }] }"#
+        )
         let findings = Finding.configuration(configuration)
         #expect(findings.map(\.verdict) == [.ok, .warning, .warning])
         let problems = Finding.configuration(problems: ["one", "two"])
@@ -274,7 +283,12 @@ import TideoverStorage
     }
 
     @Test func `the page for operators lists every check`() throws {
-        let page = try ConfigurationDocumentTests.text("docs/operating.md")
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let page = try String(
+            contentsOf: root.appendingPathComponent("docs/operating.md"),
+            encoding: .utf8
+        )
         for check in Finding.Check.allCases {
             #expect(page.contains("| `\(check.rawValue)` |"), "\(check.rawValue)")
         }

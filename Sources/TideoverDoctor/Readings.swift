@@ -10,11 +10,11 @@ package enum StorageReading: Hashable, Sendable {
     /// Another process has it open; `holder` is its id, if known.
     case inUse(holder: Int32?)
     /// The whole storage was read: its faults, the newest evidence of each environment, and the
-    /// bookmarks of replays.
+    /// bookmarks of replays that a server of this version does not resume.
     case read(
         faults: [String],
         newestEvidence: [Environment: Instant],
-        replays: [BookmarkKey: [UInt8]] = [:]
+        setAside: [BookmarkKey] = []
     )
     /// The storage cannot be read.
     case failed(StorageError)
@@ -84,4 +84,52 @@ package struct FileLimitReading: Hashable, Sendable {
         self.most = most
         self.process = process
     }
+}
+
+/// The keys that sign offline passes.
+package struct PassReading: Hashable, Sendable {
+    /// The issuer name in passes.
+    package let issuer: String
+    /// The id of the signing key.
+    package let keyId: String
+    /// The number of other keys with valid signatures.
+    package let others: Int
+
+    /// Creates a reading.
+    package init(issuer: String, keyId: String, others: Int) {
+        self.issuer = issuer
+        self.keyId = keyId
+        self.others = others
+    }
+}
+
+/// The metrics of a running server that the doctor judges. A value is nil if the server does not
+/// report it.
+package struct MetricsReading: Hashable, Sendable {
+    /// The number of certificates that signed data, by what is known about their revocation.
+    package struct Certificates: Hashable, Sendable {
+        package let revoked: Int64
+        /// The last request failed, and the answer before it is still current.
+        package let failing: Int64
+        /// The last request failed, and no answer is current.
+        package let unchecked: Int64
+
+        /// Creates counts.
+        package init(revoked: Int64, failing: Int64, unchecked: Int64) {
+            self.revoked = revoked
+            self.failing = failing
+            self.unchecked = unchecked
+        }
+    }
+
+    /// Requests with `X-Forwarded-For` from a peer that is not a trusted proxy.
+    package var untrustedForwarding: Int64?
+    package var certificates: Certificates?
+    /// The kinds of the workers that fail or are stuck.
+    package var failingWorkers: Set<String>?
+    /// Requests of RevenueCat's SDKs that the server may not understand.
+    package var unsupportedSDKRequests: Int64?
+
+    /// Creates a reading without values.
+    package init() {}
 }

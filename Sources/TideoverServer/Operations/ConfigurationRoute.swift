@@ -1,5 +1,6 @@
 package import TideoverConfiguration
 import TideoverCore
+import TideoverDoctor
 import TideoverHTTP
 import TideoverJSON
 
@@ -65,10 +66,11 @@ struct ConfigurationRoute: Sendable {
             Finding.pushEndpoint(of: own, under: publicURL),
             Finding.simulatedRoot(of: own, at: now),
         ]
+        let metrics = MetricsReading(metrics)
         let ofServer = [
-            Finding.publicURL(effective.configuration), Finding.clientAddresses(metrics: metrics),
-            Finding.revocation(metrics: metrics), Finding.workers(metrics: metrics),
-            Finding.sdkRequests(metrics: metrics),
+            Finding.publicURL(effective.configuration), Finding.clientAddresses(metrics),
+            Finding.revocation(metrics), Finding.workers(metrics),
+            Finding.sdkRequests(metrics),
         ]
         return ofApp.compactMap(\.self)
             + (isWhole

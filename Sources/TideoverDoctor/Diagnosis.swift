@@ -112,7 +112,7 @@ extension Finding {
 
 extension Finding {
     /// Checks the key that signs offline passes.
-    package static func pass(_ opened: Result<PassIssuer, UnusablePassKey>?) -> Finding {
+    package static func pass(_ opened: Result<PassReading, UnusablePassKey>?) -> Finding {
         switch opened {
         case nil:
             return Finding(
@@ -128,13 +128,12 @@ extension Finding {
                 "\(error)",
                 advice: "Correct it: the server does not start before that."
             )
-        case .success(let issuer):
-            let others = issuer.keys.ids.count - 1
+        case .success(let pass):
             return Finding(
                 .pass,
                 .ok,
-                "\(issuer.issuer) signs with the key \(issuer.keyId)"
-                    + (others > 0 ? ", and \(others) more are valid" : "")
+                "\(pass.issuer) signs with the key \(pass.keyId)"
+                    + (pass.others > 0 ? ", and \(pass.others) more are valid" : "")
             )
         }
     }
@@ -274,20 +273,12 @@ extension Finding {
 // MARK: - Replays
 
 extension Finding {
-    /// The name of the bookmarks that `replays` reads.
-    package static let replayBookmark = Cursors.replay
-
     /// Reports the replays that a server of this version does not resume, because it crashed during
     /// them.
-    package static func replays(_ storage: StorageReading, version: String) -> [Finding] {
-        guard case .read(_, _, let replays) = storage else { return [] }
-        return replays.compactMap { key, form -> (String, Finding)? in
-            guard let document = try? JSONDocument(form, limits: .local),
-                ReplayBookmark(document.root)?.isSetAside(by: version) == true
-            else { return nil }
-            let subject = "\(key.app) \(key.environment.rawValue)"
-            return (subject, replaySetAside(of: subject))
-        }.sorted { $0.0 < $1.0 }.map(\.1)
+    package static func replays(_ storage: StorageReading) -> [Finding] {
+        guard case .read(_, _, let setAside) = storage else { return [] }
+        return setAside.map { "\($0.app) \($0.environment.rawValue)" }.sorted()
+            .map(replaySetAside)
     }
 
     /// Reports a replay that a running server has set aside, from a response to `GET
@@ -454,50 +445,40 @@ extension Finding {
         }
     }
 
-    /// Checks that a running server sees its clients' addresses, from the text of its `/metrics`;
-    /// nil if the text lacks the counter.
-    package static func clientAddresses(metrics text: String) -> Finding? {
-        let name = CounterFamily.untrustedForwarding.name + " "
-        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
-            let count = Double(line.dropFirst(name.count))
-        else { return nil }
+    /// Checks that a running server sees its clients' addresses; nil if it does not count those
+    /// that it does not see.
+    package static func clientAddresses(_ metrics: MetricsReading) -> Finding? {
+        guard let count = metrics.untrustedForwarding else { return nil }
         guard count > 0 else {
             return Finding(.clientAddresses, .ok, "no untrusted peer sent X-Forwarded-For")
         }
         return Finding(
             .clientAddresses,
             .warning,
-            "\(Int64(count)) requests had X-Forwarded-For from a peer that is not a trusted proxy",
+            "\(count) requests had X-Forwarded-For from a peer that is not a trusted proxy",
             advice: "List your proxies in server.trustedProxies; otherwise all their clients share "
                 + "one rate limit."
         )
     }
 
-    /// Checks what a running server knows about revoked certificates, from the text of its
-    /// `/metrics`; nil if it does not ask.
-    package static func revocation(metrics text: String) -> Finding? {
-        let lines = text.split(separator: "\n")
-        func count(_ state: RevocationTable.State) -> Int? {
-            let name = "\(MetricsRoute.certificates){state=\"\(state.rawValue)\"} "
-            return lines.first { $0.hasPrefix(name) }
-                .flatMap { Double($0.dropFirst(name.count)) }.map { Int($0) }
-        }
-        guard let revoked = count(.revoked), let failing = count(.failing),
-            let unchecked = count(.unchecked)
-        else { return nil }
-        guard revoked == 0 else {
+    /// Checks what a running server knows about revoked certificates; nil if it does not ask.
+    package static func revocation(_ metrics: MetricsReading) -> Finding? {
+        guard let certificates = metrics.certificates else { return nil }
+        guard certificates.revoked == 0 else {
             return Finding(
                 .revocation,
                 .problem,
-                "\(revoked) certificates that signed data are revoked; new data is rejected",
+                "\(certificates.revoked) certificates that signed data are revoked; new data is rejected",
                 advice: "The log names them. Check who sends the data, and Apple's announcements."
             )
         }
-        guard failing + unchecked == 0 else {
+        let unchecked = certificates.unchecked
+        let failing = certificates.failing + unchecked
+        guard failing == 0 else {
             return Finding(
                 .revocation,
                 .warning,
-                "\(failing + unchecked) certificates could not be checked at their last request, "
+                "\(failing) certificates could not be checked at their last request, "
                     + "\(unchecked) of them without a current answer",
                 advice: "Allow outgoing HTTP to ocsp.apple.com; the log has the reason. Data is "
                     + "accepted meanwhile."
@@ -506,21 +487,14 @@ extension Finding {
         return Finding(.revocation, .ok, "no certificate that signed data is known to be revoked")
     }
 
-    /// Checks that the workers of a running server complete their rounds, from the text of its
-    /// `/metrics`; nil if it has none.
-    package static func workers(metrics text: String) -> Finding? {
-        let samples = text.split(separator: "\n").filter {
-            $0.hasPrefix(MetricsRoute.workers + "{")
-        }
-        guard !samples.isEmpty else { return nil }
-        let unwell = samples.filter {
-            !$0.contains(#"state="running""#) && !$0.hasSuffix(" 0")
-        }.compactMap { $0.split(separator: "\"").dropFirst().first }
-        guard unwell.isEmpty else {
+    /// Checks that the workers of a running server complete their rounds; nil if it has none.
+    package static func workers(_ metrics: MetricsReading) -> Finding? {
+        guard let failing = metrics.failingWorkers else { return nil }
+        guard failing.isEmpty else {
             return Finding(
                 .workers,
                 .warning,
-                "failing or stuck: \(Set(unwell).sorted().joined(separator: ", "))",
+                "failing or stuck: \(failing.sorted().joined(separator: ", "))",
                 advice: "The log has the reason in lines with event `worker failed`. If a worker "
                     + "is stuck, keep the log and restart the server."
             )

@@ -1,5 +1,5 @@
 package import TideoverAppStore
-import TideoverCore
+package import TideoverCore
 package import TideoverHTTP
 
 /// The billing grace period set in App Store Connect, or the reason it is unknown.
@@ -13,11 +13,11 @@ package enum GraceSetting: Sendable {
     /// Connect; paths are relative to its URL. Throws `CancellationError`.
     package static func ask(
         _ access: StoreAccess,
-        of app: App,
-        clock: @escaping Clock,
+        of identity: AppStoreIdentity,
+        clock: @escaping @Sendable () -> Instant,
         connect: @escaping Handler
     ) async throws -> GraceSetting {
-        guard let identity = app.appStore?.identity, let appAppleId = identity.appAppleId else {
+        guard let appAppleId = identity.appAppleId else {
             return .untold("appStore.appAppleId is not set")
         }
         let api = AppStoreAPI(

@@ -1,11 +1,11 @@
 import Testing
 import TideoverConfiguration
 import TideoverCore
+import TideoverDoctor
 import TideoverGooglePlay
 import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
-import TideoverServer
 
 /// The doctor's checks of Google Play.
 @Suite struct PlayTrialTests {
@@ -14,18 +14,17 @@ import TideoverServer
         environments: [.production],
         googlePlay: Configuration.GooglePlay(
             packageName: "com.example.cards",
-            audience: TestPlay.audience,
-            email: TestPlay.email
+            audience: "https://billing.example.com/push",
+            email: "pusher@project.iam.gserviceaccount.com"
         )
     )
 
     /// The time that passes during a wait.
     private let uptime = Locked<Int64>(0)
 
-    private func trial(_ trust: PlayTrust) -> PlayTrial {
+    private func trial(_ api: PlayAPI?) -> PlayTrial {
         PlayTrial(
-            trust,
-            clock: { "2026-05-01T10:00:05Z" },
+            api,
             uptime: { uptime.withLock { $0 } },
             sleep: { duration in
                 uptime.withLock { $0 += duration.components.seconds * 1_000_000_000 }
@@ -52,38 +51,39 @@ import TideoverServer
         verdict: String,
         advice: String?
     ) async throws {
-        let play = TestPlay()
-        play.answer(Self.question, status: status)
-        let trust = play.trust()
-        let (knock, skew) = try #require(try await trial(trust).knock())
+        let play = FakePlay()
+        play.answer(Self.question, Response(status: status))
+        let (knock, skew) = try #require(try await trial(play.api).knock())
         #expect(play.questions == ["subscriptionsv2/tokens/\(Self.question)"])
-        let findings = Finding.play(knock, skew: skew, of: Self.app, email: trust.askingEmail)
+        let findings = Finding.play(knock, skew: skew, of: Self.app, email: FakePlay.account)
         #expect(words(findings) == ["store-key \(verdict)"])
         #expect(findings.first?.subject == "cards googlePlay")
         if let advice { #expect(findings.first?.advice?.contains(advice) == true) }
     }
 
     @Test func `a key that Google rejects is a problem`() async throws {
-        let play = TestPlay()
-        play.answerAccess(Response(status: 400, body: Array(#"{"error":"invalid_grant"}"#.utf8)))
-        let (knock, skew) = try #require(try await trial(play.trust()).knock())
-        let finding = Finding.play(knock, skew: skew, of: Self.app, email: "robot@p.example").first
+        let play = FakePlay(
+            access: Response(status: 400, body: Array(#"{"error":"invalid_grant"}"#.utf8))
+        )
+        let (knock, skew) = try #require(try await trial(play.api).knock())
+        let finding = Finding.play(knock, skew: skew, of: Self.app, email: FakePlay.account).first
         #expect(finding?.verdict == .problem)
         #expect(finding?.advice?.contains("clock") == true)
     }
 
     @Test func `a wrong clock is a problem`() async throws {
-        let play = TestPlay()
-        play.answer(Self.question) {
+        let play = FakePlay()
+        play.answer(
+            Self.question,
             Response(status: 404, headers: ["Date": "Fri, 01 May 2026 10:10:05 GMT"])
-        }
-        let (knock, skew) = try #require(try await trial(play.trust()).knock())
+        )
+        let (knock, skew) = try #require(try await trial(play.api).knock())
         let findings = Finding.play(knock, skew: skew, of: Self.app, email: nil)
         #expect(words(findings) == ["store-key ok", "store-clock problem"])
     }
 
     @Test func `without credentials the trial sends no request`() async throws {
-        #expect(try await trial(TestPlay().trust(asksStore: false)).knock() == nil)
+        #expect(try await trial(nil).knock() == nil)
         #expect(Finding.playKey(missingOf: Self.app).advice?.contains("serviceAccountFile") == true)
     }
 
@@ -108,12 +108,12 @@ import TideoverServer
         _ looks: [PlayArrivals]
     ) async throws -> (findings: [Finding], told: [String]) {
         let left = Locked(looks)
-        let lines = LineBox()
-        let reading = try await trial(TestPlay().trust()).wait(
+        let lines = Locked<[String]>([])
+        let reading = try await trial(FakePlay().api).wait(
             arrivals: { left.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] } },
-            telling: { lines.append($0) }
+            telling: { line in lines.withLock { $0.append(line) } }
         )
-        return (Finding.play(reading, of: Self.app), lines.lines)
+        return (Finding.play(reading, of: Self.app), lines.withLock { $0 })
     }
 
     @Test func `the trial does not wait where notifications arrive`() async throws {

@@ -1,6 +1,5 @@
 package import TideoverAppStore
 package import TideoverCore
-import TideoverHTTP
 package import TideoverJSON
 
 /// A test notification that a server received.
@@ -61,9 +60,9 @@ package struct StoreReading: Sendable {
     package let skew: Milliseconds?
     package let outcome: Outcome
 
-    init(_ access: StoreAccess, of app: App, skew: Milliseconds?, _ outcome: Outcome) {
-        self.app = app.id
-        environment = access.environment
+    init(of app: String, in environment: Environment, skew: Milliseconds?, _ outcome: Outcome) {
+        self.app = app
+        self.environment = environment
         self.skew = skew
         self.outcome = outcome
     }
@@ -72,11 +71,12 @@ package struct StoreReading: Sendable {
 /// Requests a test notification from a store, and waits until the server reports its arrival or the
 /// store reports a failure.
 package struct StoreTrial: Sendable {
-    private let app: App
-    private let trust: AppStoreTrust
-    private let access: StoreAccess
+    private let app: String
     private let api: AppStoreAPI
-    private let timing: Timing
+    private let verification: Verification
+    private let clock: @Sendable () -> Instant
+    private let uptime: @Sendable () -> Int64
+    private let sleep: @Sendable (Duration) async throws -> Void
     private let patience: Milliseconds
 
     /// The store allows one status request a second.
@@ -84,25 +84,52 @@ package struct StoreTrial: Sendable {
     /// How long a delivered notification may take to appear at the server.
     private static let grace = Milliseconds.seconds(6)
 
-    /// Creates a trial of the store behind `access`; nil for an app not sold on the App Store.
-    /// `clock` is the server's clock, which dates tokens. `uptime` is a monotonic clock in
-    /// nanoseconds. `patience` is the maximum wait for a notification.
-    package init?(
+    /// How the app verifies what the store signs.
+    package struct Verification: Sendable {
+        let check: @Sendable (Instant) -> SignatureCheck
+        let reason: @Sendable (any Error) -> String
+
+        /// - Parameters:
+        ///   - check: Returns the check of signatures at an instant.
+        ///   - reason: Returns why a check or a reader rejected data, as a sentence.
+        package init(
+            check: @escaping @Sendable (Instant) -> SignatureCheck,
+            reason: @escaping @Sendable (any Error) -> String
+        ) {
+            self.check = check
+            self.reason = reason
+        }
+    }
+
+    /// Creates a trial of the store behind `access`.
+    ///
+    /// - Parameters:
+    ///   - access: The access to the store.
+    ///   - app: The app's id.
+    ///   - identity: The app's identity in the store.
+    ///   - verification: How the app verifies what the store signs.
+    ///   - clock: The server's clock, which dates tokens.
+    ///   - uptime: A monotonic clock in nanoseconds.
+    ///   - sleep: Suspends the caller for a duration.
+    ///   - patience: The maximum wait for a notification.
+    package init(
         _ access: StoreAccess,
-        of app: App,
-        clock: @escaping Clock,
+        of app: String,
+        identity: AppStoreIdentity,
+        verification: Verification,
+        clock: @escaping @Sendable () -> Instant,
         uptime: @escaping @Sendable () -> Int64,
-        sleep: @escaping Sleep,
+        sleep: @escaping @Sendable (Duration) async throws -> Void,
         patience: Milliseconds
     ) {
-        guard let trust = app.appStore else { return nil }
         self.app = app
-        self.trust = trust
-        self.access = access
+        self.verification = verification
+        self.clock = clock
+        self.uptime = uptime
+        self.sleep = sleep
         self.patience = patience
-        timing = Timing(clock: clock, uptime: uptime, sleep: sleep)
         api = AppStoreAPI(
-            app: trust.identity,
+            app: identity,
             environment: access.environment,
             tokens: AppStoreTokens(key: access.key, signer: access.signer),
             clock: clock,
@@ -135,7 +162,7 @@ package struct StoreTrial: Sendable {
         arrivals: @Sendable () async throws -> [TestArrival],
         telling: (String) -> Void
     ) async throws -> StoreReading {
-        let askedAt = timing.clock()
+        let askedAt = clock()
         let requested: AppStoreAnswer<TestNotificationRequested>
         do {
             requested = try await api.requestTestNotification()
@@ -144,10 +171,10 @@ package struct StoreTrial: Sendable {
         }
         telling("requested a test notification from the store; waiting until it arrives")
         var course = Course()
-        let begun = timing.uptime()
+        let begun = uptime()
         repeat {
-            try await timing.sleep(Self.pause)
-            course.test.waited = Milliseconds((timing.uptime() - begun) / 1_000_000)
+            try await sleep(Self.pause)
+            course.test.waited = Milliseconds((uptime() - begun) / 1_000_000)
             if course.tells() {
                 telling("still waiting, \(course.test.waited.count / 1_000) s")
             }
@@ -160,7 +187,7 @@ package struct StoreTrial: Sendable {
     private func reading(_ exchange: StoreExchange, _ outcome: StoreReading.Outcome)
         -> StoreReading
     {
-        StoreReading(access, of: app, skew: exchange.skew, outcome)
+        StoreReading(of: app, in: api.environment, skew: exchange.skew, outcome)
     }
 
     /// The progress of a trial.
@@ -210,16 +237,13 @@ package struct StoreTrial: Sendable {
     }
 
     private func read(_ sent: SentNotification, _ course: inout Course) {
-        guard let item = api.reader.read(sent, check: trust.check(at: timing.clock())) else {
-            return
-        }
+        guard let item = api.reader.read(sent, check: verification.check(clock())) else { return }
         switch item.reading {
         case .success(let reading):
             course.uuid = reading.notificationUUID
             course.test.isOfApp = true
         case .failure(let error):
-            course.test.disbelief =
-                (error as? any Refusal)?.sentence ?? String(reflecting: type(of: error))
+            course.test.disbelief = verification.reason(error)
         }
     }
 

@@ -1,14 +1,12 @@
 import Testing
 import TideoverConfiguration
-import TideoverCore
+import TideoverDoctor
 import TideoverJSON
-import TideoverRevenueCat
-import TideoverServer
 
 /// The doctor's checks before apps with RevenueCat's SDKs are switched.
-@Suite struct SwitchDiagnosisTests: ConfigurationSuite {
+@Suite struct SwitchDiagnosisTests {
     private func app(_ packages: String) throws -> Configuration.App {
-        let configuration = try load(
+        let configuration = try Configuration.load(
             """
             { storage: "sqlite:x.db", apps: [{ id: "cards", environments: ["sandbox"],
               appStore: { bundleId: "com.example.cards" },

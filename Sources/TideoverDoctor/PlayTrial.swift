@@ -72,8 +72,9 @@ package struct PlayLook: Sendable {
 /// Sends Google Play a query without side effects, and waits until a server reports the arrival of
 /// a test notification.
 package struct PlayTrial: Sendable {
-    private let trust: PlayTrust
-    private let timing: Timing
+    private let api: PlayAPI?
+    private let uptime: @Sendable () -> Int64
+    private let sleep: @Sendable (Duration) async throws -> Void
     private let patience: Milliseconds
 
     /// Sending a test takes longer than this.
@@ -85,21 +86,20 @@ package struct PlayTrial: Sendable {
         + "notifications, Send test notification"
 
     /// - Parameters:
-    ///   - trust: The app's access to the store.
-    ///   - clock: The server's clock.
+    ///   - api: The client that queries the store about the app; nil without credentials.
     ///   - uptime: A monotonic clock in nanoseconds.
     ///   - sleep: Suspends the caller for a duration.
     ///   - patience: The maximum wait for a notification.
     package init(
-        _ trust: PlayTrust,
-        clock: @escaping Clock,
+        _ api: PlayAPI?,
         uptime: @escaping @Sendable () -> Int64,
-        sleep: @escaping Sleep,
+        sleep: @escaping @Sendable (Duration) async throws -> Void,
         patience: Milliseconds
     ) {
-        self.trust = trust
+        self.api = api
+        self.uptime = uptime
+        self.sleep = sleep
         self.patience = patience
-        timing = Timing(clock: clock, uptime: uptime, sleep: sleep)
     }
 
     /// Queries a purchase that does not exist; an authorised caller receives a "not found". Returns
@@ -107,7 +107,7 @@ package struct PlayTrial: Sendable {
     ///
     /// - Throws: `CancellationError`.
     package func knock() async throws -> (knock: PlayLook.Knock, skew: Milliseconds?)? {
-        guard let api = trust.api else { return nil }
+        guard let api else { return nil }
         do {
             let answer = try await api.subscription("tideover-doctor-asks-whether-it-may")
             return (.answered, answer.exchange.skew)
@@ -132,11 +132,11 @@ package struct PlayTrial: Sendable {
                     + "send one \(Self.whereToClick)"
             )
         }
-        let begun = timing.uptime()
+        let begun = uptime()
         var waited = Milliseconds.zero
         while waited < patience {
-            try await timing.sleep(Self.pause)
-            waited = Milliseconds((timing.uptime() - begun) / 1_000_000)
+            try await sleep(Self.pause)
+            waited = Milliseconds((uptime() - begun) / 1_000_000)
             let now = try await arrivals()
             let isNews = now.tests.last.map { $0 > first.tests.last ?? .distantPast } ?? false
             if isNews { return PlayLook(arrivals: now, test: .arrived) }

@@ -1,17 +1,23 @@
 import Testing
 import TideoverConfiguration
 import TideoverCore
+import TideoverDoctor
 import TideoverGooglePlay
 import TideoverHTTP
 import TideoverJSON
+import TideoverLives
 import TideoverSandbox
-import TideoverServer
 import TideoverSignatures
 
 /// The base plans of Google Play compared with the catalogue, as the simulated store reports them.
 @Suite struct PlayPreflightTests {
     private static let keyFile = PlayServiceAccountFile(tokenURL: SimulatedGooglePlay.tokenURL)
     private static let start: Instant = "2026-05-01T10:00:00Z"
+
+    private let push = PubSubPush(
+        audience: "https://billing.example.com/push",
+        email: "pusher@project.iam.gserviceaccount.com"
+    )
 
     private func plan(
         _ id: String = "monthly",
@@ -44,18 +50,18 @@ import TideoverSignatures
             environments: [.production],
             googlePlay: Configuration.GooglePlay(
                 packageName: "com.example.cards",
-                audience: TestPlay.audience,
-                email: TestPlay.email
+                audience: push.audience,
+                email: push.email
             ),
             catalogue: Catalogue(products: products)
         )
     }
 
-    /// Returns access to a simulated store that sells these subscriptions.
-    private func trust(
+    /// Returns a client of a simulated store that sells these subscriptions.
+    private func api(
         _ subscriptions: [GooglePlaySubscriptionProduct],
         account change: (inout PlayServiceAccount) -> Void = { _ in }
-    ) throws -> PlayTrust {
+    ) throws -> PlayAPI {
         var account = Self.keyFile.account
         change(&account)
         let store = SimulatedGooglePlay(
@@ -63,7 +69,7 @@ import TideoverSignatures
             seed: 1,
             now: Self.start.millisecondsSince1970,
             authority: PlayAuthority(seed: 1),
-            push: PubSubPush(audience: TestPlay.audience, email: TestPlay.email),
+            push: push,
             accounts: [account]
         )
         let file = try ServiceAccount.read(keyFile: Self.keyFile.json.encoded())
@@ -75,16 +81,11 @@ import TideoverSignatures
             clock: now,
             handler: store.google
         )
-        return PlayTrust(
-            identity: PlayIdentity(packageName: "com.example.cards", environments: [.production]),
-            expectation: PushExpectation(audience: TestPlay.audience, email: TestPlay.email),
-            keys: PushKeys(clock: now, handler: store.google),
-            api: PlayAPI(
-                packageName: "com.example.cards",
-                access: access,
-                clock: now,
-                handler: store.google
-            )
+        return PlayAPI(
+            packageName: "com.example.cards",
+            access: access,
+            clock: now,
+            handler: store.google
         )
     }
 
@@ -94,16 +95,15 @@ import TideoverSignatures
         _ plans: [GooglePlayBasePlan],
         _ products: [String: Product]
     ) async throws -> [String] {
-        let trust = try trust([GooglePlaySubscriptionProduct(id: "cards.pro", basePlans: plans)])
-        return lines(try await findings(trust, products))
+        let api = try api([GooglePlaySubscriptionProduct(id: "cards.pro", basePlans: plans)])
+        return lines(try await findings(api, products))
     }
 
     private func findings(
-        _ trust: PlayTrust,
+        _ api: PlayAPI,
         _ products: [String: Product]
     ) async throws -> [Finding] {
-        let settings = try #require(try await PlaySettings.ask(trust))
-        let findings = Finding.basePlans(of: app(products), settings)
+        let findings = Finding.basePlans(of: app(products), try await PlaySettings.ask(api))
         for finding in findings { #expect(finding.subject == "cards googlePlay") }
         return findings
     }
@@ -211,12 +211,12 @@ import TideoverSignatures
     }
 
     @Test func `the advice for a shared catalogue entry changes only one plan`() async throws {
-        let trust = try trust([
+        let api = try api([
             GooglePlaySubscriptionProduct(id: "cards.pro", basePlans: [plan(grace: 3)])
         ])
-        let alone = try await findings(trust, ["cards.pro:monthly": product()]).first
+        let alone = try await findings(api, ["cards.pro:monthly": product()]).first
         #expect(alone?.advice == "Write grace: \"P3D\" in the catalogue, or change the setting.")
-        let shared = try await findings(trust, ["cards.pro": product()]).first
+        let shared = try await findings(api, ["cards.pro": product()]).first
         #expect(shared?.advice?.contains("under \"cards.pro:monthly\" if it applies") == true)
     }
 
@@ -227,7 +227,7 @@ import TideoverSignatures
         let products = Dictionary(
             uniqueKeysWithValues: (1...45).map { ("cards.\($0):monthly", product()) }
         )
-        let found = try await findings(try trust(subscriptions), products)
+        let found = try await findings(try api(subscriptions), products)
         #expect(
             lines(found) == [
                 "base-plans ok: the 45 base plans of Google Play match the catalogue"
@@ -236,8 +236,8 @@ import TideoverSignatures
     }
 
     @Test func `an account without permission gets advice on the permission`() async throws {
-        let trust = try trust([]) { $0.mayReadApp = false }
-        let finding = try #require(try await findings(trust, [:]).first)
+        let api = try api([]) { $0.mayReadApp = false }
+        let finding = try #require(try await findings(api, [:]).first)
         #expect(finding.check == .basePlans)
         #expect(finding.verdict == .warning)
         #expect(finding.advice?.contains("view app information") == true)
@@ -248,13 +248,12 @@ import TideoverSignatures
     private func told(answered plans: [JSONValue], _ products: [String: Product]) async throws
         -> [String]
     {
-        let play = TestPlay()
-        play.answer(
-            "subscriptions",
-            ["subscriptions": [["productId": "cards.pro", "basePlans": .array(plans)]]]
-        )
-        let trust = play.trust(environments: [.production])
-        return lines(try await findings(trust, products))
+        let play = FakePlay()
+        let answer: JSONValue = [
+            "subscriptions": [["productId": "cards.pro", "basePlans": .array(plans)]]
+        ]
+        play.answer("subscriptions", Response(body: answer.encoded()))
+        return lines(try await findings(play.api, products))
     }
 
     @Test func `a draft plan is ignored, and a plan no longer on sale is checked`() async throws {

@@ -1,5 +1,5 @@
 package import TideoverCore
-import TideoverHTTP
+import TideoverGooglePlay
 package import TideoverJSON
 package import TideoverStorage
 
@@ -144,38 +144,11 @@ private struct FailureWords {
     }
 }
 
-// MARK: - The route
-
-/// Answers `GET /v1/apps/{app}/survey`.
-struct SurveyRoute {
-    let context: AppContext
-
-    func respond(to request: Request) async throws -> Response {
-        let (app, storage) = (context.app, context.storage)
-        let environment = try app.environment(askedIn: request)
-        let store = try app.store(askedIn: request)
-        guard app.stores.contains(store) else { throw Problem.notConfigured(store, app.id) }
-        let survey = try await context.longRead { read in
-            var survey = StoreSurvey()
-            try storage.eachLineageRecord(in: AppScope(app.id, environment)) {
-                try read.goOn()
-                if $0.lineage.store == store { survey.add($0, app.catalogue) }
-            }
-            return survey
-        }
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.field("app", app.id)
-            writer.field("environment", environment.rawValue)
-            writer.field("store", store.rawValue)
-            survey.writeFields(to: &writer)
-        }
-        return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
-    }
-}
+// MARK: - JSON
 
 extension StoreSurvey {
-    fileprivate func writeFields(to writer: inout JSONWriter) {
+    /// Writes the survey into a response to `GET /v1/apps/{app}/survey`.
+    package func writeFields(to writer: inout JSONWriter) {
         writer.field(
             "terms",
             array: { writer in
@@ -218,7 +191,7 @@ extension StoreSurvey {
         }
     }
 
-    /// Reads a response of the route; nil if it is not one.
+    /// Reads such a response; nil if it is not one.
     package init?(_ answer: JSONNode) {
         guard let terms = answer["terms"]?.elements, let failures = answer["failures"]?.elements
         else { return nil }
