@@ -43,10 +43,12 @@ var targets: [Target] = [
     tests("TideoverJSONTests", ["TideoverJSON"]),
     synchronous("TideoverASN1"),
     tests("TideoverASN1Tests", ["TideoverASN1"]),
+    synchronous("TideoverCalendar"),
+    tests("TideoverCalendarTests", ["TideoverCalendar"]),
     // level 1
     .target(
         name: "TideoverCore",
-        dependencies: ["TideoverJSON"],
+        dependencies: ["TideoverCalendar", "TideoverJSON"],
         // The texts for customers, in every language.
         resources: [.embedInCode("Answer/messages.json")],
         swiftSettings: settings + optimization
@@ -169,7 +171,10 @@ targets += [
     // level 1
     synchronous(
         "TideoverSignatures",
-        ["TideoverASN1", "TideoverJSON", "TideoverLocks", "CTideoverOpenSSL"]
+        [
+            "TideoverASN1", "TideoverCalendar", "TideoverJSON", "TideoverLocks",
+            "CTideoverOpenSSL",
+        ]
     ),
     // Writes OCSP responses for tests.
     .target(
@@ -216,16 +221,17 @@ targets += [
     library(
         "TideoverSandbox",
         [
-            "TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverSignatures",
-            "TideoverStoreKitFile",
+            "TideoverCalendar", "TideoverHTTP", "TideoverJSON", "TideoverLocks",
+            "TideoverSignatures", "TideoverStoreKitFile",
         ],
         unoptimizedForFuzzers
     ),
     tests(
         "TideoverSandboxTests",
         [
-            "TideoverSandbox", "TideoverCore", "TideoverGooglePlay", "TideoverHTTP",
-            "TideoverJSON", "TideoverLocks", "TideoverSignatures", "TideoverStoreKitFile",
+            "TideoverSandbox", "TideoverCalendar", "TideoverCore", "TideoverGooglePlay",
+            "TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverSignatures",
+            "TideoverStoreKitFile",
         ]
     ),
     library("TideoverRevenueCat", ["TideoverCore", "TideoverHTTP", "TideoverJSON"]),

@@ -151,7 +151,7 @@ sanitized_tests() {
     # Rooms without a second thread, and programs, whose server is tried here without them. Building
     # the program and its tests would take longer than all that remains to be run.
     thread)
-        without=(ASN1 AppStore Core Dashboard Doctor GooglePlay JSON KitRehearsal RevenueCat Sandbox Storage StoreKitFile Tidy "")
+        without=(ASN1 AppStore Calendar Core Dashboard Doctor GooglePlay JSON KitRehearsal RevenueCat Sandbox Storage StoreKitFile Tidy "")
         built=(--product tideoverPackageTests)
         skipped+='|^TideoverServerTests[.][A-Za-z]*ProgramTests'
         # Requests one after the other, and functions of values; the step before has them.

@@ -74,8 +74,8 @@ SWIFT
 swift run --package-path "$folder/consumer" -Xswiftc -warnings-as-errors Consumer >"$folder/out"
 grep -qx 'premium: denied' "$folder/out"
 built=$(cd "$folder/consumer/.build/debug/Modules" && printf '%s\n' *.swiftmodule | sort)
-expected=$(printf '%s.swiftmodule\n' Consumer TideoverASN1 TideoverAppStore TideoverCore TideoverHTTP \
-    TideoverJSON TideoverKit | sort)
+expected=$(printf '%s.swiftmodule\n' Consumer TideoverASN1 TideoverAppStore TideoverCalendar TideoverCore \
+    TideoverHTTP TideoverJSON TideoverKit | sort)
 if [ "$built" != "$expected" ]; then
     echo "an app's developer has to build something else than TideoverKit's own modules:" >&2
     diff <(echo "$expected") <(echo "$built") >&2 || true
@@ -109,7 +109,7 @@ while waiting:
     built.add(name)
     for dependency in targets[name]["dependencies"]:
         waiting.append((dependency.get("byName") or dependency.get("target"))[0])
-expected = {f"Tideover{name}" for name in ("ASN1", "AppStore", "Core", "HTTP", "JSON", "Kit")}
+expected = {f"Tideover{name}" for name in ("ASN1", "AppStore", "Calendar", "Core", "HTTP", "JSON", "Kit")}
 assert built == expected, f"a Mac builds {sorted(built)}"
 print("A Mac's manifest has no system library, and builds:", " ".join(sorted(built)))
 PYTHON
@@ -119,7 +119,7 @@ PYTHON
 git -C "$folder/tideover" checkout --quiet Package.swift
 swift build --package-path "$folder/consumer" --configuration release --product Consumer >&2
 release=$folder/consumer/.build/release
-for module in ASN1 JSON Core HTTP AppStore Kit; do
+for module in ASN1 Calendar JSON Core HTTP AppStore Kit; do
     size --totals "$release/Tideover$module.build"/*.o |
         awk -v module="Tideover$module" '$NF == "(TOTALS)" { printf "%-18s %5d KiB\n", module, ($1 + $2) / 1024 }'
 done

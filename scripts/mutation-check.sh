@@ -5,9 +5,9 @@
 #   scripts/mutation-check.sh             every fault of scripts/mutations/faults.txt
 #   scripts/mutation-check.sh --first 3   the first three, as a smoke test
 #
-# It works in a copy with only TideoverJSON, TideoverCore, the tables and a small runner. It fails if
-# a fault no longer fits the code, if the tables fail on the unchanged code, or if more than one
-# fault is missed.
+# It works in a copy with only TideoverCalendar, TideoverJSON, TideoverCore, the tables and a small
+# runner. It fails if a fault no longer fits the code, if the tables fail on the unchanged code, or if
+# more than one fault is missed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -29,7 +29,7 @@ fi
 copy=$(mktemp -d "${TMPDIR:-/tmp}/tideover-mutations.XXXXXX")
 trap 'rm -rf "$copy"' EXIT
 mkdir -p "$copy/Sources/Runner"
-cp -R Sources/TideoverJSON Sources/TideoverCore "$copy/Sources/"
+cp -R Sources/TideoverCalendar Sources/TideoverJSON Sources/TideoverCore "$copy/Sources/"
 cp scripts/mutations/runner.swift "$copy/Sources/Runner/main.swift"
 cat >"$copy/Package.swift" <<'MANIFEST'
 // swift-tools-version: 6.2
@@ -46,10 +46,11 @@ let package = Package(
     name: "mutations",
     targets: [
         // No fault is planted here, and the tables are long.
+        .target(name: "TideoverCalendar", swiftSettings: settings + [.unsafeFlags(["-O"])]),
         .target(name: "TideoverJSON", swiftSettings: settings + [.unsafeFlags(["-O"])]),
         .target(
             name: "TideoverCore",
-            dependencies: ["TideoverJSON"],
+            dependencies: ["TideoverCalendar", "TideoverJSON"],
             resources: [.embedInCode("Answer/messages.json")],
             swiftSettings: settings
         ),

@@ -1,4 +1,5 @@
 import Testing
+import TideoverCalendar
 import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox

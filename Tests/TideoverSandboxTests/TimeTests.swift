@@ -1,4 +1,5 @@
 import Testing
+import TideoverCalendar
 import TideoverSandbox
 
 @Suite struct TimeTests {
@@ -42,28 +43,18 @@ import TideoverSandbox
         #expect(HTTPDateText.write(instant) == text)
     }
 
-    @Test func `every day of eight centuries follows the one before`() {
-        var previous = CivilDate(daysSince1970: -146_098)
-        for days in -146_097...146_097 {
-            let date = CivilDate(daysSince1970: days)
-            #expect(date.daysSince1970 == days)
-            #expect(date != previous)
-            let isNextDay = date.year == previous.year && date.month == previous.month
-            #expect(date.day == 1 || (isNextDay && date.day == previous.day + 1))
-            previous = date
-        }
-    }
-
-    @Test(arguments: [
-        ("2026-01-31", 1, "2026-02-28"), ("2026-01-31", 2, "2026-03-31"),
-        ("2024-01-31", 1, "2024-02-29"), ("2026-01-31", 3, "2026-04-30"),
-        ("2024-02-29", 12, "2025-02-28"), ("2026-11-30", 3, "2027-02-28"),
-        ("2026-03-31", -1, "2026-02-28"),
-    ])
-    func `months are calendar months`(start: String, months: Int, end: String) throws {
+    @Test(
+        arguments: [
+            ("2026-01-31", 1, "2026-02-28"), ("2026-01-31", 2, "2026-03-31"),
+            ("2024-01-31", 1, "2024-02-29"), ("2026-01-31", 3, "2026-04-30"),
+            ("2024-02-29", 12, "2025-02-28"), ("2026-11-30", 3, "2027-02-28"),
+            ("2026-03-31", -1, "2026-02-28"),
+        ] as [(String, Int64, String)]
+    )
+    func `months are calendar months`(start: String, months: Int64, end: String) throws {
         let start = try #require(InstantText.read("\(start)T10:20:30Z"))
-        let date = CivilDate(daysSince1970: Int(start / CivilDate.millisecondsPerDay))
-        let days = Int64(date.adding(months: months).daysSince1970)
+        let date = CivilDate(daysSince1970: start / CivilDate.millisecondsPerDay)
+        let days = date.adding(months: months).daysSince1970
         let instant = days * CivilDate.millisecondsPerDay + start % CivilDate.millisecondsPerDay
         #expect(InstantText.writeForPeople(instant) == "\(end) 10:20:30")
     }

@@ -49,5 +49,6 @@ struct CertificateTimeTests {
         }
         #expect(CertificateTime.text(1_778_061_600_007) == "2026-05-06T10:00:00.007Z")
         #expect(CertificateTime.text(-1) == "1969-12-31T23:59:59.999Z")
+        #expect(CertificateTime.text(.min).hasSuffix("16:47:04.192Z"))
     }
 }

@@ -1,3 +1,4 @@
+import TideoverCalendar
 import TideoverJSON
 
 /// The messages for customers in one language, with its rules for dates, lengths and prices.
@@ -143,7 +144,7 @@ struct MessageFormats: Sendable {
     /// Returns a day such as `17 May 2026`, in UTC; `showsTime` adds the time of day.
     func date(_ instant: Instant, showsTime: Bool = false) -> String {
         let writable = Instant.writable
-        let civil = CivilDate(min(max(instant, writable.lowerBound), writable.upperBound))
+        let civil = min(max(instant, writable.lowerBound), writable.upperBound).civil.date
         let day = "\(civil.day)"
         let values = [
             "day": days[day] ?? day, "month": months[Int(civil.month - 1)], "year": "\(civil.year)",

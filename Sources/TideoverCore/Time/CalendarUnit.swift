@@ -1,3 +1,5 @@
+import TideoverCalendar
+
 /// Days, weeks and months in UTC.
 package enum CalendarUnit: String, Hashable, Sendable, CaseIterable {
     case day
@@ -19,18 +21,14 @@ package enum CalendarUnit: String, Hashable, Sendable, CaseIterable {
     }
 
     private func next(after instant: Instant) -> Instant {
-        var date = CivilDate(instant)
-        date.time = 0
+        let date = instant.civil.date
         switch self {
-        case .day: return date.instant + .days(1)
+        case .day: return Instant(date) + .days(1)
         case .week:
             // 1 January 1970 was a Thursday, three days after a Monday.
-            let days = date.instant.millisecondsSince1970 / CivilDate.dayLength + 3
-            let weekday = ((days % 7) + 7) % 7
-            return date.instant + .days(7 - weekday)
-        case .month:
-            date.day = 1
-            return date.instant + Period(months: 1)
+            let weekday = (date.daysSince1970 + 3).flooredRemainder(by: 7)
+            return Instant(date) + .days(7 - weekday)
+        case .month: return Instant(date.startOfMonth) + Period(months: 1)
         }
     }
 }

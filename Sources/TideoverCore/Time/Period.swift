@@ -1,3 +1,5 @@
+import TideoverCalendar
+
 /// A calendar length as the stores write it (ISO 8601, such as `P1M`, `P3D`, `P1W`, `P1Y`).
 public struct Period: Hashable, Sendable {
     public var years: Int64
@@ -63,11 +65,8 @@ extension Instant {
     /// Returns the same time of day one period later. A day that the month lacks becomes its last
     /// day.
     public static func + (start: Instant, period: Period) -> Instant {
-        var date = CivilDate(min(max(start, writable.lowerBound), writable.upperBound))
-        let months = date.year * 12 + (date.month - 1) + period.years * 12 + period.months
-        date.year = (months < 0 ? months - 11 : months) / 12
-        date.month = months - date.year * 12 + 1
-        date.day = min(date.day, CivilDate.daysIn(month: date.month, of: date.year))
-        return date.instant + .days(period.weeks * 7 + period.days)
+        let (date, time) = min(max(start, writable.lowerBound), writable.upperBound).civil
+        let end = date.adding(months: period.years * 12 + period.months)
+        return Instant(end, time: time) + .days(period.weeks * 7 + period.days)
     }
 }

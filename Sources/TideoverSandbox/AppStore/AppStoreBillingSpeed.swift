@@ -1,3 +1,5 @@
+import TideoverCalendar
+
 /// The renewal speed of a sandbox: the length of a month. Production allows only real time.
 public enum RenewalRate: String, CaseIterable, Hashable, Codable, Sendable {
     case realTime = "real"

@@ -1,3 +1,5 @@
+import TideoverCalendar
+
 /// Look-ups in the store's records, in their current or an earlier state.
 extension AppStoreMachine {
     /// The state of an account until an instant.

@@ -1,3 +1,4 @@
+import TideoverCalendar
 import TideoverJSON
 import TideoverSignatures
 

@@ -1,3 +1,5 @@
+import TideoverCalendar
+
 /// One subscription in the store, from the first purchase through every lapse and return.
 struct AppStoreSubscription: Hashable, Codable, Sendable {
     /// The identifiers that the store assigns to a term.

@@ -1,3 +1,4 @@
+import TideoverCalendar
 public import TideoverJSON
 public import TideoverSignatures
 

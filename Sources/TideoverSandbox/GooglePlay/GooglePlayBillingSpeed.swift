@@ -1,3 +1,5 @@
+import TideoverCalendar
+
 /// The durations of Google Play's periods, grace, hold and others, in milliseconds. A licence
 /// tester's purchases last minutes instead. https://developer.android.com/google/play/billing/test
 struct GooglePlayBillingSpeed: Hashable, Codable, Sendable {

@@ -1,9 +1,11 @@
+import TideoverCalendar
+
 /// Converts instants (milliseconds since 1970) to and from RFC 3339 text.
 public enum InstantText {
     /// Formats as UTC with milliseconds, such as `2026-05-17T09:59:59.000Z`.
     public static func write(_ milliseconds: Int64) -> String {
         let (date, time) = split(milliseconds)
-        return "\(text(date))T\(clock(time)).\(padded(Int(time % 1000), 3))Z"
+        return "\(text(date))T\(clock(time)).\(padded(time % 1000, 3))Z"
     }
 
     /// Formats for people: UTC to the second, without milliseconds, such as `2026-05-17 09:59:59`.
@@ -25,15 +27,15 @@ public enum InstantText {
             let fraction = scanner.fractionInMilliseconds(),
             let offset = scanner.offsetInMinutes(), scanner.isAtEnd
         else { return nil }
-        let seconds = Int64(hour * 3600 + minute * 60 + second) - Int64(offset) * 60
-        let midnight = Int64(date.daysSince1970) * CivilDate.millisecondsPerDay
-        return midnight + seconds * 1000 + Int64(fraction)
+        let seconds = hour * 3600 + minute * 60 + second - offset * 60
+        let midnight = date.daysSince1970 * CivilDate.millisecondsPerDay
+        return midnight + seconds * 1000 + fraction
     }
 
     private static func split(_ milliseconds: Int64) -> (date: CivilDate, time: Int64) {
-        let days = floorDivide(milliseconds, CivilDate.millisecondsPerDay)
+        let days = milliseconds.flooredQuotient(by: CivilDate.millisecondsPerDay)
         let time = milliseconds - days * CivilDate.millisecondsPerDay
-        return (CivilDate(daysSince1970: Int(days)), time)
+        return (CivilDate(daysSince1970: days), time)
     }
 
     private static func text(_ date: CivilDate) -> String {
@@ -41,12 +43,12 @@ public enum InstantText {
     }
 
     private static func clock(_ time: Int64) -> String {
-        let seconds = Int(time / 1000)
+        let seconds = time / 1000
         return
             "\(padded(seconds / 3600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))"
     }
 
-    private static func padded(_ number: Int, _ width: Int) -> String {
+    private static func padded(_ number: Int64, _ width: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
@@ -68,27 +70,27 @@ private struct DigitScanner {
         return true
     }
 
-    mutating func digits(_ count: Int) -> Int? {
+    mutating func digits(_ count: Int) -> Int64? {
         guard rest.count >= count, rest.prefix(count).allSatisfy(isDigit) else { return nil }
-        let value = rest.prefix(count).reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        let value = rest.prefix(count).reduce(0) { $0 * 10 + Int64($1 - 0x30) }
         rest.removeFirst(count)
         return value
     }
 
     /// Returns 0 without a fraction; nil for a point without a digit after it.
-    mutating func fractionInMilliseconds() -> Int? {
+    mutating func fractionInMilliseconds() -> Int64? {
         guard take(".") else { return 0 }
         let digits = rest.prefix(while: isDigit)
         guard !digits.isEmpty else { return nil }
         rest.removeFirst(digits.count)
         return (0..<3).reduce(0) { sum, place in
-            sum * 10 + (digits.dropFirst(place).first.map { Int($0 - 0x30) } ?? 0)
+            sum * 10 + (digits.dropFirst(place).first.map { Int64($0 - 0x30) } ?? 0)
         }
     }
 
-    mutating func offsetInMinutes() -> Int? {
+    mutating func offsetInMinutes() -> Int64? {
         if take("Z") { return 0 }
-        let sign: Int
+        let sign: Int64
         if take("+") { sign = 1 } else if take("-") { sign = -1 } else { return nil }
         guard let hours = digits(2), hours < 24, take(":"), let minutes = digits(2), minutes < 60
         else { return nil }

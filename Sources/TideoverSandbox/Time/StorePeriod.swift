@@ -1,3 +1,5 @@
+import TideoverCalendar
+
 /// A duration in a store's catalogue: calendar months plus a fixed part.
 public struct StorePeriod: Hashable, Codable, Sendable {
     /// The text it was read from, such as `P1M`; for a catalogue's period, the text that the store
@@ -52,10 +54,10 @@ public struct StorePeriod: Hashable, Codable, Sendable {
     /// Returns the instant a number of periods after an anchor. It counts from the anchor each
     /// time, so that a cycle begun on 31 January ends on 28 February and then on 31 March.
     public func end(of count: Int, from anchor: Int64) -> Int64 {
-        let days = floorDivide(anchor, CivilDate.millisecondsPerDay)
+        let days = anchor.flooredQuotient(by: CivilDate.millisecondsPerDay)
         let timeOfDay = anchor - days * CivilDate.millisecondsPerDay
-        let date = CivilDate(daysSince1970: Int(days)).adding(months: months * count)
-        return Int64(date.daysSince1970) * CivilDate.millisecondsPerDay + timeOfDay
+        let date = CivilDate(daysSince1970: days).adding(months: Int64(months * count))
+        return date.daysSince1970 * CivilDate.millisecondsPerDay + timeOfDay
             + milliseconds * Int64(count)
     }
 }

@@ -1,3 +1,4 @@
+import TideoverCalendar
 public import TideoverJSON
 
 /// Converts a store's time to the clock of its back ends. One instant of the store has a fixed time
@@ -44,7 +45,7 @@ public struct StoreTimeScale: Sendable {
     public func shown(_ instant: Int64) -> Int64 {
         if isIdentity { return instant }
         let passed = Int128(instant) - Int128(start)
-        let shown = floorDivide(passed * Int128(shownMonth), Int128(Self.month))
+        let shown = (passed * Int128(shownMonth)).flooredQuotient(by: Int128(Self.month))
         return Int64(clamping: Int128(shownStart) + shown)
     }
 
@@ -52,7 +53,7 @@ public struct StoreTimeScale: Sendable {
     public func first(at shown: Int64) -> Int64 {
         if isIdentity { return shown }
         let passed = Int128(shown) - Int128(shownStart)
-        let instant = -floorDivide(-passed * Int128(Self.month), Int128(shownMonth))
+        let instant = -(-passed * Int128(Self.month)).flooredQuotient(by: Int128(shownMonth))
         return Int64(clamping: Int128(start) + instant)
     }
 

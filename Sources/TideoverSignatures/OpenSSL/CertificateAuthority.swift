@@ -1,4 +1,5 @@
 import CTideoverOpenSSL
+import TideoverCalendar
 
 /// A private key that can be certified or can certify others.
 public struct CertificateKey: Sendable {
@@ -192,7 +193,7 @@ extension CertificateDraft {
     ) throws(MintingError) {
         // libcrypto itself would write years of five digits, and then fail to sign them.
         guard CertificateTime.writable.contains(milliseconds) else { throw .instant(milliseconds) }
-        let seconds = milliseconds.dividedFloored(by: 1000).quotient
+        let seconds = milliseconds.flooredQuotient(by: 1000)
         must(ASN1_TIME_set(time, time_t(seconds)) != nil)
     }
 

@@ -1,3 +1,4 @@
+import TideoverCalendar
 import TideoverHTTP
 import TideoverJSON
 public import TideoverSignatures
@@ -68,7 +69,7 @@ struct AppStoreBearer {
 
     /// The token's instants are in seconds since 1970.
     private func isAlive(at instant: Int64) -> Bool {
-        let seconds = floorDivide(instant, 1000)
+        let seconds = instant.flooredQuotient(by: 1000)
         let stated = claims.root["iat"]
         guard let issued = stated == nil ? seconds : stated?.int64,
             let expires = claims.root["exp"]?.int64,

@@ -1,3 +1,4 @@
+import TideoverCalendar
 import TideoverHTTP
 import TideoverJSON
 

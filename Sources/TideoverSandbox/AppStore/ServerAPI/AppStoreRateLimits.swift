@@ -1,3 +1,5 @@
+import TideoverCalendar
+
 /// The window in which the store counts calls before it answers 429. Apple states its limits by the
 /// second and enforces them by the hour.
 /// https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
@@ -54,7 +56,7 @@ struct AppStoreAllowance: Codable, Sendable {
     /// Counts a call. If no more are allowed, returns when they are again, in milliseconds since
     /// 1970.
     mutating func spend(on operation: AppStoreOperation, at now: Int64) -> Int64? {
-        let window = floorDivide(now, limits.window)
+        let window = now.flooredQuotient(by: limits.window)
         let calls = spent[operation].map { $0.window == window ? $0.calls : 0 } ?? 0
         guard calls < most(operation) else { return (window + 1) * limits.window }
         spent[operation] = Spent(window: window, calls: calls + 1)

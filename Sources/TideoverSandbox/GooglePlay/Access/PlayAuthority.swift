@@ -1,3 +1,4 @@
+import TideoverCalendar
 import TideoverHTTP
 public import TideoverJSON
 public import TideoverSignatures
@@ -78,7 +79,7 @@ public struct PlayAuthority: Sendable {
         as email: String,
         at now: Int64
     ) throws(SignatureRefusal) -> String {
-        let seconds = floorDivide(now, 1000)
+        let seconds = now.flooredQuotient(by: 1000)
         return try token(claiming: [
             "aud": .string(audience), "azp": .string(subject), "email": .string(email),
             "email_verified": true, "exp": .integer(seconds + Self.tokenLife / 1000),

@@ -1,3 +1,4 @@
+import TideoverCalendar
 import TideoverHTTP
 import TideoverJSON
 import TideoverSignatures
@@ -139,7 +140,7 @@ struct PlayTokenDesk: Sendable {
         guard let issued = claims["iat"]?.int64, let expires = claims["exp"]?.int64,
             issued >= 0, expires > issued, expires - issued <= longestLife
         else { return false }
-        let seconds = floorDivide(now, 1000)
+        let seconds = now.flooredQuotient(by: 1000)
         return issued <= seconds + clockTolerance && seconds < expires
     }
 

@@ -1,3 +1,5 @@
+import TideoverCalendar
+
 /// Google's limits on calls. https://developers.google.com/android-publisher/quotas
 struct PlayQuotas: Codable, Sendable {
     /// Calls that count together.
@@ -27,7 +29,7 @@ struct PlayQuotas: Codable, Sendable {
     mutating func spend(on operation: PlayOperation, at now: Int64) -> PlayAPIError? {
         guard let bucket = Self.bucket(of: operation) else { return nil }
         for limit in Self.limits(of: bucket) {
-            let window = floorDivide(now, limit.window)
+            let window = now.flooredQuotient(by: limit.window)
             let index = index(of: bucket, limit.window)
             if spent[index].window != window {
                 (spent[index].window, spent[index].calls) = (window, 0)

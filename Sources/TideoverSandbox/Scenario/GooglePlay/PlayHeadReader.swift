@@ -1,3 +1,4 @@
+import TideoverCalendar
 import TideoverJSON
 
 /// Reads the Google Play parts of a scenario's head.

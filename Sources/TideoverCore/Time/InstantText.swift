@@ -1,62 +1,18 @@
-/// A calendar day and time of day in UTC, proleptic Gregorian.
-///
-/// Day numbers after Howard Hinnant's published algorithms (`days_from_civil`).
-struct CivilDate: Hashable {
-    var year: Int64
-    var month: Int64
-    var day: Int64
-    /// Milliseconds since midnight.
-    var time: Int64
+import TideoverCalendar
 
-    static let dayLength: Int64 = 86_400_000
-
-    init(year: Int64, month: Int64, day: Int64, time: Int64) {
-        self.year = year
-        self.month = month
-        self.day = day
-        self.time = time
+extension Instant {
+    /// The day, and the milliseconds since its midnight.
+    var civil: (date: CivilDate, time: Int64) {
+        let days = millisecondsSince1970.flooredQuotient(by: CivilDate.millisecondsPerDay)
+        let time = millisecondsSince1970 - days * CivilDate.millisecondsPerDay
+        return (CivilDate(daysSince1970: days), time)
     }
 
-    init(_ instant: Instant) {
-        let milliseconds = instant.millisecondsSince1970
-        let days = milliseconds.flooredQuotient(by: Self.dayLength)
-        time = milliseconds - days * Self.dayLength
-        let shifted = days + 719_468
-        let era = shifted.flooredQuotient(by: 146_097)
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra =
-            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    }
-
-    var instant: Instant {
-        let shiftedYear = month <= 2 ? year - 1 : year
-        let era = shiftedYear.flooredQuotient(by: 400)
-        let yearOfEra = shiftedYear - era * 400
-        let shiftedMonth = month > 2 ? month - 3 : month + 9
-        let dayOfYear = (153 * shiftedMonth + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        let days = era * 146_097 + dayOfEra - 719_468
-        return Instant(millisecondsSince1970: days * Self.dayLength + time)
-    }
-
-    static func daysIn(month: Int64, of year: Int64) -> Int64 {
-        switch month {
-        case 4, 6, 9, 11: 30
-        case 2: (year % 4 == 0 && year % 100 != 0) || year % 400 == 0 ? 29 : 28
-        default: 31
-        }
-    }
-}
-
-extension Int64 {
-    fileprivate func flooredQuotient(by divisor: Int64) -> Int64 {
-        let quotient = self / divisor
-        return self % divisor < 0 ? quotient - 1 : quotient
+    /// Creates the instant some milliseconds after midnight.
+    init(_ date: CivilDate, time: Int64 = 0) {
+        self.init(
+            millisecondsSince1970: date.daysSince1970 * CivilDate.millisecondsPerDay + time
+        )
     }
 }
 
@@ -86,14 +42,13 @@ extension Instant {
             reader.skip("-"), let day = reader.number(2), reader.skip("T") || reader.skip("t"),
             let hour = reader.number(2), reader.skip(":"), let minute = reader.number(2),
             reader.skip(":"), let second = reader.number(2),
-            (1...12).contains(month), (1...CivilDate.daysIn(month: month, of: year)).contains(day),
+            let date = CivilDate(year: year, month: month, day: day),
             hour < 24, minute < 60, second < 60,
             let fraction = reader.milliseconds(), let offset = reader.offsetMinutes(),
             reader.isAtEnd
         else { return nil }
         let time = ((hour * 60 + minute) * 60 + second) * 1000 + fraction
-        let local = CivilDate(year: year, month: month, day: day, time: time).instant
-        let instant = local - .minutes(offset)
+        let instant = Instant(date, time: time) - .minutes(offset)
         return Instant.writable.contains(instant) ? instant : nil
     }
 
@@ -101,13 +56,13 @@ extension Instant {
     /// that can be written.
     public var rfc3339: String {
         let clamped = min(max(self, Self.writable.lowerBound), Self.writable.upperBound)
-        let date = CivilDate(clamped)
-        let seconds = date.time / 1000
+        let (date, time) = clamped.civil
+        let seconds = time / 1000
         let fields: [(Int64, Int, UInt8)] = [
             (date.year, 4, UInt8(ascii: "-")), (date.month, 2, UInt8(ascii: "-")),
             (date.day, 2, UInt8(ascii: "T")), (seconds / 3600, 2, UInt8(ascii: ":")),
             (seconds / 60 % 60, 2, UInt8(ascii: ":")), (seconds % 60, 2, UInt8(ascii: ".")),
-            (date.time % 1000, 3, UInt8(ascii: "Z")),
+            (time % 1000, 3, UInt8(ascii: "Z")),
         ]
         return String(unsafeUninitializedCapacity: 24) { buffer in
             var position = 0
