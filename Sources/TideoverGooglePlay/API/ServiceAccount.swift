@@ -1,3 +1,4 @@
+import TideoverCore
 import TideoverJSON
 
 /// The service account for the Play Developer API, as Google's key file describes it.

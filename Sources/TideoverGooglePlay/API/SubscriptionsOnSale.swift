@@ -1,3 +1,4 @@
+import TideoverCore
 import TideoverHTTP
 
 /// One page of the subscriptions that an app sells.

@@ -1,3 +1,4 @@
+import TideoverCore
 import TideoverJSON
 
 /// Responses of the Play Developer API without a notification, in the form stored as evidence. They

@@ -61,7 +61,7 @@ extension PlayDelivery {
         }
         messageId = try fields.text("messageId")
         self.notification = Array(notification.source)
-        isAskedAbout = try fields.flag("isAskedAbout")
+        isAskedAbout = try fields.flag("isAskedAbout") ?? false
         reads = try fields.list("reads") { read throws(PlayRefusal) in
             try PlayRead(Array(read.source))
         }

@@ -1,3 +1,4 @@
+import TideoverCore
 import TideoverJSON
 
 extension PlayRead {

@@ -1,3 +1,4 @@
+import TideoverCore
 package import TideoverJSON
 
 /// A resource in a response of the Play Developer API.

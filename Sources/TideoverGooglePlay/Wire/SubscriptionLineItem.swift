@@ -135,7 +135,7 @@ extension SubscriptionPurchaseV2.Plan {
 
 extension SubscriptionPurchaseV2.AutoRenewingPlan {
     fileprivate init(_ fields: WireFields) throws(PlayRefusal) {
-        autoRenewEnabled = try fields.flag("autoRenewEnabled")
+        autoRenewEnabled = try fields.flag("autoRenewEnabled") ?? false
         recurringPrice = try fields.money("recurringPrice")
         priceChangeDetails = try fields.object(
             "priceChangeDetails",
@@ -182,7 +182,7 @@ extension SubscriptionPurchaseV2.OfferDetails {
     fileprivate init(_ fields: WireFields) throws(PlayRefusal) {
         basePlanId = try fields.text("basePlanId")
         offerId = try fields.text("offerId")
-        offerTags = try fields.strings("offerTags")
+        offerTags = try fields.strings("offerTags") ?? []
     }
 }
 
