@@ -70,6 +70,9 @@ class Node:
                 pass
         while not all(map(ended, [first, *map(int, children)])):
             time.sleep(0.01)
+        # After a power cut no process has this number. Here it may still have one until its parent
+        # has asked for its end, and pg_rewind would take the server for running.
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
 
     def sql(self, statement):
         return run("psql", "-X", "-At", "-d", self.address("tideover_control"), "-c",
