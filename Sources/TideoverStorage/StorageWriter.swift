@@ -1,6 +1,7 @@
 package import TideoverCore
 
-/// Changes stored data in one transaction. Commits are apart, see `Storage.commit`.
+/// Changes stored data. All changes of one `Storage.write` are one transaction; a commit is another
+/// one, see `Storage.commit`.
 package protocol StorageWriter {
     /// Claims customers of an app and environment with answers that fell due by an instant, longest
     /// due first, up to a limit.
@@ -10,25 +11,25 @@ package protocol StorageWriter {
     /// expired claim that was reissued has no effect.
     func claimDue(_ order: DueOrder) throws(StorageError) -> [DueClaim]
 
-    /// Imports records of another storage in one transaction, and reports the outcome of each. An
-    /// existing record is kept.
+    /// Imports records of another storage, and reports the outcome of each. An existing record is
+    /// kept.
     ///
     /// Nothing is derived and no event is added: that happened where the records were made. An
     /// imported answer has no fingerprint, and an existing one loses its fingerprint when its
     /// lineages grow. So it passes through `commit` before it is served.
     func restore(
-        _ records: [RestoredRow],
+        _ rows: [RestoredRow],
         in scope: AppScope,
         now: Instant
     ) throws(StorageError) -> [Restored]
 
-    /// Removes one batch of old rows in one transaction. Derives no answers.
+    /// Removes one batch of old rows. Derives no answers.
     func prune(_ order: PruneOrder) throws(StorageError) -> Pruned
 
-    /// Erases a customer in one transaction. This removes the answer, aliases, events and
-    /// differences. It also removes the facts, owners, names and evidence of purchases that no
-    /// other customer ever owned. Derives no answers. The latest event of the app remains, under
-    /// the pseudonym, because later ids are derived from it.
+    /// Erases a customer. This removes the answer, aliases, events and differences. It also removes
+    /// the facts, owners, names and evidence of purchases that no other customer ever owned. Derives
+    /// no answers. The latest event of the app remains, under the pseudonym, because later ids are
+    /// derived from it.
     ///
     /// - Returns: the numbers of removed rows; nil, with no change, if a fact refers to evidence
     ///   that the erasure does not list. Read the customer again and retry.
@@ -85,8 +86,8 @@ package protocol StorageWriter {
         until: Instant
     ) throws(StorageError) -> Int64?
 
-    /// Stores the results of a claim's deliveries in one transaction, and ends the claim. Returns
-    /// false, with no change, if another claim was issued since.
+    /// Stores the results of a claim's deliveries, and ends the claim. Returns false, with no
+    /// change, if another claim was issued since.
     func settle(_ settlement: WebhookSettlement) throws(StorageError) -> Bool
 
     /// Adds deliveries of events that are due at an instant. A waiting one starts over.

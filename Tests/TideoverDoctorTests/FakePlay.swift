@@ -24,7 +24,7 @@ final class FakePlay: Sendable {
     /// The last three components of the path of each request to the store.
     var questions: [String] { paths.withLock { $0 } }
 
-    /// Sets the response to requests whose path ends with a name; others are unknown.
+    /// Sets the response to requests for the paths with this last component.
     func answer(_ name: String, _ response: Response) { answers.withLock { $0[name] = response } }
 
     /// A client of this store.
