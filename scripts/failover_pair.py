@@ -3,9 +3,12 @@
 Run by scripts/failover-test.sh:
 
     failover_pair.py start FOLDER [--remote-apply]  prints the address of both
+    failover_pair.py start FOLDER --alone           starts a primary without a replica
     failover_pair.py stop FOLDER                    ends both and removes the folder
     failover_pair.py fail-over FOLDER ROUND         rebuilds the replica, then fails over
     failover_pair.py lose FOLDER ROUND              the same with a replica that was cut off before
+    failover_pair.py restart FOLDER ROUND           ends the primary and starts it again
+    failover_pair.py forget FOLDER ROUND            the same; it has not written its latest commits
 """
 
 import json
@@ -31,7 +34,7 @@ class Node:
         self.data, self.settings = folder / name, folder / f"{name}.conf"
         self.remote_apply = remote_apply
 
-    def configure(self, synchronous="", source=None):
+    def configure(self, synchronous="", source=None, **other):
         """`source` is the port that it would replicate from; `synchronous` names its replica."""
         settings = {
             "listen_addresses": LOOPBACK, "port": self.port, "unix_socket_directories": "",
@@ -41,6 +44,7 @@ class Node:
             "synchronous_standby_names": f"FIRST 1 ({synchronous})" if synchronous else "",
             "primary_conninfo": f"host={LOOPBACK} port={source or self.other_port} user=tideover"
                                 f" application_name={self.name} connect_timeout=2",
+            **other,
         }
         lines = [f"{key} = '{value}'\n" for key, value in settings.items()]
         self.settings.write_text("".join(lines))
@@ -102,7 +106,7 @@ class Pair:
         return self.nodes["b" if self.state["primary"] == "a" else "a"]
 
     @staticmethod
-    def start(folder, remote_apply):
+    def start(folder, remote_apply, alone):
         folder.mkdir(mode=0o711)
         (folder / "hba.conf").write_text(f"host all,replication tideover {LOOPBACK}/32 trust\n")
         (folder / "hba.conf").chmod(0o644)
@@ -114,6 +118,9 @@ class Pair:
             "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
         pair.primary.configure()
         pair.primary.start()
+        if alone:
+            print(f"postgres://tideover@{LOOPBACK}:{pair.primary.port}/postgres")
+            return
         pair.add_replica(by_rewinding=False)
         ports = ",".join(f"{LOOPBACK}:{port}" for port in state["ports"])
         print(f"postgres://tideover@{ports}/postgres?target_session_attrs=read-write")
@@ -162,21 +169,40 @@ class Pair:
         self.replica.reload()
         time.sleep(0.7)
 
+    @staticmethod
+    def wait_under_load(number):
+        time.sleep(0.3 + 0.37 * number % 0.5)  # not always at the same moment
+
+    @staticmethod
+    def end(node, number):
+        """Ends a server by force. Every third time it ends its own processes."""
+        print(f"down {now()}", flush=True)
+        if number % 3 == 2:
+            node.control("-m", "immediate", "stop")
+        else:
+            node.kill()
+
+    def restart(self, number, forgets):
+        if forgets:
+            # The planted fault: commits wait for no disk.
+            self.primary.configure(synchronous_commit="off", wal_writer_delay="10s",
+                                   wal_writer_flush_after="1GB")
+            self.primary.reload()
+        self.wait_under_load(number)
+        self.end(self.primary, number)
+        self.primary.start()
+        print(f"restored {now()}", flush=True)
+
     def fail_over(self, number, loses):
         if number > 0:
             began = time.monotonic()
             self.add_replica(by_rewinding=number % 2 == 1)
             kind = "pg_rewind" if number % 2 == 1 else "pg_basebackup"
             print(f"replica by {kind} in {time.monotonic() - began:.1f} s", flush=True)
-        time.sleep(0.3 + 0.37 * number % 0.5)  # under load, and not always at the same moment
+        self.wait_under_load(number)
         if loses:
             self.cut_off_replica()
-        old = self.primary
-        print(f"down {now()}", flush=True)
-        if number % 3 == 2:
-            old.control("-m", "immediate", "stop")
-        else:
-            old.kill()
+        self.end(self.primary, number)
         self.replica.control("promote")
         print(f"restored {now()}", flush=True)
         self.state["primary"] = self.replica.name
@@ -186,9 +212,11 @@ class Pair:
 def main(command, folder, *more):
     folder = pathlib.Path(folder).resolve()
     if command == "start":
-        Pair.start(folder, "--remote-apply" in more)
+        Pair.start(folder, "--remote-apply" in more, "--alone" in more)
     elif command == "stop":
         Pair(folder).stop()
+    elif command in ("restart", "forget"):
+        Pair(folder).restart(int(more[0]), forgets=command == "forget")
     else:
         Pair(folder).fail_over(int(more[0]), loses=command == "lose")
 
