@@ -191,7 +191,7 @@ struct RecordImporter {
 
     /// Marks the answers of customers as due, so that they are derived again before they are
     /// served.
-    private func outdate(_ concerned: [CustomerID]) throws(StorageError) {
+    func outdate(_ concerned: [CustomerID]) throws(StorageError) {
         guard !concerned.isEmpty else { return }
         let primaries = try session.customers.primaries(of: Set(concerned), in: scope)
         for customer in Set(concerned.map { primaries[$0] ?? $0 }) {

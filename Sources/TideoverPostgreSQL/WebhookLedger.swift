@@ -11,8 +11,17 @@ struct WebhookLedger {
             .text(webhook.key.app),
             .text(webhook.key.id),
             .bytes(webhook.form),
-            .text(webhook.position.description)
+            .text(webhook.position.description),
+            .instant(webhook.failingSince),
+            .optional(webhook.disabled),
+            .instant(webhook.disabledAt)
         )
+    }
+
+    func remove(_ key: WebhookKey) throws(StorageError) {
+        for sql in [SQL.removeDeliveries, SQL.removeAttempts, SQL.removeWebhook] {
+            try connection.ask(sql, .text(key.app), .text(key.id))
+        }
     }
 
     func claim(

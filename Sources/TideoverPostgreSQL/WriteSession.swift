@@ -192,6 +192,15 @@ final class WriteSession: StorageWriter {
         return try rows.map { row throws(StorageError) in try importer.restore(row) }
     }
 
+    func remove(
+        _ records: [StoredRecord],
+        in scope: AppScope,
+        now: Instant
+    ) throws(StorageError) {
+        guard !records.isEmpty else { return }
+        try RecordRemover(session: self, scope: scope, now: now).remove(records)
+    }
+
     func prune(_ order: PruneOrder) throws(StorageError) -> Pruned {
         try Remover(self).prune(order)
     }
@@ -216,6 +225,8 @@ final class WriteSession: StorageWriter {
     }
 
     func put(_ webhook: WebhookRecord) throws(StorageError) { try webhooks.put(webhook) }
+
+    func remove(_ webhook: WebhookKey) throws(StorageError) { try webhooks.remove(webhook) }
 
     func claim(
         _ key: WebhookKey,

@@ -87,6 +87,19 @@ final class FiguresLedger {
         removeMark = try Statement(SQL.removeMark, on: connection)
     }
 
+    /// Marks a subject, where no trigger does.
+    func mark(_ subject: FiguresSubject, in scope: AppScope) throws(StorageError) {
+        let key = Self.key(scope.app, scope.environment, subject)
+        try addMark.run(key[0], key[1], key[2], key[3])
+    }
+
+    /// Removes the figures of a subject, where no trigger does.
+    func remove(_ subject: FiguresSubject, in scope: AppScope) throws(StorageError) {
+        let key = Self.key(scope.app, scope.environment, subject)
+        try remove.run(key[0], key[1], key[2], key[3])
+        try removeMark.run(key[0], key[1], key[2], key[3])
+    }
+
     func keep(_ update: FiguresUpdate) throws(StorageError) -> Bool {
         let (app, environment) = (update.app, update.environment)
         let turn = try queries.turn(app, environment)
@@ -126,8 +139,7 @@ final class FiguresLedger {
             .integer(Int64(max(1, limit)))
         ) { ($0.text(0), $0.integer(1)) }
         for (name, known) in page where known != stamp {
-            let key = Self.key(scope.app, scope.environment, FiguresSubject(.lineage, name))
-            try addMark.run(key[0], key[1], key[2], key[3])
+            try mark(FiguresSubject(.lineage, name), in: scope)
         }
         return page.count < max(1, limit) ? nil : page.last?.0
     }

@@ -215,7 +215,7 @@ final class RecordImporter {
 
     /// Marks the answers of customers as due, so that they are derived again before they are
     /// served.
-    private func outdate(
+    func outdate(
         _ concerned: [CustomerID],
         _ place: Restoration
     ) throws(StorageError) {

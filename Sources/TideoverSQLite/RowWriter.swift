@@ -63,26 +63,30 @@ final class RowWriter {
 
     /// Adds a fact, and its names to the index.
     func insert(_ row: FactRow, in scope: AppScope) throws(StorageError) -> Bool {
-        let lineage = row.fact.lineage.key
         let inserted = try insertFact.run(
             .text(scope.app),
             .text(scope.environment.rawValue),
-            .text(lineage),
+            .text(row.fact.lineage.key),
             .bytes(row.identity),
             .instant(row.fact.assertedAt),
             .utf8(row.form)
         )
         guard inserted == 1 else { return false }
-        for name in row.fact.names {
+        try insertNames(of: row.fact, in: scope)
+        return true
+    }
+
+    /// Adds the names of a fact to the index.
+    func insertNames(of fact: Fact, in scope: AppScope) throws(StorageError) {
+        for name in fact.names {
             try insertName.run(
                 .text(scope.app),
                 .text(name.kind),
                 .text(name.text),
                 .text(scope.environment.rawValue),
-                .text(lineage)
+                .text(fact.lineage.key)
             )
         }
-        return true
     }
 
     func insert(

@@ -398,7 +398,8 @@ enum SQL {
         WHERE app = ?1 AND webhook = ?2 AND number < ?3 ORDER BY number DESC LIMIT ?4
         """
     static let insertWebhook: StaticString = """
-        INSERT INTO webhook (app, id, form, position) VALUES (?1, ?2, ?3, ?4)
+        INSERT INTO webhook (app, id, form, position, failing_since, disabled, disabled_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
         ON CONFLICT (app, id) DO UPDATE SET form = ?3
         """
     static let settleWebhook: StaticString = """
@@ -570,6 +571,51 @@ enum SQL {
         """
     static let hasDrift: StaticString = """
         SELECT 1 FROM drift WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4
+        """
+
+    // MARK: Removal, record by record
+
+    static let removeEvidence: StaticString = """
+        DELETE FROM evidence
+        WHERE app = ?1 AND environment = ?2 AND dedupe_key = ?3 AND id = ?4
+        """
+    static let removeFact: StaticString = """
+        DELETE FROM fact
+        WHERE app = ?1 AND environment = ?2 AND lineage = ?3 AND asserted_at = ?4 AND identity = ?5
+        """
+    static let removeOwners: StaticString = """
+        DELETE FROM owner WHERE app = ?1 AND environment = ?2 AND lineage = ?3 AND seq >= ?4
+        """
+    static let removeAlias: StaticString = """
+        DELETE FROM alias WHERE app = ?1 AND environment = ?2 AND alias = ?3
+        """
+    static let removeAttribute: StaticString = """
+        DELETE FROM attribute
+        WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND name = ?4
+        """
+    static let removeDrift: StaticString = """
+        DELETE FROM drift WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4
+        """
+    static let removeEvent: StaticString = """
+        DELETE FROM outbox WHERE app = ?1 AND environment = ?2 AND id = ?3
+        """
+    static let removeTold: StaticString = """
+        DELETE FROM told WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND name = ?4
+        """
+    static let removeAudit: StaticString = """
+        DELETE FROM audit WHERE app = ?1 AND environment = ?2 AND id = ?3
+        """
+    static let removePolicy: StaticString = """
+        DELETE FROM policy_version WHERE app = ?1 AND environment = ?2 AND effective_at = ?3
+        """
+    static let removeWebhook: StaticString = """
+        DELETE FROM webhook WHERE app = ?1 AND id = ?2
+        """
+    static let removeDeliveries: StaticString = """
+        DELETE FROM webhook_delivery WHERE app = ?1 AND webhook = ?2
+        """
+    static let removeAttempts: StaticString = """
+        DELETE FROM webhook_attempt WHERE app = ?1 AND webhook = ?2
         """
 
     // MARK: Policy

@@ -22,6 +22,9 @@ final class WebhookLedger {
     private let putDelivery: Statement
     private let deleteDelivery: Statement
     private let insertAttempt: Statement
+    private let removeWebhook: Statement
+    private let removeDeliveries: Statement
+    private let removeAttempts: Statement
     /// The session restores them when it rolls back.
     var leases = Leases()
 
@@ -33,6 +36,9 @@ final class WebhookLedger {
         putDelivery = try Statement(SQL.putDelivery, on: connection)
         deleteDelivery = try Statement(SQL.deleteDelivery, on: connection)
         insertAttempt = try Statement(SQL.insertAttempt, on: connection)
+        removeWebhook = try Statement(SQL.removeWebhook, on: connection)
+        removeDeliveries = try Statement(SQL.removeDeliveries, on: connection)
+        removeAttempts = try Statement(SQL.removeAttempts, on: connection)
     }
 
     func put(_ webhook: WebhookRecord) throws(StorageError) {
@@ -40,8 +46,18 @@ final class WebhookLedger {
             .text(webhook.key.app),
             .text(webhook.key.id),
             .utf8(webhook.form),
-            .text(webhook.position.description)
+            .text(webhook.position.description),
+            .instant(webhook.failingSince),
+            webhook.disabled.map(SQLValue.text) ?? .null,
+            .instant(webhook.disabledAt)
         )
+    }
+
+    func remove(_ key: WebhookKey) throws(StorageError) {
+        for statement in [removeDeliveries, removeAttempts, removeWebhook] {
+            try statement.run(.text(key.app), .text(key.id))
+        }
+        leases.byWebhook[key] = nil
     }
 
     func claim(

@@ -236,6 +236,27 @@ final class WriteSession: StorageWriter {
         return restored
     }
 
+    func remove(
+        _ records: [StoredRecord],
+        in scope: AppScope,
+        now: Instant
+    ) throws(StorageError) {
+        guard !records.isEmpty else { return }
+        watch.changedAll()
+        memory.latestEvents = [:]
+        let remover = try RecordRemover(
+            connection,
+            customers: customers,
+            rows: rowWriter,
+            figures: figures,
+            importer: recordImporter
+        )
+        // A record can be gone from the source because a person was erased.
+        try overwritingDeleted { () throws(StorageError) in
+            try remover.remove(records, Restoration(scope: scope, now: now))
+        }
+    }
+
     func prune(_ order: PruneOrder) throws(StorageError) -> Pruned {
         watch.changedAll()
         return try openRemover().prune(order)
@@ -318,6 +339,8 @@ final class WriteSession: StorageWriter {
     }
 
     func put(_ webhook: WebhookRecord) throws(StorageError) { try webhooks.put(webhook) }
+
+    func remove(_ webhook: WebhookKey) throws(StorageError) { try webhooks.remove(webhook) }
 
     func claim(
         _ key: WebhookKey,

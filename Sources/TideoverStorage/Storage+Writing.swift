@@ -18,6 +18,16 @@ extension Storage {
         }
     }
 
+    package func remove(
+        _ records: [StoredRecord],
+        in scope: AppScope,
+        now: Instant
+    ) async throws(StorageError) {
+        try await write(app: scope.app) { writer throws(StorageError) in
+            try writer.remove(records, in: scope, now: now)
+        }
+    }
+
     package func prune(_ order: PruneOrder) async throws(StorageError) -> Pruned {
         try await write(app: order.app) { writer throws(StorageError) in try writer.prune(order) }
     }
@@ -82,6 +92,12 @@ extension Storage {
     package func put(_ webhook: WebhookRecord) async throws(StorageError) {
         try await write(app: webhook.key.app) { writer throws(StorageError) in
             try writer.put(webhook)
+        }
+    }
+
+    package func remove(_ webhook: WebhookKey) async throws(StorageError) {
+        try await write(app: webhook.app) { writer throws(StorageError) in
+            try writer.remove(webhook)
         }
     }
 

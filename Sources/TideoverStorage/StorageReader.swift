@@ -134,8 +134,8 @@ package protocol StorageReader {
     ) throws(StorageError) -> Int
 
     /// Returns the records of an app in an environment, page by page. A page has records of the
-    /// kind of `place` after that place, or of the next kind that has any. It has at most `limit`
-    /// records; fewer of evidence, which can be long.
+    /// kind of `place` after that place, in the order of their keys (`RecordKey`), or of the next
+    /// kind that has any. It has at most `limit` records; fewer of evidence, which can be long.
     ///
     /// - Throws: `corrupt` if the bytes of evidence no longer match the digest that is their id.
     func records(

@@ -23,6 +23,18 @@ package protocol StorageWriter {
         now: Instant
     ) throws(StorageError) -> [Restored]
 
+    /// Removes records, found by their keys, and rebuilds what is derived from them. One that is not
+    /// stored is ignored. The removal of an owner is also that of the later owners of its lineage.
+    ///
+    /// Derives no answers and adds no event. An answer whose facts, owners or aliases are removed
+    /// loses its fingerprint, so it passes through `commit` before it is served. Only for a storage
+    /// that no server uses: servers do not look for removed policies.
+    func remove(
+        _ records: [StoredRecord],
+        in scope: AppScope,
+        now: Instant
+    ) throws(StorageError)
+
     /// Removes one batch of old rows. Derives no answers.
     func prune(_ order: PruneOrder) throws(StorageError) -> Pruned
 
@@ -77,6 +89,9 @@ package protocol StorageWriter {
 
     /// Adds a webhook. If one has the same key, only its form is replaced.
     func put(_ webhook: WebhookRecord) throws(StorageError)
+
+    /// Removes a webhook with its waiting deliveries and its attempts, and ends its claim.
+    func remove(_ webhook: WebhookKey) throws(StorageError)
 
     /// Claims a webhook for deliveries until an instant. Returns the fence of the claim; nil for an
     /// unknown webhook, or while an earlier claim is valid.

@@ -49,6 +49,17 @@ package enum StoredRecord: Hashable, Sendable {
     }
 }
 
+extension StoredRecord {
+    /// The key of the lineage that a fact or an owner belongs to.
+    package var lineage: String? {
+        switch self {
+        case .fact(let fact): fact.lineage.key
+        case .owner(let entry, _): entry.lineage.key
+        default: nil
+        }
+    }
+}
+
 /// The unique name of a customer's event, and the event that used it.
 package struct ToldName: Hashable, Sendable {
     package let customer: CustomerID

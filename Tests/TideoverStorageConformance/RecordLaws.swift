@@ -7,6 +7,11 @@ extension StorageLaw {
         StorageLaw("all data is read in pages and can be restored elsewhere", movesAll),
         StorageLaw("restored data stays as it is and is restored once", restoresOnce),
         StorageLaw("data restored to a known customer causes a derivation", outdates),
+        StorageLaw("the records of a kind are read in the order of their keys", ordered),
+        StorageLaw("each record can be removed alone, and restored", removesEach),
+        StorageLaw("an owner is removed with the later ones of its lineage", removesOwners),
+        StorageLaw("what is derived from removed facts and owners is gone", removesDerived),
+        StorageLaw("data removed from a known customer causes a derivation", removalOutdates),
     ]
 
     /// Stores facts, owners of two kinds, an alias, drift, events and the audit of three customers.
@@ -220,5 +225,144 @@ extension StorageLaw {
         #expect(row.fingerprint.isEmpty)
         #expect(row.validUntil == Sample.day(9))
         #expect(try await restore(news, to: Sample.app, in: storage) == [.known])
+    }
+
+    // MARK: Removal
+
+    private static let scope = AppScope(Sample.app, .production)
+
+    private static func remove(
+        _ records: [StoredRecord],
+        from storage: any Storage
+    ) async throws {
+        try await storage.remove(records, in: scope, now: Sample.day(9))
+    }
+
+    private static func ordered(_ storage: any Storage) async throws {
+        try await live(in: storage)
+        let ids = ["a", "B", "b\u{0}c", "b\u{1}", "b", "\u{FF5E}", "\u{1F511}", "\u{E9}", "z"]
+        let attributes = ids.map { name in
+            let attribute = CustomerAttribute(name: name, value: name, updatedAt: Sample.day(1))
+            return StoredRecord.attribute(
+                AttributeRecord(customer: Sample.customer("anna"), attribute: attribute)
+            )
+        }
+        // The numbers 9 and 10 are not in the order of their digits.
+        let owners = (0...11).map { position in
+            StoredRecord.owner(
+                owner("u_\(position)", of: Sample.lineage("many")),
+                position: position
+            )
+        }
+        let outcomes = try await restore(attributes + owners, to: Sample.app, in: storage)
+        #expect(Set(outcomes) == [.added])
+        let records = try all(storage)
+        for kind in StoredRecord.Kind.allCases {
+            let keys = records.filter { $0.kind == kind }.map(RecordKey.init)
+            #expect(!keys.isEmpty)
+            #expect(zip(keys, keys.dropFirst()).allSatisfy(<), "\(kind)")
+        }
+    }
+
+    private static func removesEach(_ storage: any Storage) async throws {
+        try await live(in: storage)
+        let records = try all(storage)
+        let customers = records.filter { $0.kind == .customer }
+        let others = records.filter { $0.kind != .customer }
+        try await remove(customers, from: storage)
+        #expect(try all(storage) == others)
+        for record in others {
+            try await remove([record], from: storage)
+            #expect(try all(storage) == others.filter { $0 != record })
+            try await remove([record], from: storage)
+            #expect(try await restore([record], to: Sample.app, in: storage) == [.added])
+            #expect(try all(storage) == others)
+        }
+        _ = try await restore(customers, to: Sample.app, in: storage)
+        #expect(try all(storage) == records)
+        try await remove(records, from: storage)
+        #expect(try all(storage) == [])
+        #expect(Set(try await restore(records, to: Sample.app, in: storage)) == [.added])
+        #expect(try all(storage) == records)
+    }
+
+    private static func owner(
+        _ customer: String,
+        of lineage: Lineage = Sample.lineage("0")
+    ) -> OwnershipEntry {
+        OwnershipEntry(
+            lineage: lineage,
+            customer: Sample.customer(customer),
+            from: .distantPast,
+            why: .claimed
+        )
+    }
+
+    private static func removesOwners(_ storage: any Storage) async throws {
+        let owners = ["anna", "ben", "cleo"].enumerated().map { position, customer in
+            StoredRecord.owner(owner(customer), position: position)
+        }
+        let other = StoredRecord.owner(owner("anna", of: Sample.lineage("1")), position: 0)
+        _ = try await restore(owners + [other], to: Sample.app, in: storage)
+        try await remove([owners[1]], from: storage)
+        #expect(try all(storage) == [owners[0], other])
+        let changed = StoredRecord.owner(owner("dora"), position: 1)
+        #expect(try await restore([changed], to: Sample.app, in: storage) == [.added])
+        #expect(try all(storage) == [owners[0], changed, other])
+    }
+
+    private static func removesDerived(_ storage: any Storage) async throws {
+        let lineage = Sample.lineage("0")
+        let first = Sample.term(0, of: lineage, token: nil)
+        var again = first
+        again.assertedAt = Sample.day(2)
+        let second = Sample.term(1, of: lineage, token: nil)
+        let facts = [first, again, second].map(StoredRecord.fact)
+        let owned = StoredRecord.owner(owner("anna"), position: 0)
+        _ = try await restore(facts + [owned], to: Sample.app, in: storage)
+        #expect(try unclaimed(storage) == [])
+        try await remove([owned], from: storage)
+        #expect(try unclaimed(storage) == ["0"])
+        // Another fact has the same name.
+        try await remove([facts[0]], from: storage)
+        #expect(try named("0-0", storage) == 1)
+        #expect(try stale(storage) == 1)
+        try await remove([facts[1]], from: storage)
+        #expect(try named("0-0", storage) == 0)
+        #expect(try named("0-1", storage) == 1)
+        #expect(try unclaimed(storage) == ["0"])
+        try await remove([facts[2]], from: storage)
+        #expect(try named("0-1", storage) == 0)
+        #expect(try unclaimed(storage) == [])
+        #expect(try stale(storage) == 0)
+    }
+
+    private static func unclaimed(_ storage: any Storage) throws -> [String] {
+        try storage.unclaimed(in: scope, after: nil, limit: 9).map(\.lineage.id)
+    }
+
+    private static func named(_ id: String, _ storage: any Storage) throws -> Int {
+        try storage.lineageRecords(named: .transaction(id), app: Sample.app, limit: 9).count
+    }
+
+    private static func stale(_ storage: any Storage) throws -> Int {
+        try storage.staleFigures(in: scope, limit: 9).subjects.count
+    }
+
+    private static func removalOutdates(_ storage: any Storage) async throws {
+        let fact = Sample.term(0, token: "anna")
+        _ = try await storage.commit(Sample.commitRequest(facts: [fact]), derive: Sample.derive)
+        #expect(try storage.row(of: Sample.key("anna"))?.fingerprint == "p1")
+        try await remove([.fact(fact)], from: storage)
+        let row = try #require(try storage.row(of: Sample.key("anna")))
+        #expect(row.fingerprint.isEmpty)
+        #expect(row.validUntil == Sample.day(9))
+        let outcome = try await storage.commit(
+            Sample.commitRequest(customers: [Sample.key("anna")]),
+            derive: Sample.derive
+        )
+        #expect(outcome != .duplicate)
+        let answer = try storage.row(of: Sample.key("anna"))?.answer
+        #expect(answer.map { String(decoding: $0, as: UTF8.self).contains("-0") } == false)
     }
 }

@@ -13,6 +13,8 @@ extension StorageLaw {
         StorageLaw("deliveries wait for their instant, the earliest first", waiting),
         StorageLaw("a disabled webhook keeps its first reason until it is enabled", disabling),
         StorageLaw("attempts are listed newest first, and pruned by age", attempts),
+        StorageLaw("a webhook is added with its state", addedWithState),
+        StorageLaw("a removed webhook has no deliveries, attempts or claim", removed),
     ]
 
     private static let key = WebhookKey(app: Sample.app, id: "hooks")
@@ -168,5 +170,45 @@ extension StorageLaw {
         )
         #expect(pruned.count == 2)
         #expect(try storage.webhookAttempts(of: key, before: nil, limit: 9).map(\.ordinal) == [3])
+    }
+
+    private static func addedWithState(_ storage: any Storage) async throws {
+        let webhook = WebhookRecord(
+            key,
+            form: Array("{}".utf8),
+            position: event(3),
+            failingSince: Sample.day(1),
+            disabled: "gone",
+            disabledAt: Sample.day(2)
+        )
+        try await storage.put(webhook)
+        #expect(try storage.webhooks(app: Sample.app) == [webhook])
+    }
+
+    private static func removed(_ storage: any Storage) async throws {
+        let other = WebhookKey(app: Sample.app, id: "other")
+        for webhook in [record(), record(other)] {
+            try await storage.put(webhook)
+            try await storage.queue([event(1)], to: webhook.key, at: Sample.day(0))
+        }
+        let attempt = WebhookAttempt(
+            event: event(1),
+            at: Sample.day(1),
+            ordinal: 1,
+            outcome: "failed",
+            status: 500,
+            detail: nil
+        )
+        try await settle(storage, position: event(7), attempts: [attempt])
+        let (now, end) = (Sample.day(3), Sample.day(3) + .minutes(1))
+        #expect(try await storage.claim(key, now: now, until: end) != nil)
+        try await storage.remove(key)
+        #expect(try storage.webhooks(app: Sample.app).map(\.key) == [other])
+        #expect(try storage.webhookQueue(of: other, now: now, limit: 9).count == 1)
+        try await storage.put(record())
+        #expect(try storage.webhook(key)?.position == event(0))
+        #expect(try storage.webhookQueue(of: key, now: now, limit: 9).count == 0)
+        #expect(try storage.webhookAttempts(of: key, before: nil, limit: 9) == [])
+        #expect(try await storage.claim(key, now: now, until: end) != nil)
     }
 }

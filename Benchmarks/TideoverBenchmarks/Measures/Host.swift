@@ -265,6 +265,12 @@ private struct ForgetfulWriter: StorageWriter {
         now: Instant
     ) throws(StorageError) -> [Restored] { records.map { _ in .added } }
 
+    func remove(
+        _ records: [StoredRecord],
+        in scope: AppScope,
+        now: Instant
+    ) throws(StorageError) {}
+
     func keep(_ update: FiguresUpdate) throws(StorageError) -> Bool { true }
 
     func markFigures(
@@ -285,6 +291,8 @@ private struct ForgetfulWriter: StorageWriter {
     func revokeKey(_ id: String, at now: Instant) throws(StorageError) -> KeyRecord? { nil }
 
     func put(_ webhook: WebhookRecord) throws(StorageError) {}
+
+    func remove(_ webhook: WebhookKey) throws(StorageError) {}
 
     func claim(
         _ key: WebhookKey,

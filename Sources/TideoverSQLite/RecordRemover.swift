@@ -1,0 +1,147 @@
+import TideoverCore
+import TideoverStorage
+
+/// Removes single records through the writing connection, and rebuilds what is derived from them.
+final class RecordRemover {
+    private let customers: CustomerQueries
+    private let rows: RowWriter
+    private let figures: FiguresLedger
+    private let importer: RecordImporter
+    private let removeEvidence: Statement
+    private let removeFact: Statement
+    private let removeOwners: Statement
+    private let removeAlias: Statement
+    private let removeAttribute: Statement
+    private let removeDrift: Statement
+    private let removeEvent: Statement
+    private let removeTold: Statement
+    private let removeAudit: Statement
+    private let removePolicy: Statement
+    private let removeCustomer: Statement
+    private let removeName: Statement
+
+    init(
+        _ connection: Connection,
+        customers: CustomerQueries,
+        rows: RowWriter,
+        figures: FiguresLedger,
+        importer: RecordImporter
+    ) throws(StorageError) {
+        self.customers = customers
+        self.rows = rows
+        self.figures = figures
+        self.importer = importer
+        removeEvidence = try Statement(SQL.removeEvidence, on: connection)
+        removeFact = try Statement(SQL.removeFact, on: connection)
+        removeOwners = try Statement(SQL.removeOwners, on: connection)
+        removeAlias = try Statement(SQL.removeAlias, on: connection)
+        removeAttribute = try Statement(SQL.removeAttribute, on: connection)
+        removeDrift = try Statement(SQL.removeDrift, on: connection)
+        removeEvent = try Statement(SQL.removeEvent, on: connection)
+        removeTold = try Statement(SQL.removeTold, on: connection)
+        removeAudit = try Statement(SQL.removeAudit, on: connection)
+        removePolicy = try Statement(SQL.removePolicy, on: connection)
+        removeCustomer = try Statement(SQL.forgetCustomer, on: connection)
+        removeName = try Statement(SQL.eraseName, on: connection)
+    }
+
+    func remove(_ records: [StoredRecord], _ place: Restoration) throws(StorageError) {
+        var concerned: Set<CustomerID> = []
+        let lineages = Set(records.compactMap(\.lineage))
+        for lineage in lineages {
+            concerned.formUnion(try owners(of: lineage, place).map(\.customer))
+        }
+        var names: [String: Set<PurchaseName>] = [:]
+        for record in records {
+            try remove(record, place)
+            switch record {
+            case .fact(let fact): names[fact.lineage.key, default: []].formUnion(fact.names)
+            case .alias(let alias):
+                concerned.insert(alias.customer)
+                for customer in [alias.alias, alias.customer] {
+                    try figures.mark(FiguresSubject(.customer, customer.text), in: place.scope)
+                }
+            default: continue
+            }
+        }
+        for lineage in lineages { try rebuild(lineage, without: names[lineage] ?? [], place) }
+        try importer.outdate(Array(concerned), place)
+    }
+
+    private func owners(
+        of lineage: String,
+        _ place: Restoration
+    ) throws(StorageError) -> [OwnershipEntry] {
+        try customers.owners(of: lineage, app: place.scope.app, place.scope.environment)
+    }
+
+    private func remove(_ record: StoredRecord, _ place: Restoration) throws(StorageError) {
+        let app = SQLValue.text(place.scope.app)
+        let environment = SQLValue.text(place.scope.environment.rawValue)
+        switch record {
+        case .evidence(let evidence):
+            let id = SQLValue.text(evidence.id.hex)
+            try removeEvidence.run(app, environment, .text(evidence.dedupeKey), id)
+        case .fact(let fact):
+            try removeFact.run(
+                app,
+                environment,
+                .text(fact.lineage.key),
+                .instant(fact.assertedAt),
+                .bytes(FactRow(fact).identity)
+            )
+        case .owner(let entry, let position):
+            let lineage = SQLValue.text(entry.lineage.key)
+            try removeOwners.run(app, environment, lineage, .integer(Int64(position)))
+        case .alias(let alias): try removeAlias.run(app, environment, .text(alias.alias.text))
+        case .attribute(let record):
+            let customer = SQLValue.text(record.customer.text)
+            try removeAttribute.run(app, environment, customer, .text(record.attribute.name))
+        case .drift(let drift):
+            let customer = SQLValue.text(drift.customer.text)
+            try removeDrift.run(app, environment, customer, .text(drift.id))
+        case .event(let event): try removeEvent.run(app, environment, .text(event.id.description))
+        case .told(let told):
+            try removeTold.run(app, environment, .text(told.customer.text), .text(told.name))
+        case .audit(let record):
+            try removeAudit.run(app, environment, .text(record.id.description))
+        case .policy(let version):
+            try removePolicy.run(app, environment, .instant(version.effectiveAt))
+        case .customer(let row):
+            try removeCustomer.run(app, environment, .text(row.key.customer.text))
+        }
+    }
+
+    /// Rebuilds what is derived from the facts and owners of a lineage: the index of names, the list
+    /// of purchases without an owner, and the marks.
+    private func rebuild(
+        _ lineage: String,
+        without names: Set<PurchaseName>,
+        _ place: Restoration
+    ) throws(StorageError) {
+        let scope = place.scope
+        let facts = try customers.facts(of: lineage, app: scope.app, scope.environment)
+        let owners = try owners(of: lineage, place)
+        for name in names {
+            try removeName.run(
+                .text(scope.app),
+                .text(scope.environment.rawValue),
+                .text(lineage),
+                .text(name.kind),
+                .text(name.text)
+            )
+        }
+        for fact in facts where !names.isDisjoint(with: fact.names) {
+            try rows.insertNames(of: fact, in: scope)
+        }
+        let isUnclaimed = owners.isEmpty && facts.contains(where: \.isPurchase)
+        try rows.mark(lineage, isClaimed: !isUnclaimed, in: scope)
+        try rows.unsettle(lineage, in: scope)
+        let subject = FiguresSubject(.lineage, lineage)
+        if facts.isEmpty, owners.isEmpty {
+            try figures.remove(subject, in: scope)
+        } else {
+            try figures.mark(subject, in: scope)
+        }
+    }
+}
