@@ -15,7 +15,7 @@ package final class SQLiteStorage: Storage {
     private let largeCommits: LargeCommits?
     private let options: SQLiteOptions
     let readSessions: ReadSessionPool
-    /// Nil if there is a writer, which then owns the lock.
+    /// Nil if there is a writer, which then owns the lock, or if another process has it.
     private let lock: LockFile?
 
     /// Opens a database file, and creates it and its tables if needed.
@@ -63,11 +63,28 @@ package final class SQLiteStorage: Storage {
     ///
     /// - Throws: the errors of opening for writing, and `olderSchema` for a file that needs a
     ///   migration first.
-    package init(reading path: String) throws(StorageError) {
+    package convenience init(reading path: String) throws(StorageError) {
         let path = try DatabaseFile.resolve(path)
+        let lock = try LockFile(reading: path)
+        try self.init(path, access: DatabaseFile.quietAccess(to: path), lock: lock)
+    }
+
+    /// Opens a file read-only that another process has open for writing, and may go on to write.
+    /// Every write throws `readOnly`. Each read is brief, so that the other process can restart its
+    /// log.
+    ///
+    /// - Throws: as `init(reading:)`, without `locked`.
+    package convenience init(readingUsed path: String) throws(StorageError) {
+        try self.init(try DatabaseFile.resolve(path), access: .readOnly, lock: nil)
+    }
+
+    private init(
+        _ path: String,
+        access: Connection.Access,
+        lock: LockFile?
+    ) throws(StorageError) {
         let options = SQLiteOptions()
-        lock = try LockFile(reading: path)
-        let access = DatabaseFile.quietAccess(to: path)
+        self.lock = lock
         try Migration.requireCurrent(
             try Connection(path: path, access: access, busyTimeout: options.readerPatience)
         )

@@ -32,25 +32,65 @@ import TideoverJSON
     }
 
     /// Returns the entitlements that a server on a storage answers.
-    private func answer(_ storage: String, key: String) async throws -> JSONValue? {
+    private func answer(
+        _ storage: String,
+        key: String,
+        of customer: String = "anna"
+    ) async throws -> JSONValue? {
         let server = try RunningServer(try configuration(storage))
-        let response = try await server.ask("/v1/apps/cards/customers/anna", key: key)
+        let response = try await server.ask("/v1/apps/cards/customers/\(customer)", key: key)
         _ = server.stop()
         #expect(response.status == 200)
         return try JSONValue(JSONDocument(response.body).root)["entitlements"]
     }
 
-    private func migrate(from source: String, to target: String) throws -> String {
+    private func migrate(
+        from source: String,
+        to target: String,
+        whileServing: Bool = false
+    ) throws -> String {
         let configuration = try configuration(source)
+        let words = ["--from", source, "--to", target, "--config", configuration]
         return try RunningServer.run(
-            "migrate",
-            "--from",
-            source,
-            "--to",
-            target,
-            "--config",
-            configuration
+            ["migrate"] + words + (whileServing ? ["--while-serving"] : [])
         )
+    }
+
+    /// Grants access to a customer.
+    private func grant(_ customer: String, by server: RunningServer, key: String) async throws {
+        let response = try await server.ask(
+            "/v1/apps/cards/customers/\(customer)/grants",
+            "POST",
+            key: key,
+            body: #"{"entitlement":"premium","days":7,"why":"sorry"}"#
+        )
+        #expect((200...201).contains(response.status))
+    }
+
+    @Test func `copies while a server works, and then only what changed`() async throws {
+        let (old, new) = ("sqlite:\(path("old.db"))", "sqlite:\(path("new.db"))")
+        let key = try await live(old)
+        for (source, target) in [(old, database.address), (database.address, new)] {
+            let server = try RunningServer(try configuration(source))
+            for customer in ["ben", "cleo"] {
+                try await grant(customer, by: server, key: key)
+                let said = try migrate(from: source, to: target, whileServing: true)
+                #expect(!said.contains("equal"))
+            }
+            // While a server uses the source, this is refused.
+            #expect(throws: RunningServer.Ended.self) { try migrate(from: source, to: target) }
+            try await grant("dora", by: server, key: key)
+            _ = server.stop()
+            let said = try migrate(from: source, to: target)
+            #expect(said.contains("4 customers"))
+            #expect(!said.contains("DIFFERENT"))
+            #expect(!said.contains("added: 0"))
+            for customer in ["anna", "ben", "cleo", "dora"] {
+                let before = try await answer(source, key: key, of: customer)
+                #expect(before?["premium"]?["access"] == true)
+                #expect(try await answer(target, key: key, of: customer) == before)
+            }
+        }
     }
 
     /// Creates a file with a grant and a key, which it returns.
@@ -67,15 +107,8 @@ import TideoverJSON
             configuration
         )
         let server = try RunningServer(configuration)
-        let body = #"{"entitlement":"premium","days":7,"why":"sorry"}"#
-        let response = try await server.ask(
-            "/v1/apps/cards/customers/anna/grants",
-            "POST",
-            key: key,
-            body: body
-        )
+        try await grant("anna", by: server, key: key)
         _ = server.stop()
-        #expect((200...201).contains(response.status))
         return key
     }
 

@@ -40,7 +40,10 @@ final class RunningServer {
     }
 
     /// Runs a command of the program, and returns its output without the last line end.
-    static func run(_ arguments: String...) throws -> String {
+    static func run(_ arguments: String...) throws -> String { try run(arguments) }
+
+    /// Runs a command of the program, and returns its output without the last line end.
+    static func run(_ arguments: [String]) throws -> String {
         let said = try ChildProcess.run([program] + arguments)
         guard said.code == 0 else { throw Ended(messages: said.messages) }
         return String(said.results.dropLast())

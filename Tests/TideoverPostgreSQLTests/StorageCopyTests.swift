@@ -27,7 +27,7 @@ import TideoverStorage
         from source: any Storage,
         to target: any Storage
     ) async throws -> StorageCopy.Summary {
-        try await copy.run(from: source, to: target, now: Work.start) { _ in }
+        _ = try await copy.run(from: source, to: target, now: Work.start) { _ in }
         return try copy.summary(of: target) { _ in }
     }
 
@@ -52,6 +52,47 @@ import TideoverStorage
         // Again, as after an interruption.
         #expect(try await run(from: postgres, to: back) == before)
         for storage in [source, postgres, back] as [any Storage] { await storage.close() }
+    }
+
+    @Test func `brings what changed since, in both directions`() async throws {
+        let source = try sqlite("source.db")
+        let database = try TestDatabase()
+        let postgres = try PostgreSQLStorage(address: database.address)
+        try await fill(source)
+        _ = try await run(from: source, to: postgres)
+        for number in 40..<50 {
+            _ = try await source.commit(Work.commit(number, of: number / 4), derive: Work.derive)
+        }
+        try await removeSome(of: source)
+        try await compare(source, to: postgres)
+        let back = try sqlite("back.db")
+        _ = try await run(from: postgres, to: back)
+        for number in 50..<60 {
+            _ = try await postgres.commit(Work.commit(number, of: number / 5), derive: Work.derive)
+        }
+        try await removeSome(of: postgres)
+        try await compare(postgres, to: back)
+        for storage in [source, postgres, back] as [any Storage] { await storage.close() }
+    }
+
+    /// Copies changes, and expects that they are fewer than all records, and then none.
+    private func compare(_ source: any Storage, to target: any Storage) async throws {
+        let expected = try copy.summary(of: source) { _ in }
+        let changes = try await copy.run(from: source, to: target, now: Work.start) { _ in }
+        #expect(try copy.summary(of: target) { _ in } == expected)
+        #expect(changes.removed > 0)
+        #expect((1..<expected.records).contains(changes.added))
+        let again = try await copy.run(from: source, to: target, now: Work.start) { _ in }
+        #expect(again == StorageCopy.Changes())
+    }
+
+    /// Removes one record of each kind.
+    private func removeSome(of storage: any Storage) async throws {
+        let scope = AppScope(Work.app, .production)
+        for kind in StoredRecord.Kind.allCases {
+            let page = try storage.records(in: scope, from: RecordPlace(kind), limit: 1)
+            try await storage.remove(page.records, in: scope, now: Work.start)
+        }
     }
 
     @Test func `is seen to differ after a change of one customer`() async throws {

@@ -1,10 +1,12 @@
 package import TideoverCore
 package import TideoverStorage
 
-/// Copies the data of an app in an environment from one storage to another, and compares them.
+/// Makes the data of an app in an environment the same in one storage as in another, and compares
+/// them.
 ///
 /// The records are those of an export. Their signatures are not verified again, because the source
-/// is the operator's own storage. Existing records stay, so an interrupted copy can be run again.
+/// is the operator's own storage. Only differences are written: a copy that was interrupted, or one
+/// of a source that changed since, can be run again.
 package struct StorageCopy: Sendable {
     private static let pageLength = 500
     private let app: String
@@ -15,33 +17,50 @@ package struct StorageCopy: Sendable {
         self.environment = environment
     }
 
-    /// Copies all records, and reports the number of each page to `progress`.
+    // MARK: Copying
+
+    /// The number of records that a copy wrote. A changed record counts as removed and added.
+    package struct Changes: Hashable, Sendable {
+        package fileprivate(set) var added = 0
+        package fileprivate(set) var removed = 0
+        /// Records that the target did not take, because it had others in their places.
+        fileprivate var refused = 0
+
+        package init() {}
+
+        package static func + (first: Changes, second: Changes) -> Changes {
+            var sum = first
+            sum.added += second.added
+            sum.removed += second.removed
+            return sum
+        }
+    }
+
+    /// Adds to the target the records that only the source has, removes those that only the target
+    /// has, and replaces those that differ. Calls `progress` for every record of the source.
     ///
-    /// - Throws: `refused` if the target has a different record in the place of one.
+    /// Both are read once, in the order of the records' keys. The source can change meanwhile; then
+    /// the target has each page as of another instant. No server uses the target.
     package func run(
         from source: any Storage,
         to target: any Storage,
         now: Instant,
         progress: (Int) -> Void
-    ) async throws(StorageError) {
-        var next: RecordPlace? = .start
-        while let place = next {
-            let page = try page(of: source, from: place)
-            let outcomes = try await target.restore(
-                page.records,
-                in: AppScope(app, environment),
+    ) async throws(StorageError) -> Changes {
+        var changes = Changes()
+        for kind in StoredRecord.Kind.allCases {
+            let merge = RecordMerge(
+                scope: AppScope(app, environment),
+                kind: kind,
                 now: now
             )
-            guard !outcomes.contains(.contradicted) else {
-                throw StorageError(
-                    .refused,
-                    place: "the target",
-                    detail: "it has other data of the app \(app) than the source"
-                )
-            }
-            progress(page.records.count)
-            next = page.next
+            let first = try await merge.run(from: source, to: target, progress: progress)
+            changes = changes + first
+            // A record can be refused because of one with a later key that was removed afterwards.
+            guard first.refused > 0 else { continue }
+            changes = try await changes + merge.run(from: source, to: target) { _ in }
         }
+        return changes
     }
 
     /// Whether a storage has any record of the app in the environment.
@@ -54,6 +73,8 @@ package struct StorageCopy: Sendable {
         }
         return false
     }
+
+    // MARK: Comparing
 
     /// The number of records, and digests of them in their order.
     package struct Summary: Hashable, Sendable {
@@ -102,4 +123,173 @@ package struct StorageCopy: Sendable {
     ) throws(StorageError) -> RecordPage {
         try storage.records(in: AppScope(app, environment), from: place, limit: limit)
     }
+}
+
+/// Makes the records of one kind the same in the target as in the source.
+private struct RecordMerge {
+    let scope: AppScope
+    let kind: StoredRecord.Kind
+    let now: Instant
+
+    func run(
+        from source: any Storage,
+        to target: any Storage,
+        progress: (Int) -> Void
+    ) async throws(StorageError) -> StorageCopy.Changes {
+        var here = RecordCursor(source, scope, kind)
+        var there = RecordCursor(target, scope, kind)
+        var changes = StorageCopy.Changes()
+        var difference = RecordDifference()
+        // A page of the target is read before anything after the former page is written.
+        while let pair = RecordPair(source: try here.record(), target: try there.record()) {
+            difference.add(pair)
+            if pair.source != nil {
+                here.advance()
+                progress(1)
+            }
+            if pair.target != nil { there.advance() }
+            guard difference.count >= RecordCursor.pageLength(of: kind) else { continue }
+            changes = changes.adding(try await write(difference, to: target), of: difference)
+            difference.clear()
+        }
+        guard difference.count > 0 else { return changes }
+        return changes.adding(try await write(difference, to: target), of: difference)
+    }
+
+    /// Removes and adds records in one transaction.
+    private func write(
+        _ difference: RecordDifference,
+        to target: any Storage
+    ) async throws(StorageError) -> [Restored] {
+        let (scope, now, removed) = (scope, now, difference.removed)
+        let rows = difference.added.map(RestoredRow.init)
+        return try await target.write(app: scope.app) { writer throws(StorageError) in
+            try writer.remove(removed, in: scope, now: now)
+            return try writer.restore(rows, in: scope, now: now)
+        }
+    }
+}
+
+extension StorageCopy.Changes {
+    fileprivate func adding(_ outcomes: [Restored], of difference: RecordDifference) -> Self {
+        var sum = self
+        sum.added += outcomes.count { $0 == .added }
+        sum.refused += outcomes.count { $0 != .added }
+        sum.removed += difference.removed.count
+        return sum
+    }
+}
+
+/// The next record of the source, of the target, or of both if their keys are equal.
+private struct RecordPair {
+    let source: StoredRecord?
+    let target: StoredRecord?
+
+    /// Returns nil without any record.
+    init?(source: StoredRecord?, target: StoredRecord?) {
+        guard let source, let target else {
+            guard source != nil || target != nil else { return nil }
+            self.source = source
+            self.target = target
+            return
+        }
+        // Most records are equal, and a key can cost a digest.
+        let (first, second) =
+            source == target ? (nil, nil) : (RecordKey(of: source), RecordKey(of: target))
+        guard let first, let second, first != second else {
+            self.source = source
+            self.target = target
+            return
+        }
+        self.source = first < second ? source : nil
+        self.target = first < second ? nil : target
+    }
+}
+
+/// What to write to the target.
+private struct RecordDifference {
+    private(set) var removed: [StoredRecord] = []
+    private(set) var added: [StoredRecord] = []
+    /// The lineage with owners that are removed together with an earlier one.
+    private var endedLineage: String?
+
+    var count: Int { removed.count + added.count }
+
+    mutating func add(_ pair: RecordPair) {
+        if pair.source == pair.target {
+            guard case .owner(let entry, _)? = pair.source, entry.lineage.key == endedLineage else {
+                return
+            }
+        }
+        if let target = pair.target {
+            removed.append(target)
+            if case .owner(let entry, _) = target { endedLineage = entry.lineage.key }
+        }
+        if let source = pair.source { added.append(source) }
+    }
+
+    mutating func clear() {
+        removed = []
+        added = []
+    }
+}
+
+/// Reads the records of one kind in the order of their keys, page by page.
+private struct RecordCursor {
+    private let storage: any Storage
+    private let scope: AppScope
+    private let kind: StoredRecord.Kind
+    private var page: ArraySlice<StoredRecord> = []
+    private var next: RecordPlace?
+
+    init(_ storage: any Storage, _ scope: AppScope, _ kind: StoredRecord.Kind) {
+        self.storage = storage
+        self.scope = scope
+        self.kind = kind
+        next = RecordPlace(kind)
+    }
+
+    /// Evidence can have megabytes.
+    static func pageLength(of kind: StoredRecord.Kind) -> Int { kind == .evidence ? 32 : 500 }
+
+    /// Returns the current record; nil after the last one.
+    mutating func record() throws(StorageError) -> StoredRecord? {
+        while page.isEmpty, let place = next {
+            let read = try storage.records(
+                in: scope,
+                from: place,
+                limit: Self.pageLength(of: kind)
+            )
+            // After the last record of a kind comes a page of another one.
+            let isOfKind = read.records.first?.kind == kind
+            page = isOfKind ? read.records[...] : []
+            next = isOfKind ? read.next : nil
+        }
+        return page.first
+    }
+
+    mutating func advance() { _ = page.popFirst() }
+}
+
+/// What the mark says that a copy leaves in its target.
+package enum CopyState: String, Sendable {
+    /// The target has a part of the source, or a copy of a source that changed since.
+    case begun
+    /// The copy was compared. The target is a storage of its own from then on.
+    case done
+
+    private static let key = BookmarkKey(app: "", environment: .production, name: "migration")
+
+    /// Reads the mark of a storage; nil without one.
+    package init?(of storage: any StorageReader) throws(StorageError) {
+        let form = try storage.bookmark(Self.key)
+        guard let state = [Self.begun, .done].first(where: { $0.form == form }) else { return nil }
+        self = state
+    }
+
+    package func keep(in storage: any Storage) async throws(StorageError) {
+        try await storage.keep(form, as: Self.key)
+    }
+
+    private var form: [UInt8] { Array(#"{"state":"\#(rawValue)"}"#.utf8) }
 }

@@ -7,7 +7,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// `tideover migrate`: copies everything from one storage to another while no server runs.
+/// `tideover migrate`: copies everything from one storage to another. The last pass is made while no
+/// server runs; earlier ones shorten it.
 enum Migrate {
     private static let from = Parameter.requiredOption(
         "--from",
@@ -17,7 +18,11 @@ enum Migrate {
     private static let to = Parameter.requiredOption(
         "--to",
         "STORAGE",
-        "An empty storage to write, as in the configuration"
+        "An empty storage to write, or an earlier copy, as in the configuration"
+    )
+    private static let whileServing = Parameter.flag(
+        "--while-serving",
+        "Copy while servers use the source; a last pass without this follows"
     )
 
     static let command = Command(
@@ -27,15 +32,25 @@ enum Migrate {
             Example(
                 "tideover migrate --from sqlite:tideover.db --to postgres://tideover@db/tideover",
                 "then name the new one in the configuration"
-            )
+            ),
+            Example(
+                "tideover migrate --from sqlite:tideover.db --to postgres://tideover@db/tideover "
+                    + "--while-serving",
+                "copy most of it before the servers stop"
+            ),
         ],
-        parameters: [from, to, ConfigurationFile.parameter],
+        parameters: [from, to, whileServing, ConfigurationFile.parameter],
         notes: [
             "Stop all servers first; an SQLite file in use and a database with running servers are "
                 + "refused. Copied are the apps of the configuration, API keys, and webhooks with "
                 + "their waiting deliveries. Counts and the progress of backfills are not.",
-            "The target must be empty, or have an interrupted copy: run the same command again. At "
-                + "the end both storages are read, and all records and answers compared.",
+            "With --while-serving, servers may use the source, but not the target. Nothing is "
+                + "compared, because the source changes meanwhile. It can be repeated. Then stop "
+                + "the servers and run the same command without it.",
+            "The target must be empty, or have an earlier or interrupted copy. Then only what "
+                + "differs is written, and what is gone from the source is removed. At the end both "
+                + "storages are read, and all records and answers compared. A compared copy is not "
+                + "written again.",
             "Exit code 1 if they differ.",
         ],
         run: run
@@ -47,15 +62,17 @@ enum Migrate {
         guard configuration.storage != target.storage else {
             throw CommandFailure(.usage, "--from and --to are the same storage")
         }
+        let isServing = arguments[whileServing]
         do {
             let storages = try Storages(
-                source: open(reading: configuration.storage),
+                source: open(reading: configuration.storage, isServing: isServing),
                 target: open(target.storage)
             )
             return try await closing(storages) {
                 try await Steps(
                     configuration: configuration,
                     storages: storages,
+                    isServing: isServing,
                     output: output
                 ).run()
             }
@@ -101,14 +118,24 @@ enum Migrate {
     }
 
     private static func open(
-        reading location: Configuration.StorageLocation
+        reading location: Configuration.StorageLocation,
+        isServing: Bool
     ) throws -> any Storage {
         switch location {
         case .sqlite(let path):
             guard access(path, F_OK) == 0 else { throw AdminClient.noDatabase(path) }
-            return try SQLiteStorage(reading: path)
+            guard isServing else { return try SQLiteStorage(reading: path) }
+            // Without a server, reading would create a log that belongs to this user.
+            guard try SQLiteBackup.isInUse(path) else {
+                throw CommandFailure(
+                    .unavailable,
+                    "no server uses \(path)\nRun the command without --while-serving."
+                )
+            }
+            return try SQLiteStorage(readingUsed: path)
         case .postgres(let address):
-            return try unserved(PostgreSQLStorage(reading: address))
+            let storage = try PostgreSQLStorage(reading: address)
+            return isServing ? storage : try unserved(storage)
         }
     }
 
@@ -135,16 +162,9 @@ enum Migrate {
     private struct Steps {
         let configuration: Configuration
         let storages: Storages
+        /// Whether servers may use the source.
+        let isServing: Bool
         let output: Output
-
-        /// The mark of an interrupted copy in the target.
-        private static let mark = BookmarkKey(
-            app: "",
-            environment: .production,
-            name: "migration"
-        )
-        private static let begun = Array(#"{"state":"begun"}"#.utf8)
-        private static let done = Array(#"{"state":"done"}"#.utf8)
 
         private var places: [(app: String, environment: Environment)] {
             configuration.apps.flatMap { app in
@@ -153,20 +173,42 @@ enum Migrate {
         }
 
         func run() async throws -> ExitCode {
-            try requireEmptyTarget()
-            try await storages.target.keep(Self.begun, as: Self.mark)
-            try await copyRecords()
+            try requireUsableTarget()
+            try await CopyState.begun.keep(in: storages.target)
+            let changes = try await copyRecords()
             let keys = try await copyKeys()
             let webhooks = try await copyWebhooks()
-            guard try comparesEqual() else { return .failure }
-            try await storages.target.keep(Self.done, as: Self.mark)
+            if !isServing {
+                guard try comparesEqual() else { return .failure }
+                try await CopyState.done.keep(in: storages.target)
+            }
+            output.print("records added: \(changes.added), removed: \(changes.removed)")
             output.print("keys: \(keys), webhooks: \(webhooks)")
+            if isServing {
+                output.message(
+                    "The copy is not complete: the source may have changed meanwhile. Stop the "
+                        + "servers, then run the same command without --while-serving. It copies "
+                        + "only what changed, and compares everything."
+                )
+            }
             return .success
         }
 
-        /// A target with the mark of an interrupted copy may have a part of it.
+        /// A target must be empty, or a copy that is not complete.
+        private func requireUsableTarget() throws {
+            switch try CopyState(of: storages.target) {
+            case .begun: try requireCopiedKeys()
+            case .done:
+                throw CommandFailure(
+                    .cannotCreate,
+                    "the target is a complete copy, which servers may have used since\n"
+                        + "Name an empty storage, or start the servers on this one."
+                )
+            case nil: try requireEmptyTarget()
+            }
+        }
+
         private func requireEmptyTarget() throws {
-            guard try storages.target.bookmark(Self.mark) != Self.begun else { return }
             for place in places {
                 let copy = StorageCopy(app: place.app, environment: place.environment)
                 guard try !copy.hasRecords(in: storages.target) else {
@@ -180,42 +222,87 @@ enum Migrate {
             CommandFailure(.cannotCreate, "the target is not empty: it has \(content)")
         }
 
-        private func copyRecords() async throws {
+        /// No key is ever removed, so each key of a copy is one of its source.
+        private func requireCopiedKeys() throws {
+            let digests = Set(try storages.source.keys().map { [Array($0.id.utf8), $0.digest] })
+            guard
+                try storages.target.keys().allSatisfy({
+                    digests.contains([Array($0.id.utf8), $0.digest])
+                })
+            else {
+                throw CommandFailure(
+                    .cannotCreate,
+                    "the target has API keys that the source does not have\n"
+                        + "It is a copy of another storage. Name an empty one."
+                )
+            }
+        }
+
+        private func copyRecords() async throws -> StorageCopy.Changes {
             let progress = Progress("copying records", on: output)
             defer { progress.finish() }
+            var changes = StorageCopy.Changes()
             for place in places {
                 let copy = StorageCopy(app: place.app, environment: place.environment)
-                try await copy.run(
+                let copied = try await copy.run(
                     from: storages.source,
                     to: storages.target,
                     now: SystemClock.now()
                 ) { progress.advance(by: $0) }
+                changes = changes + copied
             }
+            return changes
         }
 
+        /// Adds the keys that the target does not have, and revokes those that were revoked since.
         private func copyKeys() async throws -> Int {
-            let existing = Set(try storages.target.keys().map(\.id))
             let keys = try storages.source.keys()
-            for key in keys where !existing.contains(key.id) { try await storages.target.add(key) }
+            let copies = Dictionary(
+                try storages.target.keys().map { ($0.id, $0) },
+                uniquingKeysWith: { first, _ in first }
+            )
+            for key in keys {
+                guard let copy = copies[key.id] else {
+                    try await storages.target.add(key)
+                    continue
+                }
+                guard copy.revokedAt == nil, let revokedAt = key.revokedAt else { continue }
+                _ = try await storages.target.revokeKey(key.id, at: revokedAt)
+            }
             return keys.count
         }
 
-        /// A delivery that waits is due at once in the target.
+        /// Replaces the webhooks of the target by those of the source, with their waiting
+        /// deliveries, which are due at once.
         private func copyWebhooks() async throws -> Int {
+            var count = 0
+            for app in configuration.apps.map(\.id) {
+                let webhooks = try storages.source.webhooks(app: app)
+                let known = Set(webhooks.map(\.key))
+                for former in try storages.target.webhooks(app: app).map(\.key)
+                where !known.contains(former) {
+                    try await storages.target.remove(former)
+                }
+                for webhook in webhooks { try await copy(webhook) }
+                count += webhooks.count
+            }
+            return count
+        }
+
+        private func copy(_ webhook: WebhookRecord) async throws {
             let now = SystemClock.now()
-            let webhooks = try configuration.apps.flatMap { app in
-                try storages.source.webhooks(app: app.id)
+            let waiting = try storages.source.webhookQueue(
+                of: webhook.key,
+                now: .distantFuture,
+                limit: Int(Int32.max)
+            )
+            let events = waiting.due.map(\.event)
+            try await storages.target.write(app: webhook.key.app) {
+                writer throws(StorageError) in
+                try writer.remove(webhook.key)
+                try writer.put(webhook)
+                try writer.queue(events, to: webhook.key, at: now)
             }
-            for webhook in webhooks {
-                try await storages.target.put(webhook)
-                let waiting = try storages.source.webhookQueue(
-                    of: webhook.key,
-                    now: .distantFuture,
-                    limit: Int(Int32.max)
-                )
-                try await storages.target.queue(waiting.due.map(\.event), to: webhook.key, at: now)
-            }
-            return webhooks.count
         }
 
         /// Reads both storages, prints what they have, and returns whether it is the same.

@@ -71,6 +71,24 @@ enum Serve {
         return try await run(arguments, output, writer)
     }
 
+    /// The next pass of a copy would remove what a server adds to its target.
+    private static func requireWhole(_ storage: any Storage) async throws {
+        let state: CopyState?
+        do {
+            state = try CopyState(of: storage)
+        } catch {
+            // Reported by the check of the storage.
+            return
+        }
+        guard state == .begun else { return }
+        await storage.close()
+        throw CommandFailure(
+            .cannotCreate,
+            "the storage is an incomplete copy\n"
+                + "Run `tideover migrate` again, without --while-serving, until it ends with 0."
+        )
+    }
+
     private static func run(
         _ arguments: Arguments,
         _ output: Output,
@@ -84,6 +102,7 @@ enum Serve {
         let (configuration, settings) = try load(path, arguments, log)
         let followed = try await follow(arguments[clock], configuration, path)
         let storage = try OpenStorage(configuration.storage)
+        try await requireWhole(storage.storage)
         log(storage.check())
         let id = Probes.randomID()
         let replica = try storage.replica(configuration.replica, readBy: id)
