@@ -187,3 +187,26 @@ import TideoverStorage
         }
     }
 }
+
+@Suite struct `A sum of digests` {
+    private func sum(_ lines: String...) -> StorageCopy.DigestSum {
+        lines.reduce(into: StorageCopy.DigestSum()) { $0.add(Array($1.utf8)) }
+    }
+
+    @Test func `is the same in any order`() {
+        #expect(sum("a", "b", "c") == sum("c", "a", "b"))
+    }
+
+    @Test func `tells other lines and other numbers of them apart`() {
+        #expect(sum("a", "b") != sum("a", "c"))
+        #expect(sum("a", "b") != sum("ab"))
+        #expect(sum("a", "a") != sum("b", "b"))
+        #expect(sum("a") != sum("a", "a", "a"))
+    }
+
+    /// The digest of `abc` is an example of FIPS 180-4.
+    @Test func `of one line is its SHA-256`() {
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        #expect(sum("abc").hex == expected)
+    }
+}

@@ -1,4 +1,5 @@
 package import TideoverCore
+import TideoverSignatures
 package import TideoverStorage
 
 /// Makes the data of an app in an environment the same in one storage as in another, and compares
@@ -76,27 +77,49 @@ package struct StorageCopy: Sendable {
 
     // MARK: Comparing
 
-    /// The number of records, and digests of them in their order.
+    /// The number of records, and digests of them in any order.
     package struct Summary: Hashable, Sendable {
         package private(set) var records = 0
         package private(set) var customers = 0
         /// Of every line of an export.
-        package private(set) var digest = ""
+        package private(set) var digest = DigestSum()
         /// Of the lines of customers alone, which have their answers.
-        package private(set) var answerDigest = ""
+        package private(set) var answerDigest = DigestSum()
 
         fileprivate mutating func add(_ page: [StoredRecord], _ environment: Environment) {
             let lines = page.map { ExportLine.record($0, environment).json }
             records += page.count
-            digest = Self.chained(digest, lines)
+            for line in lines { digest.add(line) }
             // A page has records of one kind.
             guard page.first?.kind == .customer else { return }
             customers += page.count
-            answerDigest = Self.chained(answerDigest, lines)
+            for line in lines { answerDigest.add(line) }
+        }
+    }
+
+    /// The sum of digests of lines, in four parts without carries. Facts that an earlier version
+    /// stored can be read in another order than their copies.
+    package struct DigestSum: Hashable, Sendable {
+        private var parts: [UInt64] = [0, 0, 0, 0]
+
+        package init() {}
+
+        package mutating func add(_ line: [UInt8]) {
+            let digest = SHA256.hash(line)
+            for index in parts.indices {
+                let bytes = digest[
+                    digest.startIndex + 8 * index..<digest.startIndex + 8 * index + 8
+                ]
+                parts[index] &+= bytes.reduce(0) { $0 << 8 | UInt64($1) }
+            }
         }
 
-        private static func chained(_ digest: String, _ lines: [[UInt8]]) -> String {
-            lines.reduce(digest) { EvidenceID(of: Array($0.utf8) + $1).hex }
+        /// 64 digits.
+        package var hex: String {
+            parts.map { part in
+                let digits = String(part, radix: 16)
+                return String(repeating: "0", count: 16 - digits.count) + digits
+            }.joined()
         }
     }
 

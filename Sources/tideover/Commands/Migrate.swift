@@ -319,7 +319,7 @@ enum Migrate {
                 output.print(
                     "\(place.app) \(place.environment.rawValue): \(target.records) records, "
                         + "\(target.customers) customers, answers "
-                        + "\(target.answerDigest.prefix(16)), \(isEqual ? "equal" : "DIFFERENT")"
+                        + "\(target.answerDigest.hex.prefix(16)), \(isEqual ? "equal" : "DIFFERENT")"
                 )
                 areEqual = areEqual && isEqual
             }
