@@ -290,6 +290,7 @@ short_trials() {
     kill_test_on_postgres 10 --servers 3
     scripts/pgbouncer-test.sh 5 --servers 2
     scripts/failover-test.sh 2
+    scripts/failover-test.sh 3 --restart
     # With twelve kills one run in thirteen lost nothing, and so found nothing.
     scripts/kill-backfill.sh 40 --wrong
     scripts/kill-backfill.sh 3
