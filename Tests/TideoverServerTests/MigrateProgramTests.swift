@@ -177,7 +177,9 @@ final class MigrateProgramTests {
     @Test func `refuses a file that a server uses, and one that is missing`() async throws {
         try await live()
         let used = try SQLiteStorage(path: path("old.db"))
-        #expect(try migrate().code == 73)
+        let refused = try migrate()
+        #expect(refused.code == 73)
+        #expect(refused.messages.contains("--while-serving"))
         await used.close()
         let missing = try run("migrate", "--from", "sqlite:none.db", "--to", "sqlite:new.db")
         #expect(missing.code == 66)

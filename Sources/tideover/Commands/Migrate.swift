@@ -124,7 +124,7 @@ enum Migrate {
         switch location {
         case .sqlite(let path):
             guard access(path, F_OK) == 0 else { throw AdminClient.noDatabase(path) }
-            guard isServing else { return try SQLiteStorage(reading: path) }
+            guard isServing else { return try openUnserved(path) }
             // Without a server, reading would create a log that belongs to this user.
             guard try SQLiteBackup.isInUse(path) else {
                 throw CommandFailure(
@@ -135,7 +135,18 @@ enum Migrate {
             return try SQLiteStorage(readingUsed: path)
         case .postgres(let address):
             let storage = try PostgreSQLStorage(reading: address)
-            return isServing ? storage : try unserved(storage)
+            return isServing ? storage : try unserved(storage, hint: online)
+        }
+    }
+
+    private static let online = "To copy while it is used, add --while-serving."
+
+    private static func openUnserved(_ path: String) throws -> SQLiteStorage {
+        do {
+            return try SQLiteStorage(reading: path)
+        } catch {
+            guard case .locked = error.reason else { throw error }
+            throw CommandFailure(.cannotCreate, "\(error)\n\(online)")
         }
     }
 
@@ -146,13 +157,17 @@ enum Migrate {
         }
     }
 
-    private static func unserved(_ storage: PostgreSQLStorage) throws -> PostgreSQLStorage {
+    private static func unserved(
+        _ storage: PostgreSQLStorage,
+        hint: String? = nil
+    ) throws -> PostgreSQLStorage {
         let count = try storage.servers().count
         guard count == 0 else {
             throw CommandFailure(
                 .unavailable,
                 "\(storage.place) is used by servers: \(count)\n"
                     + "Stop them. One that was killed counts for 30 seconds."
+                    + (hint.map { "\n\($0)" } ?? "")
             )
         }
         return storage
