@@ -4,9 +4,15 @@ import PackageDescription
 /// Set for builds whose tests run for minutes, and which nobody builds again after a change.
 let isBuiltOnce = Context.environment["TIDEOVER_OPTIMIZED_TESTS"] != nil
 
-/// Compiling a module's files together takes a quarter less time, if all are compiled anyway.
+/// Compiling a module's files together takes a quarter less time, if all are compiled anyway. Batches
+/// of files are the package manager's choice, with which the compiler would warn in each module.
 let wholeModule: [SwiftSetting] =
-    isBuiltOnce ? [.unsafeFlags(["-whole-module-optimization", "-num-threads", "2"])] : []
+    isBuiltOnce
+    ? [
+        .unsafeFlags([
+            "-whole-module-optimization", "-num-threads", "2", "-disable-batch-mode",
+        ])
+    ] : []
 
 /// One language mode and one set of upcoming features for every target.
 let settings: [SwiftSetting] =
@@ -22,7 +28,11 @@ let settings: [SwiftSetting] =
 /// a whole module, and many modules wait for the largest of these.
 let optimization: [SwiftSetting] =
     isBuiltOnce
-    ? [.unsafeFlags(["-O", "-assert-config", "Debug", "-no-whole-module-optimization"])] : []
+    ? [
+        .unsafeFlags([
+            "-O", "-assert-config", "Debug", "-no-whole-module-optimization", "-enable-batch-mode",
+        ])
+    ] : []
 
 /// For the largest modules in the fuzzers' build: optimizing them takes a third of it, and few fuzzers
 /// run them.

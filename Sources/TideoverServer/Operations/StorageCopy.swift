@@ -217,15 +217,16 @@ private struct RecordPair {
             return
         }
         // Most records are equal, and a key can cost a digest.
-        let (first, second) =
-            source == target ? (nil, nil) : (RecordKey(of: source), RecordKey(of: target))
-        guard let first, let second, first != second else {
-            self.source = source
-            self.target = target
-            return
+        if source != target {
+            let (first, second) = (RecordKey(of: source), RecordKey(of: target))
+            if first != second {
+                self.source = first < second ? source : nil
+                self.target = first < second ? nil : target
+                return
+            }
         }
-        self.source = first < second ? source : nil
-        self.target = first < second ? nil : target
+        self.source = source
+        self.target = target
     }
 }
 
