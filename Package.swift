@@ -1,38 +1,32 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// One language mode and one set of upcoming features for every target.
+let language: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
 /// Set for builds whose tests run for minutes, and which nobody builds again after a change.
 let isBuiltOnce = Context.environment["TIDEOVER_OPTIMIZED_TESTS"] != nil
 
 /// Compiling a module's files together takes a quarter less time, if all are compiled anyway. Batches
-/// of files are the package manager's choice, with which the compiler would warn in each module.
-let wholeModule: [SwiftSetting] =
+/// of files are the package manager's choice, and the compiler would warn of them in each module.
+let settings: [SwiftSetting] =
     isBuiltOnce
-    ? [
+    ? language + [
         .unsafeFlags([
             "-whole-module-optimization", "-num-threads", "2", "-disable-batch-mode",
         ])
-    ] : []
-
-/// One language mode and one set of upcoming features for every target.
-let settings: [SwiftSetting] =
-    [
-        .swiftLanguageMode(.v6),
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    ] + wholeModule
+    ] : language
 
 /// For modules without asynchronous code. Assertions stay. The optimizer would work on one core for
 /// a whole module, and many modules wait for the largest of these.
-let optimization: [SwiftSetting] =
-    isBuiltOnce
-    ? [
-        .unsafeFlags([
-            "-O", "-assert-config", "Debug", "-no-whole-module-optimization", "-enable-batch-mode",
-        ])
-    ] : []
+let optimized: [SwiftSetting] =
+    isBuiltOnce ? language + [.unsafeFlags(["-O", "-assert-config", "Debug"])] : language
 
 /// For the largest modules in the fuzzers' build: optimizing them takes a third of it, and few fuzzers
 /// run them.
@@ -48,7 +42,7 @@ func library(
 }
 
 func synchronous(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    library(name, dependencies, optimization)
+    .target(name: name, dependencies: dependencies, swiftSettings: optimized)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -70,14 +64,14 @@ var targets: [Target] = [
         dependencies: ["TideoverCalendar", "TideoverJSON"],
         // The texts for customers, in every language.
         resources: [.embedInCode("Answer/messages.json")],
-        swiftSettings: settings + optimization
+        swiftSettings: optimized
     ),
     // Generated lives of subscriptions, and the laws that the core must satisfy for all of them.
     .target(
         name: "TideoverLives",
         dependencies: ["TideoverCore", "TideoverJSON"],
         path: "Tests/TideoverLives",
-        swiftSettings: settings + optimization
+        swiftSettings: optimized
     ),
     tests("TideoverCoreTests", ["TideoverCore", "TideoverJSON", "TideoverLives"]),
     synchronous("TideoverStoreKitFile", ["TideoverJSON"]),
@@ -200,7 +194,7 @@ targets += [
         name: "TideoverTestResponders",
         dependencies: ["TideoverSignatures", "TideoverASN1"],
         path: "Tests/TideoverTestResponders",
-        swiftSettings: settings + optimization
+        swiftSettings: optimized
     ),
     tests(
         "TideoverSignaturesTests",
