@@ -35,7 +35,8 @@ class Node:
         self.remote_apply = remote_apply
 
     def configure(self, synchronous="", source=None, **other):
-        """`source` is the port that it would replicate from; `synchronous` names its replica."""
+        """`source` is the port that it would replicate from; `synchronous` names its replica;
+        `other` are further settings."""
         settings = {
             "listen_addresses": LOOPBACK, "port": self.port, "unix_socket_directories": "",
             "hba_file": self.folder / "hba.conf", "max_connections": 100, "wal_log_hints": "on",

@@ -26,8 +26,8 @@ package protocol StorageWriter {
     /// Removes records, found by their keys, and rebuilds what is derived from them. One that is not
     /// stored is ignored. The removal of an owner is also that of the later owners of its lineage.
     ///
-    /// Derives no answers and adds no event. An answer whose facts, owners or aliases are removed
-    /// loses its fingerprint, so it passes through `commit` before it is served. Only for a storage
+    /// Derives no answers and adds no events. If facts, owners or aliases of an answer are removed,
+    /// the answer loses its fingerprint, so it passes through `commit` before it is served. Only for a storage
     /// that no server uses: servers do not look for removed policies.
     func remove(
         _ records: [StoredRecord],

@@ -239,12 +239,11 @@ enum Migrate {
 
         /// No key is ever removed, so each key of a copy is one of its source.
         private func requireCopiedKeys() throws {
-            let digests = Set(try storages.source.keys().map { [Array($0.id.utf8), $0.digest] })
-            guard
-                try storages.target.keys().allSatisfy({
-                    digests.contains([Array($0.id.utf8), $0.digest])
-                })
-            else {
+            let digests = Dictionary(
+                try storages.source.keys().map { ($0.id, $0.digest) },
+                uniquingKeysWith: { first, _ in first }
+            )
+            guard try storages.target.keys().allSatisfy({ digests[$0.id] == $0.digest }) else {
                 throw CommandFailure(
                     .cannotCreate,
                     "the target has API keys that the source does not have\n"
