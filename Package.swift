@@ -340,16 +340,40 @@ targets += [
         ],
         unoptimizedForFuzzers
     ),
+    // A server with a clock, stores and clients of its own, for the tests of two targets.
+    .target(
+        name: "TideoverTestServer",
+        dependencies: [
+            "TideoverServer", "TideoverAppStore", "TideoverConfiguration", "TideoverCore",
+            "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient", "TideoverJSON",
+            "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat", "TideoverSandbox",
+            "TideoverSignatures", "TideoverSQLite", "TideoverStorage", "TideoverTestProcesses",
+            "TideoverTestResponders", "TideoverUnionChecker",
+        ],
+        path: "Tests/TideoverTestServer",
+        swiftSettings: settings
+    ),
     tests(
         "TideoverServerTests",
         [
-            "TideoverServer", "TideoverConfiguration", "TideoverAppStore", "TideoverASN1",
-            "TideoverCore",
-            "TideoverDashboard", "TideoverDoctor", "TideoverGooglePlay", "TideoverHTTP",
-            "TideoverHTTPClient", "TideoverHTTPServer",
-            "TideoverJSON", "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat",
-            "TideoverSandbox", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
-            "TideoverTestProcesses", "TideoverTestResponders", "TideoverUnionChecker",
+            "TideoverServer", "TideoverAppStore", "TideoverConfiguration", "TideoverCore",
+            "TideoverDoctor", "TideoverGooglePlay", "TideoverHTTP", "TideoverJSON",
+            "TideoverLocks", "TideoverRehearsal", "TideoverSandbox", "TideoverSignatures",
+            "TideoverSQLite", "TideoverStorage", "TideoverTestProcesses",
+            "TideoverTestResponders", "TideoverTestServer",
+        ]
+    ),
+    // One request after the other, values, programs and whole stories: what the thread sanitizer
+    // need not watch.
+    tests(
+        "TideoverServerSerialTests",
+        [
+            "TideoverServer", "TideoverAppStore", "TideoverASN1", "TideoverConfiguration",
+            "TideoverCore", "TideoverDashboard", "TideoverDoctor", "TideoverGooglePlay",
+            "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON",
+            "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat", "TideoverSandbox",
+            "TideoverSignatures", "TideoverSQLite", "TideoverStorage", "TideoverTestProcesses",
+            "TideoverTestResponders", "TideoverTestServer", "TideoverUnionChecker",
         ]
     ),
     library("TideoverCommandLine", ["TideoverJSON", "TideoverLocks"]),

@@ -141,43 +141,39 @@ whole_tests() {
 
 # What is left out by each sanitizer is what it could find nothing in, after minutes: the simulated
 # stores have neither a thread nor a pointer of their own.
-sanitized_tests() {
-    local flags=(--sanitize="$1" "${lean[@]}" --scratch-path ".build/$1")
-    # Whole stories: the paths that the tests of the server take, again and again.
-    local stories='^Tideover(Server)?Tests[.](Scenario|PacedScenario|GeneratedStory|Stories|StoryUnion|SandboxProgram|NaiveBackEnd|PacedNaiveBackEnd|Mirror|GuideProgram|ActionProgram)Tests'
-    stories+='|^TideoverKitRehearsalTests[.](GeneratedStory|KilledApp|SameAnswer)Tests'
-    local skipped="$sockets|$stories" without=() built=(--build-tests)
+sanitizer_flags() {
+    without=()
+    skipped=$sockets
     case $1 in
     # Rooms without a second thread, and programs, whose server is tried here without them. Building
     # the program and its tests would take longer than all that remains to be run.
     thread)
-        without=(ASN1 AppStore Calendar Core Dashboard Doctor GooglePlay JSON KitRehearsal RevenueCat Sandbox Storage StoreKitFile Tidy "")
-        built=(--product tideoverPackageTests)
-        skipped+='|^TideoverServerTests[.][A-Za-z]*ProgramTests'
-        # Requests one after the other, and functions of values; the step before has them.
-        skipped+='|^TideoverServerTests[.](Arrival|Configuration|Conformance|Dashboard|DeadlineProperty'
-        skipped+='|Doctor|Drift|Every|Experiment|Explain|Export|Figures|Import|Inspect|Measure|MessagePlan|Move|OpenAPI|Ownership'
-        skipped+='|PlayPollerTrouble|PolicyVersion|Portfolio|Problem|Receipt|Rehearsal|Replay|RevenueCat|SDK'
-        skipped+='|Shadow|StoreTrial)[A-Za-z]*Tests'
-        skipped+='|^TideoverServerTests[.]Play(Acknowledgement|Arrival|Drift|Ending|Ingest|Lookup'
-        skipped+='|Reconcile|UnpaidHold|VoidedNotice|WithoutAccount)Tests'
+        without=(ASN1 AppStore Calendar Core Dashboard Doctor GooglePlay JSON KitRehearsal RevenueCat Sandbox ServerSerial Storage StoreKitFile Tidy "")
         skipped+='|^TideoverSignaturesTests[.](Mutation|Property|Refusal)Tests'
         ;;
     # Rooms without pointers; the core's few are on the way of every other test. All of the server's
     # are in rooms below it. The tests of PostgreSQL need the whole server, and skip without a
     # database.
     address)
-        without=(AppStore Core Dashboard Doctor GooglePlay Kit KitRehearsal PostgreSQL RevenueCat Sandbox Server StoreKitFile Tidy "")
-        # Only what the remaining tests need is compiled.
-        built=(--product tideoverPackageTests)
+        without=(AppStore Core Dashboard Doctor GooglePlay Kit KitRehearsal PostgreSQL RevenueCat Sandbox Server ServerSerial StoreKitFile Tidy "")
         ;;
     esac
-    local -x TIDEOVER_WITHOUT_TESTS
+    sanitized=(--sanitize="$1" "${lean[@]}" --scratch-path ".build/$1")
+    export TIDEOVER_WITHOUT_TESTS
     TIDEOVER_WITHOUT_TESTS=$(printf 'Tideover%sTests ' "${without[@]}")
-    swift build "${built[@]}" "${flags[@]}" | without_noise
-    run_tests "$1" "${flags[@]}" --skip-build --skip "$skipped"
-    run_tests "$1-sockets" "${flags[@]}" --skip-build --filter "$sockets"
 }
+
+# Only what the remaining tests need is compiled.
+sanitized_build() (
+    sanitizer_flags "$1"
+    swift build --product tideoverPackageTests "${sanitized[@]}" | without_noise
+)
+
+sanitized_tests() (
+    sanitizer_flags "$1"
+    run_tests "$1" "${sanitized[@]}" --skip-build --skip "$skipped"
+    run_tests "$1-sockets" "${sanitized[@]}" --skip-build --filter "$sockets"
+)
 
 documentation() {
     scripts/docs.sh .build/whole | grep -v '^$'
@@ -193,13 +189,17 @@ release() {
     trial_build TideoverCoreBenchmarks
 }
 
-# The release build and the fuzzers', side by side: each keeps one core busy for most of its time.
+# The release build, and beside it those of the fuzzers and of the address sanitizer: the first keeps
+# one core busy for most of its time.
 optimized_builds() {
-    local log=$logs/fuzzers-build.log fuzzers
-    scripts/fuzz.sh build >"$log" 2>&1 &
-    fuzzers=$!
+    local log=$logs/beside-release.log others
+    {
+        scripts/fuzz.sh build
+        optimized sanitized_build address
+    } >"$log" 2>&1 &
+    others=$!
     release
-    wait "$fuzzers" || {
+    wait "$others" || {
         cat "$log" >&2
         return 1
     }
@@ -313,9 +313,10 @@ full)
     joined
     step "documentation" documentation
     step "public declarations" scripts/api.sh .build/whole
+    step "build for the thread sanitizer" optimized sanitized_build thread
     step "tests under the thread sanitizer" optimized sanitized_tests thread
+    step "release build, and those of the fuzzers and the address sanitizer" optimized_builds
     step "tests under the address sanitizer" optimized sanitized_tests address
-    step "release build, and that of the fuzzers" optimized_builds
     beside "smoke of the fuzzers" scripts/fuzz.sh smoke --built
     step "smoke of the release build" smoke
     joined

@@ -60,7 +60,8 @@ let package = Package(
 MANIFEST
 
 build() {
-    swift build --package-path "$copy" --product Runner >"$copy/build.log" 2>&1
+    swift build --package-path "$copy" --disable-index-store -debug-info-format none --product Runner \
+        >"$copy/build.log" 2>&1
 }
 
 # Whether every case of every table passes. tables.log has the differences of the first failure.

@@ -5,6 +5,8 @@ import TideoverServer
 import TideoverStorage
 import TideoverTestProcesses
 
+@testable import TideoverTestServer
+
 /// The file that `server.adminKeyFile` names.
 @Suite struct AdminKeyFileTests: ConfigurationSuite {
     private static let adminKey = APIKey(.admin) { 7 }

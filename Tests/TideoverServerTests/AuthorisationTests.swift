@@ -5,6 +5,8 @@ import TideoverJSON
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Authorisation as a function of the key, the route's requirement and the app.
 @Suite struct AuthorisationTests {
     private static let publicKey = Presented.key(Grant(kind: .public, apps: ["cards"]), id: "k1")

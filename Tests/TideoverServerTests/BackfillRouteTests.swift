@@ -4,6 +4,8 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
+@testable import TideoverTestServer
+
 /// Requests of a backfill over HTTP.
 @Suite struct BackfillRouteTests {
     @Test func `a requested run starts and is reported`() async throws {

@@ -10,6 +10,8 @@ import TideoverSandbox
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// The server queries for every notification that it missed.
 @Suite struct BackfillTests {
     private static let customers = [TestServer.anna, TestServer.ben]

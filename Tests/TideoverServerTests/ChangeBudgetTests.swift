@@ -7,6 +7,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Limits on the data that a client with only an app's public key, and no purchase, can store.
 @Suite struct ChangeBudgetTests {
     private static let limits = ClientLimits(refusalsPerMinute: 3)

@@ -9,6 +9,8 @@ import TideoverServer
 import TideoverStorage
 import TideoverTestProcesses
 
+@testable import TideoverTestServer
+
 /// Subscriptions change with time alone, and each boundary raises one event.
 @Suite(.timeLimit(.minutes(20))) struct DeadlineTests {
     // MARK: Downtime

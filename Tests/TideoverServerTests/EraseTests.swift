@@ -8,6 +8,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Erasing a customer, and removing old data.
 @Suite struct EraseTests {
     private static let path = "/v1/apps/cards/customers/"

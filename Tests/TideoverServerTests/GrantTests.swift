@@ -6,6 +6,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Access granted by an operator.
 @Suite struct GrantTests {
     private static let path = "/v1/apps/cards/customers/u_42/grants"

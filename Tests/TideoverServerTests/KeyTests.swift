@@ -7,6 +7,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Keys over HTTP: created, used, listed, revoked.
 @Suite struct KeyTests {
     private static let anna = "/v1/apps/cards/customers/\(TestServer.anna)"

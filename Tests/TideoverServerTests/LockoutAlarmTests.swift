@@ -6,6 +6,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Each lockout raises one alarm when it becomes known.
 @Suite struct LockoutAlarmTests {
     /// Derives all stale figures, like the worker.

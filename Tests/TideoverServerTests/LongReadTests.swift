@@ -5,6 +5,8 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
+@testable import TideoverTestServer
+
 /// Reports read the whole storage without blocking other requests.
 @Suite(.timeLimit(.minutes(20))) struct LongReadTests {
     @Test func `more long reads than processors leave the pool free`() async throws {

@@ -5,6 +5,8 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverServer
 
+@testable import TideoverTestServer
+
 /// Lookup of a purchase's owner.
 @Suite struct LookupTests {
     private func look(_ server: TestServer, _ query: String) async throws -> [JSONValue] {

@@ -6,6 +6,8 @@ import TideoverLocks
 import TideoverSQLite
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Customers with so many purchases that the cost of each matters.
 @Suite struct ManyPurchasesTests {
     private static let catalogue = Catalogue(
@@ -106,30 +108,5 @@ import TideoverStorage
         try await present([coins(1), month(0)], to: server)
         #expect(try server.storage.row(of: Self.key)?.derivedAt == row.derivedAt)
         await server.close()
-    }
-}
-
-extension TestServer {
-    /// Returns the input of a customer's next derivation; its output is discarded.
-    func derivationInput(of key: CustomerKey) async throws -> CustomerLineages? {
-        let seen = Locked<CustomerLineages?>(nil)
-        let commitRequest = CommitRequest(
-            app: key.app,
-            environment: key.environment,
-            customers: [key],
-            now: now
-        )
-        await #expect(throws: StorageError.self) {
-            _ = try await storage.commit(commitRequest) { lineages in
-                seen.withLock { $0 = lineages }
-                return Derivation(
-                    answer: [],
-                    validUntil: nil,
-                    fingerprint: "",
-                    events: [Event(kind: "", at: lineages.now, body: [])]
-                )
-            }
-        }
-        return seen.withLock { $0 }
     }
 }

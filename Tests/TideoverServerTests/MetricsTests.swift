@@ -9,6 +9,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverTestProcesses
 
+@testable import TideoverTestServer
+
 /// The content of `/metrics`.
 @Suite struct MetricsTests {
     @Test func `requests are counted by template, method and status class`() async throws {

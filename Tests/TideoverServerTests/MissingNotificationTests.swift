@@ -7,6 +7,8 @@ import TideoverSandbox
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// The alarm for missing notifications: one is due, and none arrives.
 @Suite struct MissingNotificationTests {
     /// Creates a month's purchase of Anna's with a received notification.

@@ -3,6 +3,8 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
+@testable import TideoverTestServer
+
 /// More notifications than can be verified at once.
 @Suite(.timeLimit(.minutes(20))) struct OverloadTests {
     @Test func `excess notifications are rejected for a retry, and reads are still served`()

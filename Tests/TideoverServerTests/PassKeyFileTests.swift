@@ -3,6 +3,8 @@ import TideoverConfiguration
 import TideoverServer
 import TideoverSignatures
 
+@testable import TideoverTestServer
+
 /// The files that `pass.keyFile` and `pass.otherKeyFiles` name.
 @Suite struct PassKeyFileTests: ConfigurationSuite {
     private static let key = Ed25519PrivateKey.generate()

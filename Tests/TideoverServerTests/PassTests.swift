@@ -8,6 +8,8 @@ import TideoverServer
 import TideoverSignatures
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Passes as issued, stored and returned, and their verification on a device.
 @Suite struct PassTests {
     private static let target = "/v1/apps/cards/customers/\(TestServer.anna)?environment=sandbox"

@@ -6,6 +6,8 @@ import TideoverLocks
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Queries of Google Play for missing notifications: active tokens, and voided orders.
 @Suite struct PlayBackfillTests {
     private static let end: Instant = "2026-06-01T10:00:00Z"

@@ -7,6 +7,8 @@ import TideoverSandbox
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Google Play purchases without further pushes: all changes are found by queries at their
 /// boundaries.
 @Suite struct PlayPollerTests {

@@ -7,6 +7,8 @@ import TideoverLocks
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Google Play notifications that are pulled instead of pushed.
 @Suite struct PlayPullTests {
     /// A Pub/Sub subscription: its messages, and the requests it received.

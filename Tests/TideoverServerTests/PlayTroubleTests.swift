@@ -8,6 +8,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Failures between Google Play and the server: nothing is lost, and nothing unverified is
 /// accepted.
 @Suite struct PlayTroubleTests {

@@ -4,6 +4,8 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
+@testable import TideoverTestServer
+
 /// Reports of shown prompts, which delay the next one.
 @Suite struct PromptReportTests {
     private static let path = "/v1/apps/cards/customers/\(TestServer.anna)"

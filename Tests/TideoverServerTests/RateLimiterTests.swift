@@ -6,6 +6,8 @@ import TideoverJSON
 import TideoverLocks
 import TideoverServer
 
+@testable import TideoverTestServer
+
 /// The used budget of each sender.
 @Suite struct RefusalLedgerTests {
     private static let second: Int64 = 1_000_000_000
@@ -347,15 +349,5 @@ import TideoverServer
         #expect(statuses.count { $0 == 400 } == 3)
         #expect(statuses.count { $0 == 429 } == 7)
         await server.close()
-    }
-}
-
-/// A clock in nanoseconds that moves only on request.
-final class Uptime: Sendable {
-    private let state = Locked<Int64>(5_000_000_000)
-
-    var nanoseconds: Int64 {
-        get { state.withLock { $0 } }
-        set { state.withLock { $0 = newValue } }
     }
 }

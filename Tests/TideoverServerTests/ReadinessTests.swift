@@ -6,6 +6,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// The state of the readiness check, as a value.
 @Suite struct ReadinessStateTests {
     private let second = ReadinessState.freshness

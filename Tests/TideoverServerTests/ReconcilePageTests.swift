@@ -7,6 +7,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Evidence in several pages, failures within a page, and certainty after complete evidence.
 @Suite struct ReconcilePageTests {
     private func signed(_ numbers: Range<Int>, _ server: TestServer) throws -> [JSONValue] {

@@ -4,6 +4,8 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
+@testable import TideoverTestServer
+
 /// The evidence that devices present, and its ownership.
 @Suite struct ReconcileTests {
     private static let lapse = Message.end + .days(2)

@@ -7,6 +7,8 @@ import TideoverJSON
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Invalid data of each kind: its response is a problem with its own type, and only a count is
 /// stored.
 @Suite struct RefusalTests {

@@ -7,6 +7,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Answers for customers from a replica, which here has the rows that a test copies.
 @Suite struct ReplicaTests {
     private static let path =

@@ -6,6 +6,8 @@ import TideoverJSON
 import TideoverSQLite
 import TideoverServer
 
+@testable import TideoverTestServer
+
 /// The log lines of requests.
 @Suite struct RequestLogTests {
     /// Each reading of the clock is two milliseconds after the previous one, and each id is one
@@ -185,11 +187,4 @@ import TideoverServer
         #expect(server.logged.allSatisfy { $0.contains(#""request":"r1""#) })
         await server.close()
     }
-}
-
-/// Counts from one.
-final class Counter: Sendable {
-    private let latest = Atomic<Int64>(0)
-
-    func next() -> Int64 { latest.wrappingAdd(1, ordering: .relaxed).newValue }
 }

@@ -8,6 +8,8 @@ import TideoverServer
 import TideoverSignatures
 import TideoverTestResponders
 
+@testable import TideoverTestServer
+
 /// A server that asks the OCSP responder of its store's certificates.
 @Suite struct RevocationTests {
     private static let url = "http://responder.test/ocsp"

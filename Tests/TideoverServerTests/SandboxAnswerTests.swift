@@ -8,6 +8,8 @@ import TideoverServer
 import TideoverSignatures
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// When a sandbox purchase answers for production.
 @Suite struct SandboxAnswerTests {
     private func server(_ policy: Policy.Sandbox, testers: [String] = []) throws -> TestServer {

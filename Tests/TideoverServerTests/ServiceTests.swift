@@ -7,6 +7,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Signed notifications and answers through the real server, without a socket.
 @Suite struct ServiceTests {
     @Test func `a signed purchase is answered with access until its end`() async throws {

@@ -7,6 +7,8 @@ import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
 
+@testable import TideoverTestServer
+
 /// The App Store Server API client against the simulated store, which shares no types with it.
 @Suite struct SimulatedAPITests {
     static let start: Instant = "2026-05-01T10:00:00Z"

@@ -10,6 +10,8 @@ import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
 
+@testable import TideoverTestServer
+
 /// Sends requests to change purchases to a server.
 struct StoreActionSender {
     let service: Service

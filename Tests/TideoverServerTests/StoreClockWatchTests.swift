@@ -1,6 +1,8 @@
 import Testing
 import TideoverCore
 
+@testable import TideoverTestServer
+
 /// The dates of Google Play's responses compared with our clock.
 @Suite struct StoreClockWatchTests {
     private static let family = "tideover_store_clock_skews_total"

@@ -6,6 +6,8 @@ import TideoverRehearsal
 import TideoverSandbox
 import TideoverServer
 
+@testable import TideoverTestServer
+
 /// A store that keeps throttling: how often it is still queried, and how long callers wait. The
 /// clock advances only during sleeps.
 @Suite struct StoreQuotaTests {

@@ -7,6 +7,8 @@ import TideoverLocks
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// The supervision of the server's workers, seen through the log, `/metrics` and `/readyz`.
 @Suite(.timeLimit(.minutes(5))) struct SupervisorTests {
     /// An error with personal data.

@@ -8,6 +8,8 @@ import TideoverServer
 import TideoverSignatures
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Attacks of docs/threats.md that concern no single part of the server.
 @Suite struct ThreatTests {
     private func status(_ response: Response) throws -> String? {

@@ -4,6 +4,8 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
+@testable import TideoverTestServer
+
 /// The trial that a customer is offered, in the routes' responses.
 @Suite struct TrialOfferTests {
     private static let ours = Product(

@@ -6,6 +6,8 @@ import TideoverJSON
 import TideoverServer
 import TideoverSignatures
 
+@testable import TideoverTestServer
+
 /// The rules of webhooks without storage and network.
 @Suite struct WebhookRuleTests {
     private static let now: Instant = "2026-05-01T10:00:00Z"

@@ -9,6 +9,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
+@testable import TideoverTestServer
+
 /// Webhooks from the outbox to a receiver, without sockets.
 @Suite struct WebhookTests {
     /// A receiver with scripted responses; after the script it answers 200.

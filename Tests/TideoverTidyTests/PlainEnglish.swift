@@ -36,8 +36,8 @@ enum PlainEnglish {
         "Sources/TideoverSQLite/Schema/Migration0003.swift": ["told"],
         "Sources/TideoverSQLite/Schema/Migration0010.swift": ["told"],
         "Tests/TideoverSQLiteTests/EngineTests.swift": ["told"],
-        "Tests/TideoverServerTests/ExportTests.swift": ["told"],
-        "Tests/TideoverServerTests/RevenueCatProgramTests.swift": ["told"],
+        "Tests/TideoverServerSerialTests/ExportTests.swift": ["told"],
+        "Tests/TideoverServerSerialTests/RevenueCatProgramTests.swift": ["told"],
         "Trials/Backfill/BackfillTraces.swift": ["told"],
     ]
 

@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+import TideoverHTTP
+import TideoverHTTPClient
+import TideoverTestProcesses
+
+@testable import TideoverTestServer
+
+/// `tideover serve` while nothing reads its log.
+@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+final class LogProgramTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(
+        path: "tideover-log-\(UUID().uuidString)"
+    )
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    @Test func `an unread standard error blocks neither responses nor the stop`() async throws {
+        let file = folder.appending(path: "tideover.json")
+        let text = """
+            { server: { listen: "127.0.0.1:0" }, storage: "sqlite:x.db",
+              apps: [{ id: "cards", environments: ["sandbox"],
+              products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
+            """
+        try Data(text.utf8).write(to: file)
+        let made = try Executable.run([
+            "keys", "add", "--kind", "secret", "--app", "cards", "--config", file.path,
+        ])
+        let key = String(made.results.dropLast())
+        let running = try ServingExecutable(file.path)
+        defer { running.destroy() }
+        let client = try HTTPClient(userAgent: "tests")
+        let server = client.handler(under: Destination(running.url, addresses: .any))
+        let snapshot = Request(
+            path: "/v1/apps/cards/customers/anna",
+            query: [QueryItem(name: "environment", value: "sandbox")],
+            headers: ["Authorization": "Bearer \(key)"]
+        )
+        // Each response logs a line of more than a hundred bytes; a pipe stores 65,536 bytes.
+        for _ in 0..<500 {
+            #expect(try await server(Request(path: "/healthz")).status == 200)
+            #expect(try await server(snapshot).status == 200)
+        }
+        let begin = ContinuousClock.now
+        #expect(running.stopUnread() == 0)
+        #expect(begin.duration(to: .now) < .seconds(10))
+    }
+}

@@ -1,0 +1,267 @@
+import Foundation
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverRevenueCat
+import TideoverSQLite
+import TideoverServer
+import TideoverStorage
+
+@testable import TideoverTestServer
+
+/// Imports of RevenueCat's responses through the route.
+struct RevenueCatImportTests {
+    private static let mark = String(repeating: "0a", count: 32)
+
+    private func server() throws -> TestServer {
+        let server = try TestServer(
+            revenueCat: TestRevenueCat().trust(),
+            environments: [.production, .sandbox]
+        )
+        server.set("2026-05-11T00:00:00Z")
+        return server
+    }
+
+    /// Returns responses about distinct customers, one per line.
+    private static func lines(_ count: Int) -> [[UInt8]] {
+        (0..<count).map { number in
+            TestRevenueCat.answer(
+                "customer-\(number)",
+                ["store_transaction_id": .string("7\(number)")]
+            )
+        }
+    }
+
+    private func post(
+        _ server: TestServer,
+        _ lines: [[UInt8]],
+        _ query: String = ""
+    ) async throws -> JSONValue {
+        let response = try await server.send(
+            "POST",
+            "/v1/apps/cards/imports/revenuecat\(query)",
+            body: Array(lines.joined(separator: [UInt8(ascii: "\n")]))
+        )
+        #expect(response.status == 200)
+        return JSONValue(try JSONDocument(response.body).root)
+    }
+
+    @Test func `each line has its verdict, and a bad line does not block the others`() async throws
+    {
+        let server = try server()
+        let good = Self.lines(2)
+        let told = try await post(
+            server,
+            [good[0], Array("{oops".utf8), [], Array(#"{"request_date_ms":1}"#.utf8), good[1]],
+            "?linesBefore=10"
+        )
+        #expect(told["read"] == 2)
+        #expect(told["refused"] == 2)
+        #expect(told["known"] == 0)
+        let lines = try #require(told["lines"]?.array)
+        #expect(lines.map { $0["line"] } == [12, 14])
+        #expect(lines.map { $0["verdict"] } == ["refused", "refused"])
+        #expect(lines.allSatisfy { $0["detail"]?.string?.isEmpty == false })
+        for name in ["customer-0", "customer-1"] {
+            #expect(try await server.premium(name) == "active paid access")
+        }
+        #expect(Set(try server.facts().map(\.source)) == [.imported])
+        #expect(Set(try server.facts().map(\.rank)) == [.relayed])
+        await server.close()
+    }
+
+    @Test func `a repeated import changes nothing`() async throws {
+        let server = try server()
+        let lines = Self.lines(40)
+        #expect(try await post(server, lines)["known"] == 0)
+        let facts = try server.facts()
+        #expect(facts.isEmpty == false)
+        let again = try await post(server, lines)
+        #expect(again["known"] == 40)
+        #expect(again["newFacts"] == 0)
+        #expect(try server.facts() == facts)
+        await server.close()
+    }
+
+    @Test func `a dry run only reports`() async throws {
+        let server = try server()
+        let lines = Self.lines(2)
+        _ = try await post(server, [lines[0]])
+        let told = try await post(server, lines, "?dryRun=true&mark=\(Self.mark)")
+        #expect(told["read"] == 2)
+        #expect(told["known"] == 1)
+        #expect((told["newFacts"]?.int64 ?? 0) > 0)
+        #expect(try await server.premium("customer-1").hasPrefix("never"))
+        let place = try await server.get("/v1/apps/cards/imports/revenuecat")
+        #expect(try JSONDocument(place.body).root["mark"]?.isNull == true)
+        await server.close()
+    }
+
+    @Test func `the progress of a file is reported until its end`() async throws {
+        let server = try server()
+        func place() async throws -> (String?, Int64?) {
+            let response = try await server.get("/v1/apps/cards/imports/revenuecat")
+            let root = try JSONDocument(response.body).root
+            return (root["mark"]?.string, root["lines"]?.int64)
+        }
+        #expect(try await place() == (nil, 0))
+        _ = try await post(server, Self.lines(2), "?mark=\(Self.mark)&linesBefore=5")
+        #expect(try await place() == (Self.mark, 7))
+        _ = try await post(server, [])
+        #expect(try await place() == (nil, 0))
+        await server.close()
+    }
+
+    @Test(arguments: [
+        "?linesBefore=-1", "?linesBefore=x", "?mark=short", "?dryRun=maybe", "?mraks=1",
+    ])
+    func `a malformed request imports nothing`(query: String) async throws {
+        let server = try server()
+        let response = try await server.send(
+            "POST",
+            "/v1/apps/cards/imports/revenuecat\(query)",
+            body: Self.lines(1)[0]
+        )
+        #expect(response.status == 400)
+        #expect(try server.facts().isEmpty)
+        await server.close()
+    }
+
+    @Test func `a purchase of two customers belongs to the first line`() async throws {
+        let server = try server()
+        let lines = (0..<8).map { TestRevenueCat.answer("customer-\($0)") }
+        _ = try await post(server, lines)
+        #expect(try await server.premium("customer-0") == "active paid access")
+        for number in 1..<8 {
+            #expect(try await server.premium("customer-\(number)").hasPrefix("never"))
+        }
+        await server.close()
+    }
+
+    @Test func `a purchase from an import and from the App Store counts once`() async throws {
+        let server = try server()
+        #expect(try await server.post(.purchase()).status == 200)
+        let renewed = TestRevenueCat.answer(TestServer.anna)
+        _ = try await post(server, [renewed])
+        #expect(Set(try server.facts().map(\.lineage.key)) == ["appStore:2000000000000001"])
+        let premium = try await server.answer()["entitlements"]?["premium"]
+        #expect(premium?["confidence"] == "confirmed")
+        await server.close()
+    }
+
+    @Test func `a replay of the import adds no facts`() async throws {
+        let server = try server()
+        _ = try await post(server, Self.lines(3))
+        let replayed = await server.service.replayNow(
+            app: "cards",
+            environment: .sandbox,
+            apply: false
+        )
+        let report = JSONValue(try JSONDocument(replayed.body).root)["last"]
+        #expect(report?["status"] == "completed")
+        #expect(report?["evidence"] == 3)
+        #expect(report?["added"]?["count"] == 0)
+        #expect(report?["unreadable"]?.object?.isEmpty == true)
+        await server.close()
+    }
+
+    /// Returns a response about a production and a sandbox subscription of the same customer.
+    private static func answerAboutTwoEnvironments() -> [UInt8] {
+        let subscription = { (transaction: JSONValue, isSandbox: Bool) -> JSONValue in
+            [
+                "purchase_date": .string(TestRevenueCat.start.rfc3339),
+                "expires_date": .string(TestRevenueCat.end.rfc3339), "period_type": "normal",
+                "store": "app_store", "is_sandbox": .bool(isSandbox),
+                "ownership_type": "PURCHASED", "store_transaction_id": transaction,
+            ]
+        }
+        let asked: Instant = "2026-05-10T10:00:00Z"
+        let answer: JSONValue = [
+            "request_date_ms": TestRevenueCat.ms(asked), "request_date": .string(asked.rfc3339),
+            "subscriber": [
+                "original_app_user_id": .string(TestServer.anna),
+                "subscriptions": [
+                    "cards.pro.monthly": subscription("71", false),
+                    "cards.pro.yearly": subscription("72", true),
+                ],
+                "entitlements": [:],
+            ],
+        ]
+        return answer.encoded()
+    }
+
+    @Test func `an answer about two environments is imported and replayed in each`() async throws {
+        let server = try server()
+        _ = try await post(server, [Self.answerAboutTwoEnvironments()])
+        let production = try server.facts(.production)
+        let sandbox = try server.facts(.sandbox)
+        #expect(!production.isEmpty && !sandbox.isEmpty)
+        for environment in [Environment.production, .sandbox] {
+            let replayed = await server.service.replayNow(
+                app: "cards",
+                environment: environment,
+                apply: true
+            )
+            let report = JSONValue(try JSONDocument(replayed.body).root)["last"]
+            #expect(report?["status"] == "completed")
+            #expect(report?["facts"]?.int64 ?? 0 > 0)
+            for list in ["added", "unread", "changed"] { #expect(report?[list]?["count"] == 0) }
+        }
+        #expect(try server.facts(.production) == production)
+        #expect(try server.facts(.sandbox) == sandbox)
+        await server.close()
+    }
+
+    @Test func `a purchase without a transaction is noted, data of another kind is refused`()
+        async throws
+    {
+        let server = try server()
+        let mapping: JSONValue = [
+            "product_entitlement_mapping": [
+                "cards.pro.monthly": [
+                    "product_identifier": "cards.pro.monthly", "entitlements": ["premium"],
+                ]
+            ]
+        ]
+        let unnamed = TestRevenueCat.answer("customer-1", ["store_transaction_id": nil])
+        let lines = [Self.lines(1)[0], unnamed, mapping.encoded()]
+        let told = try await post(server, lines)
+        #expect(told["read"] == 2)
+        #expect(told["refused"] == 1)
+        let listed = try #require(told["lines"]?.array)
+        #expect(listed.map { $0["line"] } == [2, 3])
+        #expect(listed.map { $0["verdict"] } == ["noted", "refused"])
+        #expect(listed.last?["reason"] == "missing-member")
+        #expect(try await server.premium("customer-0") == "active paid access")
+        let again = try await post(server, lines)
+        #expect(again["known"] == 2)
+        await server.close()
+    }
+
+    @Test(.enabled(if: Vectors.present, "the vectors are not beside the project"))
+    func `RevenueCat's own fixtures go through the route`() async throws {
+        let names = [
+            "CustomerInfo", "CustomerInfo-v2", "CustomerInfoWithInvalidSubscription",
+            "CustomerInfoWithDuplicateMappedProductKeys", "CustomerInfoWithoutOriginalSource",
+            "ProductsEntitlements",
+        ]
+        let lines = try names.map { name in
+            let bytes = try Vectors.bytes("revenuecat/\(name).json")
+            return JSONValue(try JSONDocument(bytes, limits: .local).root).encoded()
+        }
+        let server = try server()
+        let told = try await post(server, lines)
+        // The last one is about products, not about a customer.
+        #expect(told["read"] == 5)
+        #expect(told["refused"] == 1)
+        let verdicts = told["lines"]?.array ?? []
+        #expect(verdicts.last?["line"] == 6)
+        #expect(verdicts.last?["reason"] == "missing-member")
+        // None of them contains a transaction, so each line notes the omission.
+        #expect(verdicts.dropLast().map { $0["verdict"] } == Array(repeating: "noted", count: 5))
+        let again = try await post(server, lines)
+        #expect(again["known"] == 5)
+        await server.close()
+    }
+}
