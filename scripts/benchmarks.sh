@@ -8,6 +8,8 @@
 #   scripts/benchmarks.sh --json --rounds 5   further options go to the benchmarks themselves
 #   scripts/benchmarks.sh device              receipts and passes, relative to OpenSSL's operations
 #   scripts/benchmarks.sh simulation          a year of subscribers in the simulated stores
+#   scripts/benchmarks.sh growth --customers 1000000
+#                                             reads and deadlines on PostgreSQL beside those of few
 #
 # The report is on standard output, everything else on standard error. The exit code is 0 for all
 # results: they are reported, not tested. docs/performance.md explains them.
@@ -33,7 +35,7 @@ build() {
 require_swift
 require_packages "$(missing_for_building) $(missing_for_benchmarks)"
 case " $* " in
-*" postgres "*) require_packages "$(missing_for_postgres)" ;;
+*" postgres "* | *" growth "*) require_packages "$(missing_for_postgres)" ;;
 esac
 say "building (minutes the first time)"
 build --product tideover >&2
@@ -49,9 +51,12 @@ simulation)
     ;;
 esac
 # Databases are in .build: /tmp may be memory, which confirms every write immediately.
-set -- run --tideover "$bin/tideover" --folder "$root/.build" "$@"
+case ${1:-} in
+growth) set -- "$@" --tideover "$bin/tideover" --folder "$root/.build" ;;
+*) set -- run --tideover "$bin/tideover" --folder "$root/.build" "$@" ;;
+esac
 case " $* " in
-*" postgres "*)
+*" postgres "* | *" growth "*)
     # Its owner may be another user, who cannot enter every folder.
     folder=$(mktemp -d "$root/.build/postgres-XXXXXX")
     chmod 711 "$folder"

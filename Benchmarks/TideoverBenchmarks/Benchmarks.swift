@@ -20,7 +20,8 @@ enum Benchmarks {
                 + "what is measured and how to read it."
         ],
         commands: [
-            Run.command, DeviceWork.command, SimulationWork.command, Smoke.command,
+            Run.command, DeviceWork.command, SimulationWork.command, Growth.command,
+            Smoke.command,
             Prepare.command, InProcess.command, Host.command,
         ]
     )

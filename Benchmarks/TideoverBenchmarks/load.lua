@@ -1,7 +1,9 @@
 -- The requests of wrk, by the arguments after `--`:
 --
---   notifications FILE   the requests of a corpus, one after the other
+--   notifications FILE [COUNT PART]   the requests of a corpus, one after the other; with a count,
+--                        only each one that many after the previous, from the one numbered PART
 --   reads FILE PREFIX SUFFIX [COOKIE]   a random line of a file between the parts of a path
+--   copies FILE PREFIX SUFFIX COUNT   the same, each line ending with the number of a copy
 --   path PATH [NAME VALUE]   the same request repeatedly, with a header
 
 local threads = {}
@@ -10,17 +12,26 @@ function setup(thread)
     table.insert(threads, thread)
 end
 
-local function notifications(path)
+local function notifications(path, count, part)
     local file = assert(io.open(path, "rb"))
     ended = 0
-    request = function()
-        local length = file:read(8)
-        if not length then
+    local function length()
+        local digits = file:read(8)
+        if not digits then
             ended = ended + 1
             file:seek("set", 0)
-            length = file:read(8)
+            digits = file:read(8)
         end
-        return file:read(tonumber(length))
+        return tonumber(digits)
+    end
+    local function skip(number)
+        for _ = 1, number do file:seek("cur", length()) end
+    end
+    skip(part)
+    request = function()
+        local text = file:read(length())
+        skip(count - 1)
+        return text
     end
 end
 
@@ -36,11 +47,25 @@ local function reads(path, prefix, suffix, cookie)
     end
 end
 
+local function copies(path, prefix, suffix, count)
+    local ids = {}
+    for line in io.lines(path) do
+        ids[#ids + 1] = string.sub(line, 1, 28)
+    end
+    math.randomseed(1)
+    request = function()
+        local id = string.format("%s%08x", ids[math.random(#ids)], math.random(count))
+        return wrk.format("GET", prefix .. id .. suffix)
+    end
+end
+
 function init(args)
     if args[1] == "notifications" then
-        notifications(args[2])
+        notifications(args[2], tonumber(args[3] or 1), tonumber(args[4] or 0))
     elseif args[1] == "reads" then
         reads(args[2], args[3], args[4], args[5])
+    elseif args[1] == "copies" then
+        copies(args[2], args[3], args[4], tonumber(args[5]))
     else
         if args[3] then
             wrk.headers[args[3]] = args[4]

@@ -5,8 +5,12 @@ import TideoverConfiguration
 /// The requests that wrk sends.
 enum Load {
     case notifications(Corpus)
+    /// The share of one of several servers among whom a corpus is divided, numbered from 0.
+    case share(of: Corpus, servers: Int, number: Int)
     /// Snapshots of customers, by their ids in a file.
     case reads(of: String)
+    /// Snapshots of customers and of their numbered copies, which have the number in their ids.
+    case copies(of: String, count: Int)
     /// Pages of the dashboard in a session, by the lines of a file between the parts of a path.
     case pages(of: String, PageSearch, cookie: String)
     /// One path, with a header.
@@ -25,7 +29,11 @@ enum Load {
     var words: [String] {
         switch self {
         case .notifications(let corpus): ["notifications", corpus.path]
+        case .share(let corpus, let servers, let number):
+            ["notifications", corpus.path, "\(servers)", "\(number)"]
         case .reads(let file): ["reads", file, Setting.customers, "?environment=simulated"]
+        case .copies(let file, let count):
+            ["copies", file, Setting.customers, "?environment=simulated", "\(count)"]
         case .pages(let file, let page, let cookie):
             ["reads", file, page.prefix, page.suffix, cookie]
         case .path(let path, let header):
@@ -51,18 +59,49 @@ struct LoadResult {
         seconds: Int,
         in folder: String
     ) throws -> LoadResult {
+        let child = try start(
+            load,
+            to: address,
+            connections: connections,
+            seconds: seconds,
+            name: "wrk",
+            in: folder
+        )
+        return try LoadResult(of: child)
+    }
+
+    /// Starts to send a load. Its output is in files of the name.
+    static func start(
+        _ load: Load,
+        to address: String,
+        connections: Int,
+        seconds: Int,
+        name: String,
+        in folder: String
+    ) throws -> Child {
         let script = "\(folder)/load.lua"
         try Files.write(PackageResources.load_lua, to: script)
-        let text = try Child.run(
+        return try Child(
             [
                 "wrk", "--threads", "1", "--connections", "\(connections)",
                 "--duration", "\(seconds)s", "--timeout", "30s", "--script", script,
                 "http://\(address)", "--",
             ] + load.words,
             on: Yardstick.loader,
-            name: "wrk",
+            name: name,
             in: folder
         )
+    }
+
+    /// Waits for the end of a load, and reads its result.
+    ///
+    /// - Throws: if a response was not 200, or if the notifications ran out and were sent again.
+    init(of child: Child) throws {
+        let code = child.wait()
+        guard code == 0 else {
+            throw CommandFailure(.unavailable, "wrk ended with \(code)\n\(Files.text(child.told))")
+        }
+        let text = Files.text(child.said)
         let line = text.split(separator: "\n").last { $0.hasPrefix("RESULT ") }
         let numbers = line?.split(separator: " ").dropFirst().compactMap { Double($0) } ?? []
         guard numbers.count == 7, numbers[0] > 0 else {
@@ -75,12 +114,10 @@ struct LoadResult {
                     + "the notifications were begun anew \(Int(numbers[4])) times"
             )
         }
-        return LoadResult(
-            requests: numbers[0],
-            seconds: numbers[1] / 1_000_000,
-            p50Milliseconds: numbers[5] / 1_000,
-            p99Milliseconds: numbers[6] / 1_000
-        )
+        requests = numbers[0]
+        seconds = numbers[1] / 1_000_000
+        p50Milliseconds = numbers[5] / 1_000
+        p99Milliseconds = numbers[6] / 1_000
     }
 }
 
@@ -135,6 +172,41 @@ final class ServerUnderLoad {
             p50Milliseconds: result.p50Milliseconds,
             p99Milliseconds: result.p99Milliseconds,
             peakMegabytes: child.peakMegabytes
+        )
+    }
+
+    /// Divides a corpus among servers that share the measured core, and loads all of them at once.
+    ///
+    /// - Returns: The rate and processor time of all; the greatest of their latencies.
+    static func bear(
+        _ corpus: Corpus,
+        together servers: [ServerUnderLoad],
+        connections: Int = 32,
+        seconds: Int,
+        in folder: String
+    ) throws -> Reading {
+        func processorSeconds() -> Double {
+            servers.reduce(0) { $0 + $1.child.processorSeconds }
+        }
+        let before = processorSeconds()
+        let loads = try servers.enumerated().map { number, server in
+            try LoadResult.start(
+                .share(of: corpus, servers: servers.count, number: number),
+                to: server.address,
+                connections: connections / servers.count,
+                seconds: seconds,
+                name: "wrk-\(number)",
+                in: folder
+            )
+        }
+        let results = try loads.map { try LoadResult(of: $0) }
+        let requests = results.reduce(0) { $0 + $1.requests }
+        return Reading(
+            perSecond: results.reduce(0) { $0 + $1.requests / $1.seconds },
+            processorMicroseconds: (processorSeconds() - before) / requests * 1_000_000,
+            p50Milliseconds: results.map(\.p50Milliseconds).max() ?? 0,
+            p99Milliseconds: results.map(\.p99Milliseconds).max() ?? 0,
+            peakMegabytes: servers.reduce(0) { $0 + $1.child.peakMegabytes }
         )
     }
 }

@@ -103,7 +103,7 @@ enum Measure: String, CaseIterable, Sendable {
         var commits: Row { self == .small ? .commitsToFew : .commitsToMany }
     }
 
-    private static func load(_ count: Int, _ database: String, _ stage: Stage) async throws {
+    static func load(_ count: Int, _ database: String, _ stage: Stage) async throws {
         let configuration = try Setting.write(
             in: stage.folder,
             database: database,

@@ -7,10 +7,8 @@ import TideoverCommandLine
 /// PostgreSQL may use both cores, so it also takes from the one that loads.
 struct OnPostgreSQL {
     let stage: Stage
-    /// The address of the database `postgres` of an otherwise unused PostgreSQL.
-    let address: String
+    private let database: PostgreSQLDatabase
 
-    private static let database = "measured"
     /// All of these have messages among the first few hundred of a corpus.
     private static let readCustomers = 1..<41
 
@@ -19,23 +17,35 @@ struct OnPostgreSQL {
             throw CommandFailure(.usage, "`postgres` needs --postgres")
         }
         self.stage = stage
-        self.address = address
+        database = PostgreSQLDatabase(name: "measured", server: address, folder: stage.folder)
     }
 
     func round() throws -> [Row: Reading] {
-        try sql("DROP DATABASE IF EXISTS \(Self.database)", in: address)
-        try sql("CREATE DATABASE \(Self.database)", in: address)
+        try database.create()
+        let shared = try servedTogether()
+        try database.create()
         var readings = try served()
+        readings[.durableOfThreeServers] = shared
         readings[.postgresAlone] = try written()
         return readings
     }
 
-    private var measured: String {
-        address.replacing("/postgres?", with: "/\(Self.database)?", maxReplacements: 1)
+    /// Three servers on the one measured core, which share the notifications.
+    private func servedTogether() throws -> Reading {
+        let servers = try (1...3).map { number in
+            try stage.serve("postgres-\(number)", storage: database.address)
+        }
+        defer { for server in servers { server.child.stop() } }
+        return try ServerUnderLoad.bear(
+            stage.corpus,
+            together: servers,
+            seconds: stage.seconds,
+            in: stage.folder
+        )
     }
 
     private func served() throws -> [Row: Reading] {
-        let server = try stage.serve("postgres", storage: measured)
+        let server = try stage.serve("postgres", storage: database.address)
         defer { server.child.stop() }
         let ids = "\(stage.folder)/postgres.ids"
         let commits = try server.bear(
@@ -59,7 +69,7 @@ struct OnPostgreSQL {
             [
                 "pgbench", "--no-vacuum", "--client", "32", "--jobs", "1", "--protocol", "prepared",
                 "--time", "\(stage.seconds)", "--file", script, "--log", "--log-prefix", times,
-                measured,
+                database.address,
             ],
             on: Yardstick.loader,
             name: "pgbench",
@@ -88,7 +98,7 @@ struct OnPostgreSQL {
         var text = "\\set n random(1, 1000000000000000)\nBEGIN;\n"
         let notifications = try number("SELECT count(*) FROM evidence")
         for (table, columns) in Self.tables {
-            try sql("CREATE TABLE sample_\(table) AS SELECT * FROM \(table) LIMIT 1", in: measured)
+            try database.run("CREATE TABLE sample_\(table) AS SELECT * FROM \(table) LIMIT 1")
             let count = try number("SELECT count(*) FROM \(table)")
             // Each notification writes the customer's row, most of them again.
             let rows = table == "customer" ? 1 : (count / notifications).rounded()
@@ -110,30 +120,11 @@ struct OnPostgreSQL {
         "outbox": ["id"], "told": ["customer"],
     ]
 
-    // MARK: Statements
-
     private func number(_ statement: String) throws -> Double {
-        let text = try sql(statement, in: measured)
-        guard let number = Double(text.trimmed), number > 0 else {
+        let text = try database.run(statement).trimmed
+        guard let number = Double(text), number > 0 else {
             throw CommandFailure(.software, "\(statement): \(text)")
         }
         return number
     }
-
-    @discardableResult
-    private func sql(_ statement: String, in address: String) throws -> String {
-        try Child.run(
-            [
-                "psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--command",
-                statement, address,
-            ],
-            on: nil,
-            name: "psql",
-            in: stage.folder
-        )
-    }
-}
-
-extension String {
-    fileprivate var trimmed: String { filter { !$0.isWhitespace } }
 }

@@ -18,6 +18,7 @@ enum Row: String, CaseIterable, Sendable {
     case customerSearch
     case emailSearch
     case durableOnPostgreSQL
+    case durableOfThreeServers
     case readsOfPostgreSQL
     case postgresAlone
 
@@ -41,6 +42,7 @@ enum Row: String, CaseIterable, Sendable {
         case .customerSearch: "the same: its search by the beginning of an id"
         case .emailSearch: "the same: its search by email address"
         case .durableOnPostgreSQL: "on PostgreSQL: notifications, committed durably"
+        case .durableOfThreeServers: "on PostgreSQL: the same, by three servers on the one core"
         case .readsOfPostgreSQL: "on PostgreSQL: snapshots"
         case .postgresAlone: "pgbench: transactions with the rows of a notification"
         }
@@ -112,6 +114,13 @@ struct Judgement: Sendable {
             "rate of commits, PostgreSQL to SQLite",
             .durableOnPostgreSQL,
             .durable,
+            .none,
+            \.perSecond
+        ),
+        ratio(
+            "rate of commits on PostgreSQL, three servers to one",
+            .durableOfThreeServers,
+            .durableOnPostgreSQL,
             .none,
             \.perSecond
         ),
