@@ -21,8 +21,7 @@ enum Benchmarks {
         ],
         commands: [
             Run.command, DeviceWork.command, SimulationWork.command, Growth.command,
-            Smoke.command,
-            Prepare.command, InProcess.command, Host.command,
+            Smoke.command, Prepare.command, InProcess.command, Host.command,
         ]
     )
 }

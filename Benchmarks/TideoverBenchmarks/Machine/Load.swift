@@ -79,12 +79,11 @@ struct LoadResult {
         name: String,
         in folder: String
     ) throws -> Child {
-        let script = "\(folder)/load.lua"
-        try Files.write(PackageResources.load_lua, to: script)
-        return try Child(
+        try Child(
             [
                 "wrk", "--threads", "1", "--connections", "\(connections)",
-                "--duration", "\(seconds)s", "--timeout", "30s", "--script", script,
+                "--duration", "\(seconds)s", "--timeout", "30s", "--script",
+                "\(folder)/\(Stage.script)",
                 "http://\(address)", "--",
             ] + load.words,
             on: Yardstick.loader,

@@ -22,12 +22,12 @@ struct Growth {
     private static let postgres = Parameter.requiredOption(
         "--postgres",
         "ADDRESS",
-        "An otherwise unused PostgreSQL, as in the configuration; it needs 3 KB for each customer"
+        "An otherwise unused PostgreSQL, as in the configuration; it needs 5 KB for each customer"
     )
     private static let customers = Parameter.option(
         "--customers",
         "N",
-        "How many the large database has, in thousands at least ten",
+        "How many customers the large database has, to the thousand",
         as: ValueForm<Int>.integer(in: 10_000...100_000_000),
         default: "1000000"
     )
@@ -72,8 +72,7 @@ struct Growth {
             tideover: arguments[tideover],
             itself: CommandLine.arguments[0],
             seconds: arguments[seconds],
-            notifications: 1,
-            postgres: arguments[postgres]
+            notifications: 1
         )
         output.print(Machine.description(in: folder))
         output.message("loading \(loaded) customers")
@@ -121,18 +120,13 @@ struct Growth {
         output.print("loaded by COPY in \(Int(seconds)) s")
     }
 
-    /// Requests each customer until all answers are derived: `migrate` brings none that count.
+    /// Derives the originals' answers. Those that `migrate` brings are derived again when they are
+    /// read or due, and each read of a copy would be a commit.
     private func derive(_ database: PostgreSQLDatabase) throws {
+        try database.run("UPDATE customer SET valid_until = \(stage.now)")
         let server = try stage.serve(database.name, storage: database.address)
         defer { server.child.stop() }
-        let open = "SELECT count(*) FROM customer WHERE fingerprint = ''"
-        while try database.run(open).trimmed != "0" {
-            _ = try server.bear(
-                .reads(of: "\(stage.folder)/growth.ids"),
-                seconds: 2,
-                in: stage.folder
-            )
-        }
+        _ = try secondsUntilDerived(server)
     }
 
     private func measure(_ database: PostgreSQLDatabase, copies: Int) throws {
@@ -146,14 +140,7 @@ struct Growth {
         let server = try stage.serve(database.name, storage: database.address)
         defer { server.child.stop() }
         try check(server)
-        let began = Clocks.now(CLOCK_MONOTONIC)
-        while try due(server) > 0 {
-            guard Clocks.now(CLOCK_MONOTONIC) - began < 600_000_000_000 else {
-                throw CommandFailure(.software, "answers are still due after ten minutes")
-            }
-            usleep(100_000)
-        }
-        let seconds = Double(Clocks.now(CLOCK_MONOTONIC) - began) / 1_000_000_000
+        let seconds = try secondsUntilDerived(server)
         output.print("  the \(Self.loaded) answers that were due: derived in \(seconds.written) s")
         for round in 1...3 {
             let reading = try server.bear(
@@ -167,6 +154,18 @@ struct Growth {
                     + "\(reading.p99Milliseconds.written) ms"
             )
         }
+    }
+
+    /// Waits until no answer is due.
+    private func secondsUntilDerived(_ server: ServerUnderLoad) throws -> Double {
+        let began = Clocks.now(CLOCK_MONOTONIC)
+        while try due(server) > 0 {
+            guard Clocks.now(CLOCK_MONOTONIC) - began < 600_000_000_000 else {
+                throw CommandFailure(.software, "answers are still due after ten minutes")
+            }
+            usleep(100_000)
+        }
+        return Double(Clocks.now(CLOCK_MONOTONIC) - began) / 1_000_000_000
     }
 
     /// How many customers have a due answer, by the server's metrics.
@@ -204,7 +203,7 @@ struct Growth {
 
     // MARK: Copies
 
-    /// A table of which each customer has rows, with what differs in each copy.
+    /// A table with rows for each customer, and what differs in each copy.
     private struct Table {
         let name: String
         /// Its rows `r`, with the ids of their customer and their purchase.

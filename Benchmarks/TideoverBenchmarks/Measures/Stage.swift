@@ -20,9 +20,10 @@ struct Stage {
     /// The address of a PostgreSQL; nil if none is measured.
     let postgres: String?
 
-    /// The names of the configuration and of the corpus in the folder.
+    /// The names of the configuration, of the corpus and of wrk's script in the folder.
     static let configuration = "measured.json"
     static let corpus = "corpus"
+    static let script = "load.lua"
     /// Customers of a corpus have eight or nine messages, so the average history at a message is
     /// four.
     static let months = 8
@@ -40,6 +41,8 @@ struct Stage {
         let store = try Store()
         let now = Setting.now().millisecondsSince1970
         _ = try Setting.write(in: folder, database: "measured", store: store)
+        // Once: several loads read it, and one of them could read it while it is written.
+        try Files.write(PackageResources.load_lua, to: "\(folder)/\(Self.script)")
         self.folder = folder
         self.tideover = tideover
         self.itself = itself
