@@ -513,7 +513,8 @@ if Context.environment["TIDEOVER_BENCHMARKS"] != nil {
         .executableTarget(
             name: "TideoverCoreBenchmarks",
             dependencies: [
-                "CTideoverAllocations", "TideoverCommandLine", "TideoverCore", "TideoverLives",
+                "CTideoverAllocations", "TideoverCommandLine", "TideoverCore", "TideoverJSON",
+                "TideoverLives",
             ],
             path: "Benchmarks/TideoverCoreBenchmarks",
             swiftSettings: settings

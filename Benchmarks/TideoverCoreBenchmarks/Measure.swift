@@ -1,6 +1,7 @@
 import Glibc
 import TideoverCommandLine
 import TideoverCore
+import TideoverJSON
 import TideoverLives
 
 /// `measure`: measures a standing, a timeline and a report, and their growth with the history.
@@ -64,7 +65,24 @@ enum Measure {
             return told.transitions.count + told.timeline(of: "premium").spans.count
         }
         table.add(row("timeline of five years by the month, \(count) facts", told))
+        let forms = forty.facts.map(form(of:))
+        let written = Cost.of(seconds: seconds) { form(of: forty.facts[$0 % 40]).count }
+        table.add(row("a fact's JSON, written", written))
+        let parsed = Cost.of(seconds: seconds) { call in
+            fact(forms[call % 40]) == nil ? 2 : 1
+        }
+        table.add(row("a fact's JSON, read", parsed))
         return table
+    }
+
+    private static func form(of fact: Fact) -> [UInt8] {
+        var writer = JSONWriter()
+        fact.write(to: &writer)
+        return writer.bytes
+    }
+
+    private static func fact(_ form: [UInt8]) -> Fact? {
+        (try? JSONDocument(form, limits: .local)).flatMap { try? Fact(json: $0.root) }
     }
 
     private static let columns: [Table.Column] = [

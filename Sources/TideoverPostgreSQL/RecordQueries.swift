@@ -129,7 +129,7 @@ struct RecordQueries {
     private func auditRecord(_ row: Row) throws(StorageError) -> Found {
         guard let id = EventID(row.text(0)), let environment = Environment(rawValue: row.text(1)),
             let form = try? JSONDocument(row.bytes(2), limits: .local),
-            var entry = AuditEntry(json: form.root)
+            var entry = try? AuditEntry(form: form.root, "audit")
         else { throw unreadable("a line of the audit") }
         entry.name = row.isNull(3) ? nil : row.text(3)
         let record = AuditRecord(id: id, environment: environment, entry: entry)

@@ -236,7 +236,7 @@ final class ReadSession: StorageReader {
     private func auditRecord(_ row: Row) throws(StorageError) -> AuditRecord {
         guard let id = EventID(row.text(0)), let environment = Environment(rawValue: row.text(1)),
             let form = try? JSONDocument(row.bytes(2), limits: .local),
-            let entry = AuditEntry(json: form.root)
+            let entry = try? AuditEntry(form: form.root, "audit")
         else { throw damaged("a line of the audit cannot be read") }
         return AuditRecord(id: id, environment: environment, entry: entry)
     }

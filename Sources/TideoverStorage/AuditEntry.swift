@@ -1,5 +1,4 @@
 package import TideoverCore
-package import TideoverJSON
 
 /// One line of an app's audit log. It records an ownership change, a refused claim, access that
 /// was granted or revoked by hand, or an experiment that was stopped. Lines are only ever added.
@@ -242,65 +241,47 @@ extension AuditEntry {
 
 // MARK: - JSON form
 
-extension AuditEntry {
-    /// Writes the members of the entry's JSON object. An absent value is written as null.
-    package func writeFields(to writer: inout JSONWriter) {
-        writer.field("kind", kind.rawValue)
-        writer.field("at", at.rfc3339)
-        writer.field("customer", customer?.text)
-        writer.field("other", other?.text)
-        writer.field("lineage", lineage)
-        writer.field("actor", actor.rawValue)
-        writer.field("by", by)
-        writer.field("why", why)
-        writer.field("count", count)
-        guard let change else { return writer.field("change", String?.none) }
-        writer.field(
-            "change",
-            object: { writer in
-                writer.field("action", change.action)
-                writer.field("detail", change.detail)
-                writer.field("outcome", change.outcome.rawValue)
-                writer.field("code", change.code)
-            }
-        )
-    }
-
-    /// Reads the object that `writeFields` writes, except for the name; nil for any other object.
-    package init?(json node: JSONNode) {
-        guard let kind = node["kind"]?.string.flatMap(Kind.init(rawValue:)),
-            let at = node["at"]?.string.flatMap({ Instant(rfc3339: $0) }),
-            let actor = node["actor"]?.string.flatMap(Actor.init(rawValue:)),
-            let why = node["why"]?.string
-        else { return nil }
-        self.init(
+/// The entry without its name.
+extension AuditEntry: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ entry: AuditEntry?
+    ) throws(Fields.Failure) -> AuditEntry {
+        let kind = try fields.required("kind", entry?.kind)
+        let at = try fields.required("at", entry?.at)
+        return AuditEntry(
             kind,
-            customer: node["customer"]?.string.flatMap { CustomerID($0) },
-            other: node["other"]?.string.flatMap { CustomerID($0) },
-            lineage: node["lineage"]?.string,
-            actor: actor,
-            by: node["by"]?.string,
-            why: why,
+            customer: try fields.nullable("customer", entry.map(\.customer)),
+            other: try fields.nullable("other", entry.map(\.other)),
+            lineage: try fields.nullable("lineage", entry.map(\.lineage)),
+            actor: try fields.required("actor", entry?.actor),
+            by: try fields.nullable("by", entry.map(\.by)),
+            why: try fields.required("why", entry?.why),
             at: at,
-            count: node["count"]?.int64.map(Int.init(clamping:)) ?? 1,
-            change: node["change"].flatMap { StoreChange(json: $0) }
+            count: try fields.optional("count", entry?.count) ?? 1,
+            change: try fields.nullable("change", entry.map(\.change))
         )
     }
 }
 
-extension AuditEntry.StoreChange {
-    fileprivate init?(json node: JSONNode) {
-        guard let action = node["action"]?.string, let detail = node["detail"]?.string,
-            let outcome = node["outcome"]?.string.flatMap(Outcome.init(rawValue:))
-        else { return nil }
-        self.init(
-            action: action,
-            detail: detail,
-            outcome: outcome,
-            code: node["code"]?.string
+extension AuditEntry.Kind: FormWord {}
+extension AuditEntry.Actor: FormWord {}
+
+extension AuditEntry.StoreChange: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ change: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            action: try fields.required("action", change?.action),
+            detail: try fields.required("detail", change?.detail),
+            outcome: try fields.required("outcome", change?.outcome),
+            code: try fields.nullable("code", change.map(\.code))
         )
     }
 }
+
+extension AuditEntry.StoreChange.Outcome: FormWord {}
 
 // MARK: - Repeated claims
 

@@ -1,3 +1,4 @@
+import TideoverCore
 import TideoverJSON
 
 extension AuditEntry {
@@ -9,7 +10,7 @@ extension AuditEntry {
         place: String
     ) throws(StorageError) -> AuditEntry {
         guard let document = try? JSONDocument(form, limits: .local),
-            let entry = AuditEntry(json: document.root)
+            let entry = try? AuditEntry(form: document.root, "audit")
         else {
             throw StorageError(
                 .corrupt,

@@ -69,6 +69,12 @@ package struct EventID: Hashable, Sendable, Comparable {
     package static func < (a: EventID, b: EventID) -> Bool { (a.high, a.low) < (b.high, b.low) }
 }
 
+extension EventID: FormText {
+    package init?(formText: String) { self.init(formText) }
+
+    package var formText: String { description }
+}
+
 extension EventID: CustomStringConvertible {
     /// Parses a UUID in lower case; nil for any other text.
     package init?(_ text: some StringProtocol) {

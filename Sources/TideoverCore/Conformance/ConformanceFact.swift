@@ -60,6 +60,8 @@ private struct FilledFact {
 
     func read(for node: JSONNode) throws(ConformanceFault) -> Fact {
         do throws(FormError) {
+            // The other instants follow from this one, so it is what is missing of all of them.
+            guard object["assertedAt"] != nil else { throw .missing(field: "assertedAt") }
             return try Fact(json: .whole(.object(object)))
         } catch {
             throw ConformanceFault(error, at: node)

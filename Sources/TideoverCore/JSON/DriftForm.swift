@@ -1,52 +1,60 @@
 public import TideoverJSON
 
-extension Drift {
+extension Drift: FormObject {
     /// Writes the drift as one JSON object; omits unknown members.
     public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("id", id)
-            writer.field("customer", customer.text)
-            writer.field("environment", environment.rawValue)
-            writer.field("entitlement", entitlement)
-            if let lineage {
-                writer.key("lineage")
-                lineage.write(to: &writer)
-            }
-            writer.field("direction", direction.rawValue)
-            writer.field("cause", cause.rawValue)
-            writer.field("sentence", cause.sentence)
-            writer.field("openedAt", openedAt.rfc3339)
-            writer.said("healedAt", healing?.at)
-            writer.said("healedBy", healing?.by.rawValue)
-            writer.said("agreedAccess", healing?.access)
-            if let lockout {
-                writer.field("lockoutMinutes", Double(lockout.count) / 60_000)
-            }
-            writer.key("device")
-            device.write(to: &writer)
-            writer.key("server")
-            server.write(to: &writer)
-        }
+        writer.object { writeFields(to: &$0) }
     }
 
     public init(json: JSONNode) throws(FormError) {
-        self.init(
-            customer: try json.required("customer", Field.customer),
-            environment: try json.required("environment", Field.word),
-            entitlement: try json.required("entitlement", Field.text),
-            lineage: try json.optional("lineage", Lineage.read),
-            direction: try json.required("direction", Field.word),
-            cause: try json.required("cause", Field.word),
-            openedAt: try json.required("openedAt", Field.instant),
-            device: try json.required("device", DeviceWord.read),
-            server: try json.required("server", ServerWord.read)
+        try self.init(form: json, "drift")
+    }
+
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ drift: Drift?
+    ) throws(Fields.Failure) -> Drift {
+        fields.derived("id", drift?.id)
+        let customer = try fields.required("customer", drift?.customer)
+        let environment = try fields.required("environment", drift?.environment)
+        let entitlement = try fields.required("entitlement", drift?.entitlement)
+        let lineage = try fields.optional("lineage", drift?.lineage)
+        let direction = try fields.required("direction", drift?.direction)
+        let cause = try fields.required("cause", drift?.cause)
+        fields.derived("sentence", cause.sentence)
+        let openedAt = try fields.required("openedAt", drift?.openedAt)
+        let healing = try Healing.form(&fields, drift?.healing)
+        fields.derived("lockoutMinutes", (drift?.lockout).map { Double($0.count) / 60_000 })
+        return Drift(
+            customer: customer,
+            environment: environment,
+            entitlement: entitlement,
+            lineage: lineage,
+            direction: direction,
+            cause: cause,
+            openedAt: openedAt,
+            healing: healing,
+            device: try fields.required("device", drift?.device),
+            server: try fields.required("server", drift?.server)
         )
-        let healedAt = try json.optional("healedAt", Field.instant)
-        guard let healedAt else { return }
-        healing = Healing(
-            at: healedAt,
-            by: try json.required("healedBy", Field.word),
-            access: try json.required("agreedAccess", Field.flag)
+    }
+}
+
+extension Drift.Direction: FormWord {}
+extension Drift.Cause: FormWord {}
+extension Drift.Healer: FormWord {}
+
+extension Drift.Healing {
+    /// Members of the drift; none if it is open.
+    fileprivate static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ healing: Self?
+    ) throws(Fields.Failure) -> Self? {
+        guard let at = try fields.optional("healedAt", healing?.at) else { return nil }
+        return Self(
+            at: at,
+            by: try fields.required("healedBy", healing?.by),
+            access: try fields.required("agreedAccess", healing?.access)
         )
     }
 }
@@ -60,104 +68,114 @@ extension DeviceConclusion {
     /// "unfinished": []}}}`. Only `access` is required; an `until` of null means permanent.
     public init(json: JSONNode) throws(FormError) {
         guard json.kind == .object else { throw .wrongType(field: "device") }
+        var fields = json
         self.init(
-            at: try json.optional("deviceTime", Field.instant),
-            askedAt: try json.optional("askedAt", Field.instant),
-            environment: try json.optional("environment", DeviceWord.short)
+            at: try fields.optional("deviceTime", nil),
+            askedAt: try fields.optional("askedAt", nil),
+            environment: try fields.optional("environment", StoreName?.none)?.text
         )
         guard let list = json["entitlements"], !list.isNull else { return }
         guard list.kind == .object else { throw .wrongType(field: "entitlements") }
-        for (name, node) in list.members { words[name] = try DeviceWord.read(node, name) }
+        for (name, node) in list.members { words[name] = try DeviceWord(form: node, name) }
     }
 }
 
-extension DeviceWord {
+extension DeviceWord: FormObject {
     /// The names of its members.
     public static let members = [
         "access", "until", "productId", "originalTransactionId", "verified", "unfinished",
     ]
 
     public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("access", access)
-            switch end {
-            case .unsaid: break
-            case .never: writer.field("until", String?.none)
-            case .at(let instant): writer.field("until", instant.rfc3339)
-            }
-            writer.said("productId", productId)
-            writer.said("originalTransactionId", originalTransactionId)
-            writer.field("verified", isVerified)
-            if !unfinished.isEmpty {
-                writer.field("unfinished", .array(unfinished.map(JSONValue.string)))
-            }
-        }
+        writer.object { writeFields(to: &$0) }
     }
 
-    fileprivate static func read(_ node: JSONNode, _ field: String) throws(FormError) -> DeviceWord
-    {
-        guard node.kind == .object else { throw .wrongType(field: field) }
-        return DeviceWord(
-            access: try node.required("access", Field.flag),
-            end: try end(node),
-            productId: try node.optional("productId", short),
-            originalTransactionId: try node.optional("originalTransactionId", short),
-            isVerified: try node.optional("verified", Field.flag) ?? true,
-            unfinished: try node.optional("unfinished", unfinished) ?? []
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ word: DeviceWord?
+    ) throws(Fields.Failure) -> DeviceWord {
+        DeviceWord(
+            access: try fields.required("access", word?.access),
+            end: try fields.present("until", word?.end.unlessUnsaid) ?? .unsaid,
+            productId: try fields.optional("productId", (word?.productId).map(StoreName.init))?
+                .text,
+            originalTransactionId: try fields.optional(
+                "originalTransactionId",
+                (word?.originalTransactionId).map(StoreName.init)
+            )?.text,
+            isVerified: try fields.optional("verified", word?.isVerified) ?? true,
+            unfinished: try fields.optional(
+                "unfinished",
+                (word?.unfinished).map(StoreNames.init),
+                else: StoreNames([])
+            ).list
         )
-    }
-
-    /// Reads an ID of the store. A longer text is not an ID and must not be stored.
-    fileprivate static func short(_ node: JSONNode, _ field: String) throws(FormError) -> String {
-        let text = try Field.text(node, field)
-        guard text.utf8.count <= 255 else {
-            throw .unknownWord(field: field, value: String(text.prefix(32)))
-        }
-        return text
-    }
-
-    /// Reads at most as many IDs as one request can present.
-    private static func unfinished(
-        _ node: JSONNode,
-        _ field: String
-    ) throws(FormError) -> [String] {
-        guard node.kind == .array, node.count <= 32 else { throw .wrongType(field: field) }
-        var ids: [String] = []
-        for element in node.elements { ids.append(try short(element, field)) }
-        return ids
-    }
-
-    private static func end(_ node: JSONNode) throws(FormError) -> End {
-        guard let until = node["until"] else { return .unsaid }
-        return until.isNull ? .never : .at(try Field.instant(until, "until"))
     }
 }
 
-extension ServerWord {
-    public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("access", access)
-            writer.field("state", state.rawValue)
-            writer.field("confidence", confidence.rawValue)
-            writer.field("until", until)
-            writer.said("productId", productId)
-            if let lineage {
-                writer.key("lineage")
-                lineage.write(to: &writer)
-            }
-            writer.said("saidAt", saidAt)
+extension DeviceWord.End: FormValue {
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
+        self = node.isNull ? .never : .at(try Instant(form: node, field))
+    }
+
+    package func write(to writer: inout JSONWriter) {
+        if case .at(let instant) = self { instant.write(to: &writer) } else { writer.null() }
+    }
+
+    fileprivate var unlessUnsaid: Self? { self == .unsaid ? nil : self }
+}
+
+/// An ID of the store. A longer text is not an ID and must not be stored.
+private struct StoreName: FormValue, Equatable {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
+        text = try String(form: node, field)
+        guard text.utf8.count <= 255 else {
+            throw .unknownWord(field: field, value: String(text.prefix(32)))
         }
     }
 
-    fileprivate static func read(_ node: JSONNode, _ field: String) throws(FormError) -> ServerWord
-    {
-        ServerWord(
-            state: try node.required("state", Field.word),
-            confidence: try node.required("confidence", Field.word),
-            until: try node.optional("until", Field.instant),
-            productId: try node.optional("productId", Field.text),
-            lineage: try node.optional("lineage", Lineage.read),
-            saidAt: try node.optional("saidAt", Field.instant)
+    package func write(to writer: inout JSONWriter) { writer.value(text) }
+}
+
+/// At most as many IDs as one request can present.
+private struct StoreNames: FormValue, Equatable {
+    let list: [String]
+
+    init(_ list: [String]) {
+        self.list = list
+    }
+
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
+        guard node.count <= 32 else { throw .wrongType(field: field) }
+        list = try [StoreName](form: node, field).map(\.text)
+    }
+
+    package func write(to writer: inout JSONWriter) { list.write(to: &writer) }
+}
+
+extension ServerWord: FormObject {
+    public func write(to writer: inout JSONWriter) {
+        writer.object { writeFields(to: &$0) }
+    }
+
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ word: ServerWord?
+    ) throws(Fields.Failure) -> ServerWord {
+        fields.derived("access", word?.access)
+        return ServerWord(
+            state: try fields.required("state", word?.state),
+            confidence: try fields.required("confidence", word?.confidence),
+            until: try fields.present("until", word.map(\.until)) ?? nil,
+            productId: try fields.optional("productId", word?.productId),
+            lineage: try fields.optional("lineage", word?.lineage),
+            saidAt: try fields.optional("saidAt", word?.saidAt)
         )
     }
 }

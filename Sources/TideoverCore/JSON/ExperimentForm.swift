@@ -1,94 +1,59 @@
 public import TideoverJSON
 
-extension Experiment {
-    func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("id", id)
-            writer.field("entitlement", entitlement)
-            writer.field("start", start)
-            writer.said("end", end)
-            writer.field("days", Int64(days))
-            writer.field("points", Int64(points))
-            writer.field("arms", array: { for arm in arms { arm.write(to: &$0) } })
-            if let stop { writer.field("stop", object: stop.writeMembers) }
-        }
-    }
-
-    static func readAll(_ node: JSONNode, _ field: String) throws(FormError) -> [Experiment] {
-        guard node.kind == .array else { throw .wrongType(field: field) }
-        var all: [Experiment] = []
-        for element in node.elements { all.append(try Experiment(json: element)) }
-        return all
-    }
-
-    private init(json node: JSONNode) throws(FormError) {
-        guard node.kind == .object else { throw .wrongType(field: "experiments") }
-        self.init(
-            id: try node.required("id", Field.text),
-            entitlement: try node.required("entitlement", Field.text),
-            start: try node.required("start", Field.instant),
-            end: try node.optional("end", Field.instant),
-            days: Int(try node.required("days", Field.integer)),
-            points: Int(try node.required("points", Field.integer)),
-            arms: try node.required("arms", Arm.readAll),
-            stop: try node.optional("stop", Stop.read)
+extension Experiment: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ experiment: Experiment?
+    ) throws(Fields.Failure) -> Experiment {
+        Experiment(
+            id: try fields.required("id", experiment?.id),
+            entitlement: try fields.required("entitlement", experiment?.entitlement),
+            start: try fields.required("start", experiment?.start),
+            end: try fields.optional("end", experiment?.end),
+            days: try fields.required("days", experiment?.days),
+            points: try fields.required("points", experiment?.points),
+            arms: try fields.required("arms", experiment?.arms),
+            stop: try fields.optional("stop", experiment?.stop)
         )
     }
 }
 
-extension Experiment.Stop {
+extension Experiment.Stop: FormObject {
     /// Writes the members of a JSON object, which the caller has opened.
     public func writeMembers(to writer: inout JSONWriter) {
-        writer.field("at", at)
-        writer.field("reason", reason.rawValue)
-        writer.field("arm", arm)
+        writeFields(to: &writer)
     }
 
-    fileprivate static func read(
-        _ node: JSONNode,
-        _ field: String
-    ) throws(FormError) -> Experiment.Stop {
-        guard node.kind == .object else { throw .wrongType(field: field) }
-        return Experiment.Stop(
-            at: try node.required("at", Field.instant),
-            reason: try node.required("reason", Field.word),
-            arm: try node.required("arm", Field.text)
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ stop: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            at: try fields.required("at", stop?.at),
+            reason: try fields.required("reason", stop?.reason),
+            arm: try fields.required("arm", stop?.arm)
         )
     }
 }
 
-extension Experiment.Arm {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("name", name)
-            writer.field("weight", Int64(weight))
-            if isHoldout { writer.field("holdout", true) }
-            writer.said("quiet", quiet?.text)
-            writer.said("channel", channel?.rawValue)
-        }
-    }
+extension ExperimentReport.Alarm: FormWord {}
 
-    fileprivate static func readAll(
-        _ node: JSONNode,
-        _ field: String
-    ) throws(FormError) -> [Experiment.Arm] {
-        guard node.kind == .array else { throw .wrongType(field: field) }
-        var all: [Experiment.Arm] = []
-        for element in node.elements {
-            guard element.kind == .object else { throw .wrongType(field: field) }
-            all.append(
-                Experiment.Arm(
-                    try element.required("name", Field.text),
-                    weight: Int(try element.required("weight", Field.integer)),
-                    isHoldout: try element.optional("holdout", Field.flag) ?? false,
-                    quiet: try element.optional("quiet", Field.length),
-                    channel: try element.optional("channel", Field.word)
-                )
-            )
-        }
-        return all
+extension Experiment.Arm: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ arm: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            try fields.required("name", arm?.name),
+            weight: try fields.required("weight", arm?.weight),
+            isHoldout: try fields.optional("holdout", arm?.isHoldout, else: false),
+            quiet: try fields.optional("quiet", arm?.quiet),
+            channel: try fields.optional("channel", arm?.channel)
+        )
     }
 }
+
+extension PlannedMessage.Channel: FormWord {}
 
 extension ExperimentAssignment {
     func writeMembers(to writer: inout JSONWriter) {

@@ -1,93 +1,110 @@
 public import TideoverJSON
 
-extension Fact {
+extension Fact: FormObject {
     /// Writes the fact as one JSON object; times are RFC 3339, and missing values are omitted.
     public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("lineage", object: { lineage.writeFields(to: &$0) })
-            writer.field(assertion.word, object: { assertion.writeFields(to: &$0) })
-            writer.field("effectiveAt", effectiveAt)
-            writer.field("assertedAt", assertedAt)
-            if envelopeSignedAt != assertedAt { writer.field("envelopeSignedAt", envelopeSignedAt) }
-            writer.field("learnedAt", learnedAt)
-            writer.field("rank", rank.rawValue)
-            writer.field("source", source.rawValue)
-            writer.field("evidence", evidence.hex)
-        }
+        writer.object { writeFields(to: &$0) }
     }
 
     /// Reads the output of `write(to:)`.
     public init(json: JSONNode) throws(FormError) {
-        let assertedAt = try json.required("assertedAt", Field.instant)
-        let rank = try json.required("rank", Field.integer)
-        guard let rank = Rank(rawValue: Int(clamping: rank)) else {
-            throw .unknownWord(field: "rank", value: "\(rank)")
-        }
-        self.init(
-            lineage: try json.required("lineage", Lineage.read),
-            assertion: try Assertion(json: json),
-            effectiveAt: try json.required("effectiveAt", Field.instant),
-            assertedAt: assertedAt,
-            envelopeSignedAt: try json.optional("envelopeSignedAt", Field.instant),
-            learnedAt: try json.required("learnedAt", Field.instant),
-            rank: rank,
-            source: try json.required("source", Field.word),
-            evidence: EvidenceID(hex: try json.required("evidence", Field.text))
+        try self.init(form: json, "fact")
+    }
+
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ fact: Fact?
+    ) throws(Fields.Failure) -> Fact {
+        Fact(
+            lineage: try fields.required("lineage", fact?.lineage),
+            assertion: try fields.variant(fact?.assertion),
+            effectiveAt: try fields.required("effectiveAt", fact?.effectiveAt),
+            assertedAt: try fields.required("assertedAt", fact?.assertedAt),
+            envelopeSignedAt: try fields.optional(
+                "envelopeSignedAt",
+                fact.flatMap { $0.envelopeSignedAt == $0.assertedAt ? nil : $0.envelopeSignedAt }
+            ),
+            learnedAt: try fields.required("learnedAt", fact?.learnedAt),
+            rank: try fields.required("rank", fact?.rank),
+            source: try fields.required("source", fact?.source),
+            evidence: try fields.required("evidence", fact?.evidence)
         )
     }
 }
 
-extension Lineage {
+extension Rank: FormValue {
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
+        let number = try Int64(form: node, field)
+        guard let rank = Rank(rawValue: Int(clamping: number)) else {
+            throw .unknownWord(field: field, value: "\(number)")
+        }
+        self = rank
+    }
+
+    package func write(to writer: inout JSONWriter) { writer.value(rawValue) }
+}
+
+extension Source: FormWord {}
+
+extension EvidenceID: FormText {
+    package init?(formText: String) { self.init(hex: formText) }
+
+    package var formText: String { hex }
+}
+
+extension Lineage: FormObject {
     public func write(to writer: inout JSONWriter) {
         writer.object { writeFields(to: &$0) }
     }
 
     public init(json: JSONNode) throws(FormError) {
-        self = try Self.read(json, "lineage")
+        try self.init(form: json, "lineage")
     }
 
-    func writeFields(to writer: inout JSONWriter) {
-        writer.field("store", store.rawValue)
-        writer.field("environment", environment.rawValue)
-        writer.field("id", id)
-        writer.field("ownership", ownership.rawValue)
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Lineage {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ lineage: Lineage?
+    ) throws(Fields.Failure) -> Lineage {
         Lineage(
-            store: try node.required("store", Field.word),
-            environment: try node.required("environment", Field.word),
-            id: try node.required("id", Field.text),
-            ownership: try node.required("ownership", Field.word)
+            store: try fields.required("store", lineage?.store),
+            environment: try fields.required("environment", lineage?.environment),
+            id: try fields.required("id", lineage?.id),
+            ownership: try fields.required("ownership", lineage?.ownership)
         )
     }
 }
 
-extension OwnershipEntry {
+extension Store: FormWord {}
+extension Environment: FormWord {}
+extension Ownership: FormWord {}
+
+extension OwnershipEntry: FormObject {
     public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("lineage", object: { lineage.writeFields(to: &$0) })
-            writer.field("customer", customer.text)
-            writer.said("from", from == .distantPast ? nil : from)
-            writer.said("until", until)
-            writer.field("why", why.rawValue)
-            writer.said("decidedAt", decidedAt)
-        }
+        writer.object { writeFields(to: &$0) }
     }
 
     public init(json: JSONNode) throws(FormError) {
-        self.init(
-            lineage: try json.required("lineage", Lineage.read),
-            customer: try json.required("customer", Field.customer),
-            from: try json.optional("from", Field.instant) ?? .distantPast,
-            until: try json.optional("until", Field.instant),
-            why: try json.required("why", Field.word),
-            decidedAt: try json.optional("decidedAt", Field.instant)
+        try self.init(form: json, "entry")
+    }
+
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ entry: OwnershipEntry?
+    ) throws(Fields.Failure) -> OwnershipEntry {
+        OwnershipEntry(
+            lineage: try fields.required("lineage", entry?.lineage),
+            customer: try fields.required("customer", entry?.customer),
+            from: try fields.optional("from", entry?.from, else: .distantPast),
+            until: try fields.optional("until", entry?.until),
+            why: try fields.required("why", entry?.why),
+            decidedAt: try fields.optional("decidedAt", entry?.decidedAt)
         )
     }
 }
 
-extension Assertion {
+extension OwnershipEntry.Why: FormWord {}
+
+extension Assertion: FormVariant {
     /// The member of a fact that contains its assertion.
     public var word: String {
         switch self {
@@ -109,326 +126,274 @@ extension Assertion {
         }
     }
 
-    init(json: JSONNode) throws(FormError) {
-        for (word, node) in json.members {
-            guard let assertion = try Self(word: word, node) else { continue }
-            self = assertion
-            return
-        }
-        throw .missing(field: "term")
-    }
+    package static let usualWord = "term"
 
-    /// Reads an assertion; nil for a member that is not one.
-    private init?(word: String, _ node: JSONNode) throws(FormError) {
+    package init?(word: String, form node: JSONNode) throws(FormError) {
         switch word {
-        case "term": self = .term(try .read(node, word))
-        case "outlook": self = .outlook(try .read(node, word))
-        case "condition": self = .condition(try .read(node, word))
-        case "revocation": self = .revocation(try .read(node, word))
-        case "reversal": self = .reversal(try .read(node, word))
-        case "grant": self = .grant(try .read(node, word))
-        case "move": self = .move(try .read(node, word))
-        case "inquiry": self = .inquiry(try .read(node, word))
-        case "pending": self = .pending(try .read(node, word))
-        case "playSubscription": self = .playSubscription(try .read(node, word))
-        case "playPurchase": self = .playPurchase(try .read(node, word))
-        case "playVoidedOrder": self = .playVoidedOrder(try .read(node, word))
-        case "playReplacement": self = .playReplacement(try .read(node, word))
-        case "playNotice": self = .playNotice(try .read(node, word))
-        case "unrecognised": self = .unrecognised(try .read(node, word))
+        case "term": self = .term(try .init(form: node, word))
+        case "outlook": self = .outlook(try .init(form: node, word))
+        case "condition": self = .condition(try .init(form: node, word))
+        case "revocation": self = .revocation(try .init(form: node, word))
+        case "reversal": self = .reversal(try .init(form: node, word))
+        case "grant": self = .grant(try .init(form: node, word))
+        case "move": self = .move(try .init(form: node, word))
+        case "inquiry": self = .inquiry(try .init(form: node, word))
+        case "pending": self = .pending(try .init(form: node, word))
+        case "playSubscription": self = .playSubscription(try .init(form: node, word))
+        case "playPurchase": self = .playPurchase(try .init(form: node, word))
+        case "playVoidedOrder": self = .playVoidedOrder(try .init(form: node, word))
+        case "playReplacement": self = .playReplacement(try .init(form: node, word))
+        case "playNotice": self = .playNotice(try .init(form: node, word))
+        case "unrecognised": self = .unrecognised(try .init(form: node, word))
         default: return nil
         }
     }
 
-    func writeFields(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         switch self {
-        case .term(let term): term.writeFields(to: &writer)
-        case .outlook(let outlook): outlook.writeFields(to: &writer)
-        case .condition(let condition): condition.writeFields(to: &writer)
-        case .revocation(let revocation): revocation.writeFields(to: &writer)
-        case .reversal(let reversal): writer.field("term", reversal.term.text)
-        case .grant(let grant): grant.writeFields(to: &writer)
-        case .move(let move): move.writeFields(to: &writer)
-        case .inquiry(let inquiry): inquiry.writeFields(to: &writer)
-        case .pending(let pending): pending.writeFields(to: &writer)
-        case .playSubscription(let read): read.writeFields(to: &writer)
-        case .playPurchase(let read): read.writeFields(to: &writer)
-        case .playVoidedOrder(let void): void.writeFields(to: &writer)
-        case .playReplacement(let replacement): replacement.writeFields(to: &writer)
-        case .playNotice(let notice): notice.writeFields(to: &writer)
-        case .unrecognised(let unrecognised):
-            writer.field("field", unrecognised.field)
-            writer.field("value", unrecognised.value)
+        case .term(let value): value.write(to: &writer)
+        case .outlook(let value): value.write(to: &writer)
+        case .condition(let value): value.write(to: &writer)
+        case .revocation(let value): value.write(to: &writer)
+        case .reversal(let value): value.write(to: &writer)
+        case .grant(let value): value.write(to: &writer)
+        case .move(let value): value.write(to: &writer)
+        case .inquiry(let value): value.write(to: &writer)
+        case .pending(let value): value.write(to: &writer)
+        case .playSubscription(let value): value.write(to: &writer)
+        case .playPurchase(let value): value.write(to: &writer)
+        case .playVoidedOrder(let value): value.write(to: &writer)
+        case .playReplacement(let value): value.write(to: &writer)
+        case .playNotice(let value): value.write(to: &writer)
+        case .unrecognised(let value): value.write(to: &writer)
         }
     }
 }
 
-extension Term {
-    func writeFields(to writer: inout JSONWriter) {
-        writer.field("transactionId", transactionId)
-        writer.said("webOrderLineItemId", webOrderLineItemId)
-        writer.field("productId", productId)
-        writer.field("plan", plan.word)
-        writer.field("start", start)
-        writer.said("end", end)
-        writer.said("offer", offer)
-        writer.said("price", price)
-        if isUpgraded { writer.field("isUpgraded", true) }
-        if isRevoked { writer.field("isRevoked", true) }
-        if origin != .unstated { writer.field("origin", origin.rawValue) }
-        writer.said("group", group)
-        writer.said("storefront", storefront)
-        writer.said("accountToken", accountToken?.text)
-        writer.said("billing", billing?.word)
-        guard let commitment else { return }
-        writer.field("commitment", object: { commitment.writeFields(to: &$0) })
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Term {
+extension Term: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ term: Term?
+    ) throws(Fields.Failure) -> Term {
         Term(
-            transactionId: try node.required("transactionId", Field.text),
-            webOrderLineItemId: try node.optional("webOrderLineItemId", Field.text),
-            productId: try node.required("productId", Field.text),
-            plan: try node.required("plan", Field.open),
-            start: try node.required("start", Field.instant),
-            end: try node.optional("end", Field.instant),
-            offer: try node.optional("offer", Offer.read),
-            price: try node.optional("price", Money.read),
-            isUpgraded: try node.optional("isUpgraded", Field.flag) ?? false,
-            isRevoked: try node.optional("isRevoked", Field.flag) ?? false,
-            origin: try node.optional("origin", Field.word) ?? .unstated,
-            group: try node.optional("group", Field.text),
-            storefront: try node.optional("storefront", Field.text),
-            accountToken: try node.optional("accountToken", Field.customer),
-            billing: try node.optional("billing", Field.open),
-            commitment: try node.optional("commitment", Commitment.read)
+            transactionId: try fields.required("transactionId", term?.transactionId),
+            webOrderLineItemId: try fields.optional(
+                "webOrderLineItemId",
+                term?.webOrderLineItemId
+            ),
+            productId: try fields.required("productId", term?.productId),
+            plan: try fields.required("plan", term?.plan),
+            start: try fields.required("start", term?.start),
+            end: try fields.optional("end", term?.end),
+            offer: try fields.optional("offer", term?.offer),
+            price: try fields.optional("price", term?.price),
+            isUpgraded: try fields.optional("isUpgraded", term?.isUpgraded, else: false),
+            isRevoked: try fields.optional("isRevoked", term?.isRevoked, else: false),
+            origin: try fields.optional("origin", term?.origin, else: .unstated),
+            group: try fields.optional("group", term?.group),
+            storefront: try fields.optional("storefront", term?.storefront),
+            accountToken: try fields.optional("accountToken", term?.accountToken),
+            billing: try fields.optional("billing", term?.billing),
+            commitment: try fields.optional("commitment", term?.commitment)
         )
     }
 }
 
-extension Term.Commitment {
-    func writeFields(to writer: inout JSONWriter) {
-        writer.said("payment", payment)
-        writer.said("payments", payments)
-        writer.said("end", end)
-        writer.said("price", price)
-    }
+extension Term.Origin: FormWord {}
 
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Self {
+extension Term.Commitment: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ commitment: Self?
+    ) throws(Fields.Failure) -> Self {
         Self(
-            payment: try node.optional("payment", Field.integer),
-            payments: try node.optional("payments", Field.integer),
-            end: try node.optional("end", Field.instant),
-            price: try node.optional("price", Money.read)
+            payment: try fields.optional("payment", commitment?.payment),
+            payments: try fields.optional("payments", commitment?.payments),
+            end: try fields.optional("end", commitment?.end),
+            price: try fields.optional("price", commitment?.price)
         )
     }
 }
 
-extension Offer {
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Offer {
+extension Offer: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ offer: Offer?
+    ) throws(Fields.Failure) -> Offer {
         Offer(
-            kind: try node.required("kind", Field.open),
-            discount: try node.optional("discount", Field.open),
-            identifier: try node.optional("identifier", Field.text),
-            period: try node.optional("period", Field.period)
+            kind: try fields.required("kind", offer?.kind),
+            discount: try fields.optional("discount", offer?.discount),
+            identifier: try fields.optional("identifier", offer?.identifier),
+            period: try fields.optional("period", offer?.period)
         )
     }
 }
 
-extension Money {
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Money {
+extension Money: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ money: Money?
+    ) throws(Fields.Failure) -> Money {
         Money(
-            milliunits: try node.required("milliunits", Field.integer),
-            currency: try node.required("currency", Field.text)
+            milliunits: try fields.required("milliunits", money?.milliunits),
+            currency: try fields.required("currency", money?.currency)
         )
     }
 }
 
-extension Outlook {
-    func writeFields(to writer: inout JSONWriter) {
-        writer.said("renewalDate", renewalDate)
-        writer.said("productId", productId)
-        writer.said("renewsInto", renewsInto)
-        writer.said("willRenew", willRenew)
-        writer.said("isRetrying", isRetrying)
-        writer.said("graceEnd", graceEnd)
-        writer.said("lapse", lapse?.word)
-        writer.said("priceIncreasePending", priceIncreasePending)
-        writer.said("renewalPrice", renewalPrice)
-        writer.said("offer", offer)
-        writer.said("billing", billing?.word)
-        guard let commitment else { return }
-        writer.field("commitment", object: { commitment.writeFields(to: &$0) })
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Outlook {
+extension Outlook: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ outlook: Outlook?
+    ) throws(Fields.Failure) -> Outlook {
         Outlook(
-            renewalDate: try node.optional("renewalDate", Field.instant),
-            productId: try node.optional("productId", Field.text),
-            renewsInto: try node.optional("renewsInto", Field.text),
-            willRenew: try node.optional("willRenew", Field.flag),
-            isRetrying: try node.optional("isRetrying", Field.flag),
-            graceEnd: try node.optional("graceEnd", Field.instant),
-            lapse: try node.optional("lapse", Field.open),
-            priceIncreasePending: try node.optional("priceIncreasePending", Field.flag),
-            renewalPrice: try node.optional("renewalPrice", Money.read),
-            offer: try node.optional("offer", Offer.read),
-            billing: try node.optional("billing", Field.open),
-            commitment: try node.optional("commitment", Commitment.read)
+            renewalDate: try fields.optional("renewalDate", outlook?.renewalDate),
+            productId: try fields.optional("productId", outlook?.productId),
+            renewsInto: try fields.optional("renewsInto", outlook?.renewsInto),
+            willRenew: try fields.optional("willRenew", outlook?.willRenew),
+            isRetrying: try fields.optional("isRetrying", outlook?.isRetrying),
+            graceEnd: try fields.optional("graceEnd", outlook?.graceEnd),
+            lapse: try fields.optional("lapse", outlook?.lapse),
+            priceIncreasePending: try fields.optional(
+                "priceIncreasePending",
+                outlook?.priceIncreasePending
+            ),
+            renewalPrice: try fields.optional("renewalPrice", outlook?.renewalPrice),
+            offer: try fields.optional("offer", outlook?.offer),
+            billing: try fields.optional("billing", outlook?.billing),
+            commitment: try fields.optional("commitment", outlook?.commitment)
         )
     }
 }
 
-extension Outlook.Commitment {
-    func writeFields(to writer: inout JSONWriter) {
-        writer.said("willRenew", willRenew)
-        writer.said("renewsInto", renewsInto)
-        writer.said("billing", billing?.word)
-        writer.said("date", date)
-        writer.said("price", price)
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Self {
+extension Outlook.Commitment: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ commitment: Self?
+    ) throws(Fields.Failure) -> Self {
         Self(
-            willRenew: try node.optional("willRenew", Field.flag),
-            renewsInto: try node.optional("renewsInto", Field.text),
-            billing: try node.optional("billing", Field.open),
-            date: try node.optional("date", Field.instant),
-            price: try node.optional("price", Money.read)
+            willRenew: try fields.optional("willRenew", commitment?.willRenew),
+            renewsInto: try fields.optional("renewsInto", commitment?.renewsInto),
+            billing: try fields.optional("billing", commitment?.billing),
+            date: try fields.optional("date", commitment?.date),
+            price: try fields.optional("price", commitment?.price)
         )
     }
 }
 
-extension Condition {
-    func writeFields(to writer: inout JSONWriter) {
-        writer.said("status", status?.word)
-        writer.said("notice", notice?.rawValue)
-        writer.said("lapse", lapse?.word)
-        writer.said("renewalDate", renewalDate)
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Condition {
+extension Condition: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ condition: Condition?
+    ) throws(Fields.Failure) -> Condition {
         Condition(
-            status: try node.optional("status", Field.open),
-            notice: try node.optional("notice", Field.word),
-            lapse: try node.optional("lapse", Field.open),
-            renewalDate: try node.optional("renewalDate", Field.instant)
+            status: try fields.optional("status", condition?.status),
+            notice: try fields.optional("notice", condition?.notice),
+            lapse: try fields.optional("lapse", condition?.lapse),
+            renewalDate: try fields.optional("renewalDate", condition?.renewalDate)
         )
     }
 }
 
-extension Revocation {
-    func writeFields(to writer: inout JSONWriter) {
-        writer.field("term", term.text)
-        writer.field("date", date)
-        writer.field("cause", cause.word)
-        writer.said("percentage", percentage)
-        writer.said("why", why)
-        writer.said("by", by)
-    }
+extension Condition.Notice: FormWord {}
 
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Revocation {
+extension Revocation: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ revocation: Revocation?
+    ) throws(Fields.Failure) -> Revocation {
         Revocation(
-            term: try node.required("term", Field.termKey),
-            date: try node.required("date", Field.instant),
-            cause: try node.required("cause", Field.open),
-            percentage: try node.optional("percentage", Field.integer),
-            why: try node.optional("why", Field.text),
-            by: try node.optional("by", Field.text)
+            term: try fields.required("term", revocation?.term),
+            date: try fields.required("date", revocation?.date),
+            cause: try fields.required("cause", revocation?.cause),
+            percentage: try fields.optional("percentage", revocation?.percentage),
+            why: try fields.optional("why", revocation?.why),
+            by: try fields.optional("by", revocation?.by)
         )
     }
 }
 
-extension Reversal {
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Reversal {
-        Reversal(term: try node.required("term", Field.termKey))
+extension TermKey: FormText {
+    package init?(formText: String) { self.init(formText) }
+
+    package var formText: String { text }
+}
+
+extension Reversal: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ reversal: Reversal?
+    ) throws(Fields.Failure) -> Reversal {
+        Reversal(term: try fields.required("term", reversal?.term))
     }
 }
 
-extension Unrecognised {
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Unrecognised {
+extension Unrecognised: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ unrecognised: Unrecognised?
+    ) throws(Fields.Failure) -> Unrecognised {
         Unrecognised(
-            field: try node.required("field", Field.text),
-            value: try node.required("value", Field.text)
+            field: try fields.required("field", unrecognised?.field),
+            value: try fields.required("value", unrecognised?.value)
         )
     }
 }
 
-extension Grant {
-    func writeFields(to writer: inout JSONWriter) {
-        writer.field("id", id)
-        writer.field("customer", customer.text)
-        writer.field("entitlement", entitlement)
-        writer.field("start", start)
-        writer.said("end", end)
-        writer.field("why", why)
-        writer.said("by", by)
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Grant {
+extension Grant: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ grant: Grant?
+    ) throws(Fields.Failure) -> Grant {
         Grant(
-            id: try node.required("id", Field.text),
-            customer: try node.required("customer", Field.customer),
-            entitlement: try node.required("entitlement", Field.text),
-            start: try node.required("start", Field.instant),
-            end: try node.optional("end", Field.instant),
-            why: try node.required("why", Field.text),
-            by: try node.optional("by", Field.text)
+            id: try fields.required("id", grant?.id),
+            customer: try fields.required("customer", grant?.customer),
+            entitlement: try fields.required("entitlement", grant?.entitlement),
+            start: try fields.required("start", grant?.start),
+            end: try fields.optional("end", grant?.end),
+            why: try fields.required("why", grant?.why),
+            by: try fields.optional("by", grant?.by)
         )
     }
 }
 
-extension OwnershipMove {
-    func writeFields(to writer: inout JSONWriter) {
-        writer.field("customer", customer.text)
-        writer.field(
-            "former",
-            array: { writer in for former in former { writer.value(former.text) } }
-        )
-        writer.field("from", from)
-        writer.field("why", why)
-        writer.said("by", by)
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> OwnershipMove {
+extension OwnershipMove: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ move: OwnershipMove?
+    ) throws(Fields.Failure) -> OwnershipMove {
         OwnershipMove(
-            customer: try node.required("customer", Field.customer),
-            former: try node.list("former", Field.customer),
-            from: try node.required("from", Field.instant),
-            why: try node.required("why", Field.text),
-            by: try node.optional("by", Field.text)
+            customer: try fields.required("customer", move?.customer),
+            former: try fields.optional("former", move?.former) ?? [],
+            from: try fields.required("from", move?.from),
+            why: try fields.required("why", move?.why),
+            by: try fields.optional("by", move?.by)
         )
     }
 }
 
-extension Inquiry {
-    func writeFields(to writer: inout JSONWriter) {
-        writer.field("askedAt", askedAt)
-        writer.field("outcome", outcome.word)
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Inquiry {
+extension Inquiry: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ inquiry: Inquiry?
+    ) throws(Fields.Failure) -> Inquiry {
         Inquiry(
-            askedAt: try node.required("askedAt", Field.instant),
-            outcome: try node.required("outcome", Field.open)
+            askedAt: try fields.required("askedAt", inquiry?.askedAt),
+            outcome: try fields.required("outcome", inquiry?.outcome)
         )
     }
 }
 
-extension PendingPurchase {
-    func writeFields(to writer: inout JSONWriter) {
-        writer.field("id", id)
-        writer.field("productId", productId)
-        if isOver { writer.field("isOver", true) }
-        writer.said("until", until)
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> PendingPurchase {
+extension PendingPurchase: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ purchase: PendingPurchase?
+    ) throws(Fields.Failure) -> PendingPurchase {
         PendingPurchase(
-            id: try node.required("id", Field.text),
-            productId: try node.required("productId", Field.text),
-            isOver: try node.optional("isOver", Field.flag) ?? false,
-            until: try node.optional("until", Field.instant)
+            id: try fields.required("id", purchase?.id),
+            productId: try fields.required("productId", purchase?.productId),
+            isOver: try fields.optional("isOver", purchase?.isOver, else: false),
+            until: try fields.optional("until", purchase?.until)
         )
     }
 }

@@ -1,4 +1,4 @@
-import TideoverJSON
+package import TideoverJSON
 
 /// Why a JSON text is not a valid form of one of our values.
 public enum FormError: Error, Hashable, Sendable {
@@ -7,129 +7,335 @@ public enum FormError: Error, Hashable, Sendable {
     case unknownWord(field: String, value: String)
 }
 
-// MARK: - Reading
+// MARK: - Lists of fields
 
-extension JSONNode {
-    func required<Value>(
-        _ field: String,
-        _ read: (JSONNode, String) throws(FormError) -> Value
-    ) throws(FormError) -> Value {
-        guard let node = self[field], !node.isNull else { throw .missing(field: field) }
-        return try read(node, field)
+/// What the fields of a form are written to (``JSONWriter``) or read from (``JSONNode``).
+///
+/// One function names each member of a form, in the order in which they are written:
+///
+///     static func form<Fields: FormFields>(
+///         _ fields: inout Fields,
+///         _ money: Money?
+///     ) throws(Fields.Failure) -> Money {
+///         Money(
+///             milliunits: try fields.required("milliunits", money?.milliunits),
+///             currency: try fields.required("currency", money?.currency)
+///         )
+///     }
+///
+/// A writer is given the value, writes its members and returns it. A reader is given nil and returns
+/// what it reads.
+package protocol FormFields {
+    associatedtype Failure: Error
+
+    /// A member that is always there.
+    mutating func required<Value: FormValue>(
+        _ name: String,
+        _ value: Value?
+    ) throws(Failure) -> Value
+
+    /// A member that is not written for nil. A null is read as nil.
+    mutating func optional<Value: FormValue>(
+        _ name: String,
+        _ value: Value?
+    ) throws(Failure) -> Value?
+
+    /// A member that is not written for nil. A null is read as a value, as its type does.
+    mutating func present<Value: FormValue>(
+        _ name: String,
+        _ value: Value?
+    ) throws(Failure) -> Value?
+
+    /// A member that follows from others: it is not written for nil, and never read.
+    mutating func derived<Value: FormValue>(_ name: String, _ value: Value?)
+
+    /// The member that the kind of a value names.
+    mutating func variant<Value: FormVariant>(_ value: Value?) throws(Failure) -> Value
+}
+
+extension FormFields {
+    /// A member that is not written if it has its usual value.
+    package mutating func optional<Value: FormValue & Equatable>(
+        _ name: String,
+        _ value: Value?,
+        else usual: Value
+    ) throws(Failure) -> Value {
+        try optional(name, value == usual ? nil : value) ?? usual
     }
 
-    func optional<Value>(
-        _ field: String,
-        _ read: (JSONNode, String) throws(FormError) -> Value
-    ) throws(FormError) -> Value? {
-        guard let node = self[field], !node.isNull else { return nil }
-        return try read(node, field)
+    /// A member that is always written, with null for nil.
+    package mutating func nullable<Value: FormValue>(
+        _ name: String,
+        _ value: Value??
+    ) throws(Failure) -> Value? {
+        try present(name, value) ?? nil
     }
 }
 
-/// Readers for the fields of a form.
-enum Field {
-    static func text(_ node: JSONNode, _ field: String) throws(FormError) -> String {
+extension JSONWriter: FormFields {
+    package typealias Failure = Never
+
+    package mutating func required<Value: FormValue>(_ name: String, _ value: Value?) -> Value {
+        let value = given(value)
+        key(name)
+        value.write(to: &self)
+        return value
+    }
+
+    package mutating func optional<Value: FormValue>(_ name: String, _ value: Value?) -> Value? {
+        present(name, value)
+    }
+
+    package mutating func present<Value: FormValue>(_ name: String, _ value: Value?) -> Value? {
+        guard let value else { return nil }
+        return required(name, value)
+    }
+
+    package mutating func derived<Value: FormValue>(_ name: String, _ value: Value?) {
+        _ = present(name, value)
+    }
+
+    package mutating func variant<Value: FormVariant>(_ value: Value?) -> Value {
+        let value = given(value)
+        key(value.word)
+        value.write(to: &self)
+        return value
+    }
+
+    private func given<Value>(_ value: Value?) -> Value {
+        guard let value else { preconditionFailure("a form is written from its value") }
+        return value
+    }
+}
+
+extension JSONNode: FormFields {
+    package typealias Failure = FormError
+
+    package mutating func required<Value: FormValue>(
+        _ name: String,
+        _ value: Value?
+    ) throws(FormError) -> Value {
+        guard let value = try optional(name, value) else { throw .missing(field: name) }
+        return value
+    }
+
+    package mutating func optional<Value: FormValue>(
+        _ name: String,
+        _: Value?
+    ) throws(FormError) -> Value? {
+        guard let node = self[name], !node.isNull else { return nil }
+        return try Value(form: node, name)
+    }
+
+    package mutating func present<Value: FormValue>(
+        _ name: String,
+        _: Value?
+    ) throws(FormError) -> Value? {
+        guard let node = self[name] else { return nil }
+        return try Value(form: node, name)
+    }
+
+    package mutating func derived<Value: FormValue>(_: String, _: Value?) {}
+
+    package mutating func variant<Value: FormVariant>(_: Value?) throws(FormError) -> Value {
+        for (word, node) in members {
+            if let value = try Value(word: word, form: node) { return value }
+        }
+        throw .missing(field: Value.usualWord)
+    }
+}
+
+// MARK: - Values
+
+/// A value of a form's member.
+package protocol FormValue {
+    /// Reads the value; `field` names it in errors.
+    init(form node: JSONNode, _ field: String) throws(FormError)
+
+    func write(to writer: inout JSONWriter)
+}
+
+/// A value whose form is an object.
+package protocol FormObject: FormValue {
+    static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ value: Self?
+    ) throws(Fields.Failure) -> Self
+}
+
+extension FormObject {
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
+        guard node.kind == .object else { throw .wrongType(field: field) }
+        var fields = node
+        self = try Self.form(&fields, nil)
+    }
+
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writeFields(to: &$0) }
+    }
+
+    /// Writes the members of the object, which the caller has opened.
+    package func writeFields(to writer: inout JSONWriter) {
+        _ = Self.form(&writer, self)
+    }
+}
+
+/// A value whose kind names the member that contains it.
+package protocol FormVariant {
+    /// The member of one kind, for the error if there is none of any.
+    static var usualWord: String { get }
+
+    var word: String { get }
+
+    /// Reads the value of a member; nil if no kind has this name.
+    init?(word: String, form node: JSONNode) throws(FormError)
+
+    /// Writes the value of its member.
+    func write(to writer: inout JSONWriter)
+}
+
+/// A value whose form is a text.
+package protocol FormText: FormValue {
+    init?(formText: String)
+
+    var formText: String { get }
+}
+
+extension FormText {
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
+        let text = try String(form: node, field)
+        guard let value = Self(formText: text) else {
+            throw .unknownWord(field: field, value: text)
+        }
+        self = value
+    }
+
+    package func write(to writer: inout JSONWriter) { writer.value(formText) }
+}
+
+/// A value whose form is its raw value.
+package protocol FormWord: FormText, RawRepresentable<String> {}
+
+extension FormWord {
+    package init?(formText: String) { self.init(rawValue: formText) }
+
+    package var formText: String { rawValue }
+}
+
+extension String: FormValue {
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
         guard let text = node.string else { throw .wrongType(field: field) }
-        return text
+        self = text
     }
 
-    static func flag(_ node: JSONNode, _ field: String) throws(FormError) -> Bool {
+    package func write(to writer: inout JSONWriter) { writer.value(self) }
+}
+
+extension Bool: FormValue {
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
         guard let flag = node.bool else { throw .wrongType(field: field) }
-        return flag
+        self = flag
     }
 
-    static func integer(_ node: JSONNode, _ field: String) throws(FormError) -> Int64 {
+    package func write(to writer: inout JSONWriter) { writer.value(self) }
+}
+
+extension Int64: FormValue {
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
         guard let number = node.int64 else { throw .wrongType(field: field) }
-        return number
+        self = number
     }
 
-    static func instant(_ node: JSONNode, _ field: String) throws(FormError) -> Instant {
+    package func write(to writer: inout JSONWriter) { writer.value(self) }
+}
+
+extension Int: FormValue {
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
+        self = Int(try Int64(form: node, field))
+    }
+
+    package func write(to writer: inout JSONWriter) { writer.value(self) }
+}
+
+extension Double: FormValue {
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
+        guard let number = node.double else { throw .wrongType(field: field) }
+        self = number
+    }
+
+    package func write(to writer: inout JSONWriter) { writer.value(self) }
+}
+
+extension Instant: FormValue {
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
         // Reads in place, because most of a stored fact is instants.
         guard let text = node.utf8 else { throw .wrongType(field: field) }
         guard let instant = Instant(rfc3339: text) else {
             throw .unknownWord(field: field, value: String(decoding: text, as: UTF8.self))
         }
-        return instant
+        self = instant
     }
 
-    static func period(_ node: JSONNode, _ field: String) throws(FormError) -> Period {
-        try parsed(node, field) { Period(iso8601: $0) }
-    }
+    package func write(to writer: inout JSONWriter) { writer.value(rfc3339) }
+}
 
-    static func length(_ node: JSONNode, _ field: String) throws(FormError) -> Milliseconds {
-        try parsed(node, field) { Milliseconds(text: $0) }
-    }
-
-    static func price(_ node: JSONNode, _ field: String) throws(FormError) -> Money {
-        try parsed(node, field) { Money(text: $0) }
-    }
-
-    static func billingRetry(
-        _ node: JSONNode,
-        _ field: String
-    ) throws(FormError) -> Policy.BillingRetry {
-        try parsed(node, field) { Policy.BillingRetry(text: $0) }
-    }
-
-    static func transfer(
-        _ node: JSONNode,
-        _ field: String
-    ) throws(FormError) -> Policy.Transfer {
-        try parsed(node, field) { Policy.Transfer(text: $0) }
-    }
-
-    static func texts(_ node: JSONNode, _ field: String) throws(FormError) -> [String] {
+extension Array: FormValue where Element: FormValue {
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
         guard node.kind == .array else { throw .wrongType(field: field) }
-        var texts: [String] = []
-        for element in node.elements { texts.append(try text(element, field)) }
-        return texts
+        self = []
+        for element in node.elements { append(try Element(form: element, field)) }
     }
 
-    static func customer(_ node: JSONNode, _ field: String) throws(FormError) -> CustomerID {
-        try parsed(node, field) { CustomerID($0) }
-    }
-
-    static func customers(
-        _ node: JSONNode,
-        _ field: String
-    ) throws(FormError) -> [CustomerID] {
-        guard node.kind == .array else { throw .wrongType(field: field) }
-        var customers: [CustomerID] = []
-        for element in node.elements { customers.append(try customer(element, field)) }
-        return customers
-    }
-
-    static func termKey(_ node: JSONNode, _ field: String) throws(FormError) -> TermKey {
-        TermKey(try text(node, field))
-    }
-
-    static func open<Observation: NamedOpenEnum>(
-        _ node: JSONNode,
-        _ field: String
-    ) throws(FormError) -> Observation {
-        try parsed(node, field) { Observation(word: $0) }
-    }
-
-    static func word<Observation: RawRepresentable<String>>(
-        _ node: JSONNode,
-        _ field: String
-    ) throws(FormError) -> Observation {
-        try parsed(node, field) { Observation(rawValue: $0) }
-    }
-
-    private static func parsed<Value>(
-        _ node: JSONNode,
-        _ field: String,
-        _ parse: (String) -> Value?
-    ) throws(FormError) -> Value {
-        let text = try text(node, field)
-        guard let value = parse(text) else { throw .unknownWord(field: field, value: text) }
-        return value
+    package func write(to writer: inout JSONWriter) {
+        writer.array { writer in for element in self { element.write(to: &writer) } }
     }
 }
 
-// MARK: - Writing
+/// A value as its JSON text, of whatever kind it is.
+package struct FormSource: FormValue {
+    package let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    package init(form node: JSONNode, _: String) {
+        bytes = Array(node.source)
+    }
+
+    package func write(to writer: inout JSONWriter) { writer.raw(bytes) }
+}
+
+/// Nil is null.
+extension Optional: FormValue where Wrapped: FormValue {
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
+        self = node.isNull ? nil : try Wrapped(form: node, field)
+    }
+
+    package func write(to writer: inout JSONWriter) {
+        if let self { self.write(to: &writer) } else { writer.null() }
+    }
+}
+
+extension Period: FormText {
+    package init?(formText: String) { self.init(iso8601: formText) }
+
+    package var formText: String { iso8601 }
+}
+
+extension Milliseconds: FormText {
+    package init?(formText: String) { self.init(text: formText) }
+
+    package var formText: String { text }
+}
+
+extension CustomerID: FormText {
+    package init?(formText: String) { self.init(formText) }
+
+    package var formText: String { text }
+}
+
+// MARK: - Writing without reading
 
 extension JSONWriter {
     mutating func field(_ key: String, _ instant: Instant?) {
@@ -154,26 +360,6 @@ extension JSONWriter {
     }
 
     mutating func said(_ key: String, _ money: Money?) {
-        guard let money else { return }
-        field(
-            key,
-            object: { writer in
-                writer.field("milliunits", money.milliunits)
-                writer.field("currency", money.currency)
-            }
-        )
-    }
-
-    mutating func said(_ key: String, _ offer: Offer?) {
-        guard let offer else { return }
-        field(
-            key,
-            object: { writer in
-                writer.field("kind", offer.kind.word)
-                writer.said("discount", offer.discount?.word)
-                writer.said("identifier", offer.identifier)
-                writer.said("period", offer.period?.iso8601)
-            }
-        )
+        derived(key, money)
     }
 }

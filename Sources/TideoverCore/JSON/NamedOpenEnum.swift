@@ -2,13 +2,17 @@
 ///
 /// In JSON a recognised value is its own name. An unrecognised one is the store's text after a `?`,
 /// so that nothing is lost or mistaken for one of our names.
-protocol NamedOpenEnum: Hashable {
+protocol NamedOpenEnum: Hashable, FormText {
     static var words: [(String, Self)] { get }
     static func unrecognised(_ value: String) -> Self
     var unrecognisedValue: String? { get }
 }
 
 extension NamedOpenEnum {
+    package init?(formText: String) { self.init(word: formText) }
+
+    package var formText: String { word }
+
     var word: String {
         if let unrecognisedValue { return "?\(unrecognisedValue)" }
         return Self.words.first { $0.1 == self }?.0 ?? ""

@@ -1,89 +1,95 @@
 public import TideoverJSON
 
-extension Pass {
+extension Pass: FormObject {
     /// The `typ` of the signed document. It prevents other documents from being accepted as a pass.
     public static let documentType = "tideover-pass"
 
     /// The claims as JSON text.
     public var claims: [UInt8] {
         var writer = JSONWriter()
-        writer.object { writer in
-            writer.field("iss", issuer)
-            writer.field("aud", audience)
-            writer.field("sub", customer.text)
-            writer.field("environment", environment.rawValue)
-            writer.field("issued", issued)
-            writer.field("notAfter", notAfter)
-            writer.field("version", version)
-            writer.field(
-                "entitlements",
-                object: { writer in
-                    for entitlement in entitlements {
-                        writer.key(entitlement.name)
-                        entitlement.write(to: &writer)
-                    }
-                }
-            )
-        }
+        write(to: &writer)
         return writer.bytes
     }
 
     /// Reads a pass from its claims. Unknown members are ignored, because a later version may add
     /// some. Required members must be present.
     public init(json: JSONNode) throws(FormError) {
-        let entitlements = try json.required("entitlements") {
-            node,
-            field throws(FormError) in
+        try self.init(form: json, "pass")
+    }
+
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ pass: Pass?
+    ) throws(Fields.Failure) -> Pass {
+        Pass(
+            issuer: try fields.required("iss", pass?.issuer),
+            audience: try fields.required("aud", pass?.audience),
+            customer: try fields.required("sub", pass?.customer),
+            environment: try fields.required("environment", pass?.environment),
+            issued: try fields.required("issued", pass?.issued),
+            notAfter: try fields.required("notAfter", pass?.notAfter),
+            version: try fields.required("version", pass?.version),
+            entitlements: try fields.required(
+                "entitlements",
+                (pass?.entitlements).map(EntitlementsByName.init)
+            ).list
+        )
+    }
+
+    /// An object with an entitlement for each name.
+    private struct EntitlementsByName: FormValue {
+        let list: [Entitlement]
+
+        init(_ list: [Entitlement]) {
+            self.list = list
+        }
+
+        package init(form node: JSONNode, _ field: String) throws(FormError) {
             guard node.kind == .object else { throw .wrongType(field: field) }
-            var entitlements: [Entitlement] = []
+            var list: [Entitlement] = []
             for (name, member) in node.members {
-                entitlements.append(try Entitlement(name: name, json: member))
+                var entitlement = try Entitlement(form: member, name)
+                entitlement.name = name
+                list.append(entitlement)
             }
-            return entitlements
+            self.list = list
         }
-        self.init(
-            issuer: try json.required("iss", Field.text),
-            audience: try json.required("aud", Field.text),
-            customer: try json.required("sub", Field.customer),
-            environment: try json.required("environment", Field.word),
-            issued: try json.required("issued", Field.instant),
-            notAfter: try json.required("notAfter", Field.instant),
-            version: try json.required("version", Field.integer),
-            entitlements: entitlements
+
+        package func write(to writer: inout JSONWriter) {
+            writer.object { writer in
+                for entitlement in list {
+                    writer.key(entitlement.name)
+                    entitlement.write(to: &writer)
+                }
+            }
+        }
+    }
+}
+
+extension Pass.Entitlement: FormObject {
+    /// The object does not contain the name, which is its key. `access` is for readers in other
+    /// languages; here it follows from the state.
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ entitlement: Self?
+    ) throws(Fields.Failure) -> Self {
+        let state = try fields.required("state", entitlement?.state)
+        let reason = try fields.required("reason", entitlement?.reason)
+        fields.derived("access", state.givesAccess)
+        return Self(
+            name: "",
+            state: state,
+            reason: reason,
+            confidence: try fields.required("confidence", entitlement?.confidence),
+            productId: try fields.optional("productId", entitlement?.productId),
+            accessUntil: try fields.optional("accessUntil", entitlement?.accessUntil),
+            graceUntil: try fields.optional("graceUntil", entitlement?.graceUntil),
+            willRenew: try fields.optional("willRenew", entitlement?.willRenew),
+            nextChange: try fields.optional("nextChange", entitlement?.nextChange),
+            notAfter: try fields.required("notAfter", entitlement?.notAfter)
         )
     }
 }
 
-extension Pass.Entitlement {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("state", state.rawValue)
-            writer.field("reason", reason)
-            writer.field("access", access)
-            writer.field("confidence", confidence.rawValue)
-            writer.said("productId", productId)
-            writer.said("accessUntil", accessUntil)
-            writer.said("graceUntil", graceUntil)
-            writer.said("willRenew", willRenew)
-            writer.said("nextChange", nextChange)
-            writer.field("notAfter", notAfter)
-        }
-    }
-
-    /// Reads an entitlement. `access` is for readers in other languages; here it follows from the
-    /// state.
-    fileprivate init(name: String, json: JSONNode) throws(FormError) {
-        self.init(
-            name: name,
-            state: try json.required("state", Field.word),
-            reason: try json.required("reason", Field.text),
-            confidence: try json.required("confidence", Field.word),
-            productId: try json.optional("productId", Field.text),
-            accessUntil: try json.optional("accessUntil", Field.instant),
-            graceUntil: try json.optional("graceUntil", Field.instant),
-            willRenew: try json.optional("willRenew", Field.flag),
-            nextChange: try json.optional("nextChange", Field.instant),
-            notAfter: try json.required("notAfter", Field.instant)
-        )
-    }
-}
+extension State: FormWord {}
+extension Confidence: FormWord {}

@@ -44,19 +44,15 @@ extension PlannedMessage {
     }
 }
 
-extension Policy.Plan {
-    func writeMembers(to writer: inout JSONWriter) {
+extension Policy.Plan: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ plan: Self?
+    ) throws(Fields.Failure) -> Self {
+        var form = Self()
         for kind in PlannedMessage.Kind.allCases {
-            writer.said(kind.rawValue, channels[kind]?.rawValue)
+            form.channels[kind] = try fields.optional(kind.rawValue, plan?.channels[kind])
         }
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Policy.Plan {
-        guard node.kind == .object else { throw .wrongType(field: field) }
-        var plan = Policy.Plan()
-        for kind in PlannedMessage.Kind.allCases {
-            plan.channels[kind] = try node.optional(kind.rawValue, Field.word)
-        }
-        return plan
+        return form
     }
 }

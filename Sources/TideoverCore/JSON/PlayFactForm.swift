@@ -1,255 +1,202 @@
 import TideoverJSON
 
-extension PlayToken {
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> PlayToken {
-        PlayToken(try Field.text(node, field))
-    }
+extension PlayToken: FormText {
+    package init?(formText: String) { self.init(formText) }
+
+    package var formText: String { id }
 }
 
-extension PlaySubscription {
-    func writeFields(to writer: inout JSONWriter) {
-        writer.field("token", token.id)
-        writer.field("askedAt", askedAt)
-        writer.field("state", state.word)
-        writer.field("items", array: { for item in items { item.write(to: &$0) } })
-        writer.said("startedAt", startedAt)
-        writer.said("replaces", replaces?.id)
-        writer.said("resumesAt", resumesAt)
-        writer.said("cancellation", cancellation?.word)
-        writer.said("cancelledAt", cancelledAt)
-        writer.said("isAcknowledged", isAcknowledged)
-        if isTest { writer.field("isTest", true) }
-        writer.said("region", region)
-        writer.said("accountId", accountId?.text)
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> PlaySubscription {
+extension PlaySubscription: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ read: PlaySubscription?
+    ) throws(Fields.Failure) -> PlaySubscription {
         PlaySubscription(
-            token: try node.required("token", PlayToken.read),
-            askedAt: try node.required("askedAt", Field.instant),
-            state: try node.required("state", Field.open),
-            items: try node.list("items", PlayItem.read),
-            startedAt: try node.optional("startedAt", Field.instant),
-            replaces: try node.optional("replaces", PlayToken.read),
-            resumesAt: try node.optional("resumesAt", Field.instant),
-            cancellation: try node.optional("cancellation", Field.open),
-            cancelledAt: try node.optional("cancelledAt", Field.instant),
-            isAcknowledged: try node.optional("isAcknowledged", Field.flag),
-            isTest: try node.optional("isTest", Field.flag) ?? false,
-            region: try node.optional("region", Field.text),
-            accountId: try node.optional("accountId", Field.customer)
+            token: try fields.required("token", read?.token),
+            askedAt: try fields.required("askedAt", read?.askedAt),
+            state: try fields.required("state", read?.state),
+            items: try fields.optional("items", read?.items) ?? [],
+            startedAt: try fields.optional("startedAt", read?.startedAt),
+            replaces: try fields.optional("replaces", read?.replaces),
+            resumesAt: try fields.optional("resumesAt", read?.resumesAt),
+            cancellation: try fields.optional("cancellation", read?.cancellation),
+            cancelledAt: try fields.optional("cancelledAt", read?.cancelledAt),
+            isAcknowledged: try fields.optional("isAcknowledged", read?.isAcknowledged),
+            isTest: try fields.optional("isTest", read?.isTest, else: false),
+            region: try fields.optional("region", read?.region),
+            accountId: try fields.optional("accountId", read?.accountId)
         )
     }
 }
 
-extension PlayItem {
-    func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("productId", productId)
-            writer.said("basePlan", basePlan)
-            writer.said("offerId", offerId)
-            writer.said("expiresAt", expiresAt)
-            plan.writeField(to: &writer)
-            writer.said("phase", phase?.word)
-            writer.said("orderId", orderId)
-            writer.said("price", price)
-            writer.said("replacement", replacement)
-            if isRemovedAtExpiry { writer.field("isRemovedAtExpiry", true) }
-            if let priceChange {
-                writer.field("priceChange", object: { priceChange.writeFields(to: &$0) })
-            }
-            if let installments {
-                writer.field("installments", object: { installments.writeFields(to: &$0) })
-            }
-        }
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> PlayItem {
+extension PlayItem: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ item: PlayItem?
+    ) throws(Fields.Failure) -> PlayItem {
         PlayItem(
-            productId: try node.required("productId", Field.text),
-            basePlan: try node.optional("basePlan", Field.text),
-            offerId: try node.optional("offerId", Field.text),
-            expiresAt: try node.optional("expiresAt", Field.instant),
-            plan: try Plan(item: node),
-            phase: try node.optional("phase", Field.open),
-            orderId: try node.optional("orderId", Field.text),
-            price: try node.optional("price", Money.read),
-            replacement: try node.optional("replacement", Field.text),
-            isRemovedAtExpiry: try node.optional("isRemovedAtExpiry", Field.flag) ?? false,
-            priceChange: try node.optional("priceChange", PriceChange.read),
-            installments: try node.optional("installments", Installments.read)
+            productId: try fields.required("productId", item?.productId),
+            basePlan: try fields.optional("basePlan", item?.basePlan),
+            offerId: try fields.optional("offerId", item?.offerId),
+            expiresAt: try fields.optional("expiresAt", item?.expiresAt),
+            plan: try Plan.form(&fields, item?.plan),
+            phase: try fields.optional("phase", item?.phase),
+            orderId: try fields.optional("orderId", item?.orderId),
+            price: try fields.optional("price", item?.price),
+            replacement: try fields.optional("replacement", item?.replacement),
+            isRemovedAtExpiry: try fields.optional(
+                "isRemovedAtExpiry",
+                item?.isRemovedAtExpiry,
+                else: false
+            ),
+            priceChange: try fields.optional("priceChange", item?.priceChange),
+            installments: try fields.optional("installments", item?.installments)
         )
     }
 }
 
 extension PlayItem.Plan {
-    /// Writes `autoRenewing` with whether it is on, or `prepaid`, or nothing.
-    fileprivate func writeField(to writer: inout JSONWriter) {
-        switch self {
-        case .autoRenewing(let isOn): writer.field("autoRenewing", isOn)
-        case .prepaid(let from):
-            writer.field("prepaid", object: { $0.said("extendableFrom", from) })
-        case .unstated: break
-        }
-    }
-
-    fileprivate init(item: JSONNode) throws(FormError) {
-        if let isOn = try item.optional("autoRenewing", Field.flag) {
-            self = .autoRenewing(isOn: isOn)
-        } else if let prepaid = item["prepaid"], !prepaid.isNull {
-            self = .prepaid(
-                extendableFrom: try prepaid.optional("extendableFrom", Field.instant)
-            )
+    /// `autoRenewing` with whether it is on, or `prepaid`, or nothing.
+    fileprivate static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ plan: Self?
+    ) throws(Fields.Failure) -> Self {
+        if let isOn = try fields.optional("autoRenewing", plan?.isOn) {
+            .autoRenewing(isOn: isOn)
+        } else if let prepaid = try fields.optional("prepaid", plan?.prepaid) {
+            .prepaid(extendableFrom: prepaid.extendableFrom)
         } else {
-            self = .unstated
+            .unstated
+        }
+    }
+
+    private var isOn: Bool? {
+        if case .autoRenewing(let isOn) = self { isOn } else { nil }
+    }
+
+    private var prepaid: Prepaid? {
+        if case .prepaid(let from) = self { Prepaid(extendableFrom: from) } else { nil }
+    }
+
+    private struct Prepaid: FormObject {
+        let extendableFrom: Instant?
+
+        static func form<Fields: FormFields>(
+            _ fields: inout Fields,
+            _ prepaid: Self?
+        ) throws(Fields.Failure) -> Self {
+            Self(extendableFrom: try fields.optional("extendableFrom", prepaid?.extendableFrom))
         }
     }
 }
 
-extension PlayItem.PriceChange {
-    func writeFields(to writer: inout JSONWriter) {
-        writer.field("state", state.word)
-        writer.said("price", price)
-        writer.said("chargedFrom", chargedFrom)
-        writer.said("consentBy", consentBy)
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Self {
+extension PlayItem.PriceChange: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ change: Self?
+    ) throws(Fields.Failure) -> Self {
         Self(
-            state: try node.required("state", Field.open),
-            price: try node.optional("price", Money.read),
-            chargedFrom: try node.optional("chargedFrom", Field.instant),
-            consentBy: try node.optional("consentBy", Field.instant)
+            state: try fields.required("state", change?.state),
+            price: try fields.optional("price", change?.price),
+            chargedFrom: try fields.optional("chargedFrom", change?.chargedFrom),
+            consentBy: try fields.optional("consentBy", change?.consentBy)
         )
     }
 }
 
-extension PlayItem.Installments {
-    func writeFields(to writer: inout JSONWriter) {
-        writer.said("remainingPayments", remainingPayments)
-        if isCancellationPending { writer.field("isCancellationPending", true) }
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Self {
+extension PlayItem.Installments: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ installments: Self?
+    ) throws(Fields.Failure) -> Self {
         Self(
-            remainingPayments: try node.optional("remainingPayments", Field.integer),
-            isCancellationPending: try node.optional("isCancellationPending", Field.flag) ?? false
+            remainingPayments: try fields.optional(
+                "remainingPayments",
+                installments?.remainingPayments
+            ),
+            isCancellationPending: try fields.optional(
+                "isCancellationPending",
+                installments?.isCancellationPending,
+                else: false
+            )
         )
     }
 }
 
-extension PlayPurchase {
-    func writeFields(to writer: inout JSONWriter) {
-        writer.field("token", token.id)
-        writer.field("askedAt", askedAt)
-        writer.field("state", state.word)
-        writer.field("items", array: { for item in items { item.write(to: &$0) } })
-        writer.said("orderId", orderId)
-        writer.said("completedAt", completedAt)
-        writer.said("isAcknowledged", isAcknowledged)
-        if isTest { writer.field("isTest", true) }
-        writer.said("region", region)
-        writer.said("accountId", accountId?.text)
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> PlayPurchase {
+extension PlayPurchase: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ read: PlayPurchase?
+    ) throws(Fields.Failure) -> PlayPurchase {
         PlayPurchase(
-            token: try node.required("token", PlayToken.read),
-            askedAt: try node.required("askedAt", Field.instant),
-            state: try node.required("state", Field.open),
-            items: try node.list("items", Item.read),
-            orderId: try node.optional("orderId", Field.text),
-            completedAt: try node.optional("completedAt", Field.instant),
-            isAcknowledged: try node.optional("isAcknowledged", Field.flag),
-            isTest: try node.optional("isTest", Field.flag) ?? false,
-            region: try node.optional("region", Field.text),
-            accountId: try node.optional("accountId", Field.customer)
+            token: try fields.required("token", read?.token),
+            askedAt: try fields.required("askedAt", read?.askedAt),
+            state: try fields.required("state", read?.state),
+            items: try fields.optional("items", read?.items) ?? [],
+            orderId: try fields.optional("orderId", read?.orderId),
+            completedAt: try fields.optional("completedAt", read?.completedAt),
+            isAcknowledged: try fields.optional("isAcknowledged", read?.isAcknowledged),
+            isTest: try fields.optional("isTest", read?.isTest, else: false),
+            region: try fields.optional("region", read?.region),
+            accountId: try fields.optional("accountId", read?.accountId)
         )
     }
 }
 
-extension PlayPurchase.Item {
-    func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("productId", productId)
-            if isConsumed { writer.field("isConsumed", true) }
-            writer.said("quantity", quantity)
-            writer.said("refundableQuantity", refundableQuantity)
-        }
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Self {
+extension PlayPurchase.Item: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ item: Self?
+    ) throws(Fields.Failure) -> Self {
         Self(
-            productId: try node.required("productId", Field.text),
-            isConsumed: try node.optional("isConsumed", Field.flag) ?? false,
-            quantity: try node.optional("quantity", Field.integer),
-            refundableQuantity: try node.optional("refundableQuantity", Field.integer)
+            productId: try fields.required("productId", item?.productId),
+            isConsumed: try fields.optional("isConsumed", item?.isConsumed, else: false),
+            quantity: try fields.optional("quantity", item?.quantity),
+            refundableQuantity: try fields.optional(
+                "refundableQuantity",
+                item?.refundableQuantity
+            )
         )
     }
 }
 
-extension PlayVoidedOrder {
-    func writeFields(to writer: inout JSONWriter) {
-        writer.field("token", token.id)
-        writer.said("orderId", orderId)
-        writer.field("date", date)
-        if isPartial { writer.field("isPartial", true) }
-        writer.said("reason", reason)
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> PlayVoidedOrder {
+extension PlayVoidedOrder: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ order: PlayVoidedOrder?
+    ) throws(Fields.Failure) -> PlayVoidedOrder {
         PlayVoidedOrder(
-            token: try node.required("token", PlayToken.read),
-            orderId: try node.optional("orderId", Field.text),
-            date: try node.required("date", Field.instant),
-            isPartial: try node.optional("isPartial", Field.flag) ?? false,
-            reason: try node.optional("reason", Field.integer)
+            token: try fields.required("token", order?.token),
+            orderId: try fields.optional("orderId", order?.orderId),
+            date: try fields.required("date", order?.date),
+            isPartial: try fields.optional("isPartial", order?.isPartial, else: false),
+            reason: try fields.optional("reason", order?.reason)
         )
     }
 }
 
-extension PlayReplacement {
-    func writeFields(to writer: inout JSONWriter) {
-        writer.field("token", token.id)
-        writer.field("by", by.id)
-        writer.field("from", from)
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> PlayReplacement {
+extension PlayReplacement: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ replacement: PlayReplacement?
+    ) throws(Fields.Failure) -> PlayReplacement {
         PlayReplacement(
-            token: try node.required("token", PlayToken.read),
-            by: try node.required("by", PlayToken.read),
-            from: try node.required("from", Field.instant)
+            token: try fields.required("token", replacement?.token),
+            by: try fields.required("by", replacement?.by),
+            from: try fields.required("from", replacement?.from)
         )
     }
 }
 
-extension PlayNotice {
-    func writeFields(to writer: inout JSONWriter) {
-        writer.field("token", token.id)
-        writer.field("kind", kind.word)
-        writer.said("productId", productId)
-    }
-
-    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> PlayNotice {
+extension PlayNotice: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ notice: PlayNotice?
+    ) throws(Fields.Failure) -> PlayNotice {
         PlayNotice(
-            token: try node.required("token", PlayToken.read),
-            kind: try node.required("kind", Field.open),
-            productId: try node.optional("productId", Field.text)
+            token: try fields.required("token", notice?.token),
+            kind: try fields.required("kind", notice?.kind),
+            productId: try fields.optional("productId", notice?.productId)
         )
-    }
-}
-
-extension JSONNode {
-    /// Returns the values of an array; an empty list if the member is missing.
-    func list<Value>(
-        _ field: String,
-        _ read: (JSONNode, String) throws(FormError) -> Value
-    ) throws(FormError) -> [Value] {
-        guard let node = self[field], !node.isNull else { return [] }
-        guard node.kind == .array else { throw .wrongType(field: field) }
-        var values: [Value] = []
-        for element in node.elements { values.append(try read(element, field)) }
-        return values
     }
 }

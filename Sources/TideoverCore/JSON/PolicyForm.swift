@@ -2,7 +2,7 @@ public import TideoverJSON
 
 // The form of the operator's configuration: catalogue, policy, and their versions.
 
-extension Catalogue {
+extension Catalogue: FormValue {
     /// Writes the catalogue with its products in alphabetical order. Equal catalogues give equal
     /// texts.
     public func write(to writer: inout JSONWriter) {
@@ -16,221 +16,226 @@ extension Catalogue {
 
     /// Reads the output of `write`.
     public init(json node: JSONNode) throws(FormError) {
-        guard node.kind == .object else { throw .wrongType(field: "catalogue") }
+        try self.init(form: node, "catalogue")
+    }
+
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
+        guard node.kind == .object else { throw .wrongType(field: field) }
         self.init()
-        for (id, product) in node.members { products[id] = try Product(json: product) }
+        for (id, product) in node.members { products[id] = try Product(form: product, id) }
     }
 }
 
-extension Product {
+extension Product: FormObject {
     /// Writes the product as a JSON object, without unset members.
     public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("entitlements", .array(entitlements.map(JSONValue.string)))
-            writer.field("kind", kind.rawValue)
-            writer.said("group", group)
-            writer.said("period", period?.iso8601)
-            writer.said("trial", trial?.iso8601)
-            writer.said("price", price?.text)
-            writer.said("grace", grace?.iso8601)
-            writer.said("store", store?.rawValue)
-        }
+        writer.object { writeFields(to: &$0) }
     }
 
     /// Reads the output of `write`.
     public init(json node: JSONNode) throws(FormError) {
-        self.init(
-            entitlements: try node.optional("entitlements", Field.texts) ?? [],
-            kind: try node.optional("kind", Field.word) ?? .autoRenewable,
-            group: try node.optional("group", Field.text),
-            period: try node.optional("period", Field.period),
-            trial: try node.optional("trial", Field.period),
-            price: try node.optional("price", Field.price),
-            grace: try node.optional("grace", Field.period),
-            store: try node.optional("store", Field.word)
+        try self.init(form: node, "product")
+    }
+
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ product: Product?
+    ) throws(Fields.Failure) -> Product {
+        Product(
+            entitlements: try fields.optional("entitlements", product?.entitlements) ?? [],
+            kind: try fields.optional("kind", product?.kind) ?? .autoRenewable,
+            group: try fields.optional("group", product?.group),
+            period: try fields.optional("period", product?.period),
+            trial: try fields.optional("trial", product?.trial),
+            price: try fields.optional("price", (product?.price).map(PriceText.init))?.money,
+            grace: try fields.optional("grace", product?.grace),
+            store: try fields.optional("store", product?.store)
         )
+    }
+
+    /// A price as operators write it.
+    private struct PriceText: FormText {
+        let money: Money
+
+        init(_ money: Money) {
+            self.money = money
+        }
+
+        package init?(formText: String) {
+            guard let money = Money(text: formText) else { return nil }
+            self.money = money
+        }
+
+        package var formText: String { money.text }
     }
 }
 
-extension Policy {
+extension Product.Kind: FormWord {}
+
+extension Policy: FormObject {
     /// Writes the policy with every choice.
     public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("billingRetry", billingRetry.text)
-            writer.field("renewalLeeway", renewalLeeway.text)
-            writer.field("unreachable", unreachable.text)
-            writer.field("sandbox", sandbox.rawValue)
-            if !testers.isEmpty {
-                writer.field("testers", .array(testers.map { .string($0.text) }))
-            }
-            writer.field("transfer", transfer.text)
-            writer.field("reminders", object: reminders.writeMembers)
-            writer.field("prompts", object: prompts.writeMembers)
-            if !plan.channels.isEmpty { writer.field("plan", object: plan.writeMembers) }
-            if !experiments.isEmpty {
-                writer.field(
-                    "experiments",
-                    array: { for experiment in experiments { experiment.write(to: &$0) } }
-                )
-            }
-            unknownProduct.write(to: &writer)
-        }
+        writer.object { writeFields(to: &$0) }
     }
 
     /// Reads the output of `write`; a missing choice takes its default.
     public init(json node: JSONNode) throws(FormError) {
-        guard node.kind == .object else { throw .wrongType(field: "policy") }
-        let standard = Policy()
-        self.init(
-            billingRetry: try node.optional("billingRetry", Field.billingRetry)
-                ?? standard.billingRetry,
-            renewalLeeway: try node.optional("renewalLeeway", Field.length)
-                ?? standard.renewalLeeway,
-            unreachable: try node.optional("unreachable", Field.length) ?? standard.unreachable,
-            sandbox: try node.optional("sandbox", Field.word) ?? standard.sandbox,
-            testers: try node.optional("testers", Field.customers) ?? standard.testers,
-            transfer: try node.optional("transfer", Field.transfer) ?? standard.transfer,
-            reminders: try node.optional("reminders", Reminders.read) ?? standard.reminders,
-            prompts: try node.optional("prompts", Prompts.read) ?? standard.prompts,
-            plan: try node.optional("plan", Plan.read) ?? standard.plan,
-            experiments: try node.optional("experiments", Experiment.readAll)
-                ?? standard.experiments,
-            unknownProduct: try node.optional("unknownProduct", UnknownProduct.read)
-                ?? standard.unknownProduct
+        try self.init(form: node, "policy")
+    }
+
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ policy: Policy?
+    ) throws(Fields.Failure) -> Policy {
+        let usual = Policy()
+        return Policy(
+            billingRetry: try fields.optional("billingRetry", policy?.billingRetry)
+                ?? usual.billingRetry,
+            renewalLeeway: try fields.optional("renewalLeeway", policy?.renewalLeeway)
+                ?? usual.renewalLeeway,
+            unreachable: try fields.optional("unreachable", policy?.unreachable)
+                ?? usual.unreachable,
+            sandbox: try fields.optional("sandbox", policy?.sandbox) ?? usual.sandbox,
+            testers: try fields.optional("testers", policy?.testers, else: []),
+            transfer: try fields.optional("transfer", policy?.transfer) ?? usual.transfer,
+            reminders: try fields.optional("reminders", policy?.reminders) ?? usual.reminders,
+            prompts: try fields.optional("prompts", policy?.prompts) ?? usual.prompts,
+            plan: try fields.optional("plan", policy?.plan, else: Plan()),
+            experiments: try fields.optional("experiments", policy?.experiments, else: []),
+            unknownProduct: try fields.optional("unknownProduct", policy?.unknownProduct)
+                ?? usual.unknownProduct
         )
     }
 }
 
-extension Policy.UnknownProduct {
-    fileprivate func write(to writer: inout JSONWriter) {
-        switch self {
-        case .deny: writer.field("unknownProduct", "deny")
-        case .allowAll: writer.field("unknownProduct", "allow-all")
-        case .allow(let names):
-            writer.field("unknownProduct", .array(names.map(JSONValue.string)))
-        }
-    }
+extension Policy.Sandbox: FormWord {}
 
-    fileprivate static func read(
-        _ node: JSONNode,
-        _ field: String
-    ) throws(FormError) -> Policy.UnknownProduct {
+extension Policy.BillingRetry: FormText {
+    package init?(formText: String) { self.init(text: formText) }
+
+    package var formText: String { text }
+}
+
+extension Policy.Transfer: FormText {
+    package init?(formText: String) { self.init(text: formText) }
+
+    package var formText: String { text }
+}
+
+extension Policy.UnknownProduct: FormValue {
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
         guard let word = node.string else {
-            return .allow(try Field.texts(node, field))
+            self = .allow(try [String](form: node, field))
+            return
         }
         guard ["deny", "allow-all"].contains(word) else {
             throw .unknownWord(field: field, value: word)
         }
-        return Policy.UnknownProduct(words: [word])
+        self.init(words: [word])
+    }
+
+    package func write(to writer: inout JSONWriter) {
+        switch self {
+        case .deny: writer.value("deny")
+        case .allowAll: writer.value("allow-all")
+        case .allow(let names): names.write(to: &writer)
+        }
     }
 }
 
-extension Policy.Reminders {
-    fileprivate func writeMembers(to writer: inout JSONWriter) {
-        writer.field("trialEnding", trialEnding.text)
-        writer.field("graceEnding", graceEnding.text)
-    }
-
-    fileprivate static func read(
-        _ node: JSONNode,
-        _ field: String
-    ) throws(FormError) -> Policy.Reminders {
-        guard node.kind == .object else { throw .wrongType(field: field) }
-        let standard = Policy.Reminders()
-        return Policy.Reminders(
-            trialEnding: try node.optional("trialEnding", Field.length) ?? standard.trialEnding,
-            graceEnding: try node.optional("graceEnding", Field.length) ?? standard.graceEnding
+extension Policy.Reminders: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ reminders: Self?
+    ) throws(Fields.Failure) -> Self {
+        let usual = Self()
+        return Self(
+            trialEnding: try fields.optional("trialEnding", reminders?.trialEnding)
+                ?? usual.trialEnding,
+            graceEnding: try fields.optional("graceEnding", reminders?.graceEnding)
+                ?? usual.graceEnding
         )
     }
 }
 
-extension Policy.Prompts {
-    fileprivate func writeMembers(to writer: inout JSONWriter) {
-        writer.field("quiet", quiet.text)
-        writer.field("interval", interval.text)
-        writer.said("perDay", perDay)
+extension Policy.Prompts: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ prompts: Self?
+    ) throws(Fields.Failure) -> Self {
+        let usual = Self()
+        return Self(
+            quiet: try fields.optional("quiet", prompts?.quiet) ?? usual.quiet,
+            interval: try fields.optional("interval", prompts?.interval) ?? usual.interval,
+            perDay: try fields.optional("perDay", (prompts?.perDay).map(PositiveNumber.init))?
+                .number
+        )
     }
 
-    fileprivate static func read(
-        _ node: JSONNode,
-        _ field: String
-    ) throws(FormError) -> Policy.Prompts {
-        guard node.kind == .object else { throw .wrongType(field: field) }
-        let standard = Policy.Prompts()
-        let perDay = try node.optional("perDay", Field.integer)
-        if let perDay, perDay < 1 { throw .unknownWord(field: "perDay", value: "\(perDay)") }
-        return Policy.Prompts(
-            quiet: try node.optional("quiet", Field.length) ?? standard.quiet,
-            interval: try node.optional("interval", Field.length) ?? standard.interval,
-            perDay: perDay
-        )
+    private struct PositiveNumber: FormValue {
+        let number: Int64
+
+        init(_ number: Int64) {
+            self.number = number
+        }
+
+        package init(form node: JSONNode, _ field: String) throws(FormError) {
+            number = try Int64(form: node, field)
+            if number < 1 { throw .unknownWord(field: field, value: "\(number)") }
+        }
+
+        package func write(to writer: inout JSONWriter) { writer.value(number) }
     }
 }
 
 // MARK: - Versions
 
-extension Versioned {
-    /// Writes the versions as an array, ordered by when they take effect. A version that was always
-    /// in effect, or always known, has no date.
-    func write(
-        to writer: inout JSONWriter,
-        value: (Value, inout JSONWriter) -> Void
-    ) {
-        writer.array { writer in
-            for version in versions {
-                writer.object { writer in
-                    writer.said("effectiveAt", version.effectiveAt.unlessAlways)
-                    writer.said("learnedAt", version.learnedAt.unlessAlways)
-                    writer.key("value")
-                    value(version.value, &writer)
-                }
-            }
-        }
-    }
-
-    init(
-        json node: JSONNode,
-        value: (JSONNode) throws(FormError) -> Value
-    ) throws(FormError) {
-        guard node.kind == .array else { throw .wrongType(field: "versions") }
-        var versions: [Version] = []
-        for element in node.elements {
-            guard let written = element["value"] else { throw .missing(field: "value") }
-            versions.append(
-                Version(
-                    try value(written),
-                    effectiveAt: try element.optional("effectiveAt", Field.instant) ?? .distantPast,
-                    learnedAt: try element.optional("learnedAt", Field.instant) ?? .distantPast
-                )
-            )
-        }
-        guard let read = Self(versions: versions) else { throw .missing(field: "versions") }
-        self = read
+/// A version that was always in effect, or always known, has no date.
+extension Versioned.Version: FormValue, FormObject where Value: FormValue {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ version: Self?
+    ) throws(Fields.Failure) -> Self {
+        let effectiveAt = try fields.optional(
+            "effectiveAt",
+            version?.effectiveAt,
+            else: .distantPast
+        )
+        let learnedAt = try fields.optional("learnedAt", version?.learnedAt, else: .distantPast)
+        return Self(
+            try fields.required("value", version?.value),
+            effectiveAt: effectiveAt,
+            learnedAt: learnedAt
+        )
     }
 }
 
-extension Versioned where Value == Policy {
-    public func write(to writer: inout JSONWriter) {
-        write(to: &writer) { $0.write(to: &$1) }
+extension Versioned: FormValue where Value: FormValue {
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
+        guard let read = Self(versions: try [Version](form: node, field)) else {
+            throw .missing(field: field)
+        }
+        self = read
     }
+
+    /// Writes the versions as an array, ordered by when they take effect.
+    package func write(to writer: inout JSONWriter) { versions.write(to: &writer) }
+}
+
+extension Versioned where Value == Policy {
+    public func write(to writer: inout JSONWriter) { versions.write(to: &writer) }
 
     /// Reads the output of `write`.
     public init(json node: JSONNode) throws(FormError) {
-        try self.init(json: node) { value throws(FormError) in try Policy(json: value) }
+        try self.init(form: node, "versions")
     }
 }
 
 extension Versioned where Value == Catalogue {
-    public func write(to writer: inout JSONWriter) {
-        write(to: &writer) { $0.write(to: &$1) }
-    }
+    public func write(to writer: inout JSONWriter) { versions.write(to: &writer) }
 
     /// Reads the output of `write`.
     public init(json node: JSONNode) throws(FormError) {
-        try self.init(json: node) { value throws(FormError) in try Catalogue(json: value) }
+        try self.init(form: node, "versions")
     }
-}
-
-extension Instant {
-    fileprivate var unlessAlways: Instant? { self == .distantPast ? nil : self }
 }

@@ -4,7 +4,7 @@ import TideoverSignatures
 package import TideoverStorage
 
 /// An app's catalogue and policy, which are recorded together.
-struct AppRules: Hashable, Sendable {
+struct AppRules: FormObject, Hashable, Sendable {
     var catalogue: Catalogue
     var policy: Policy
 
@@ -13,21 +13,20 @@ struct AppRules: Hashable, Sendable {
         self.policy = policy
     }
 
-    /// Reads the output of `form`.
-    init(json node: JSONNode) throws(FormError) {
-        guard let catalogue = node["catalogue"] else { throw .missing(field: "catalogue") }
-        guard let policy = node["policy"] else { throw .missing(field: "policy") }
-        self.init(try Catalogue(json: catalogue), try Policy(json: policy))
+    static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ rules: AppRules?
+    ) throws(Fields.Failure) -> AppRules {
+        AppRules(
+            try fields.required("catalogue", rules?.catalogue),
+            try fields.required("policy", rules?.policy)
+        )
     }
 
-    var form: [UInt8] {
+    /// Its JSON form.
+    var json: [UInt8] {
         var writer = JSONWriter()
-        writer.object { writer in
-            writer.key("catalogue")
-            catalogue.write(to: &writer)
-            writer.key("policy")
-            policy.write(to: &writer)
-        }
+        write(to: &writer)
         return writer.bytes
     }
 
@@ -159,7 +158,7 @@ extension Catalogue {
 
 extension PolicyVersion {
     init(_ rules: AppRules, at instant: Instant) {
-        let form = rules.form
+        let form = rules.json
         self.init(
             effectiveAt: instant,
             fingerprint: Hexadecimal.text(SHA256.hash(form).prefix(4)),
@@ -169,11 +168,11 @@ extension PolicyVersion {
 }
 
 extension AppRules {
-    fileprivate init(recorded version: PolicyVersion) throws(FormError) {
+    init(recorded version: PolicyVersion) throws(FormError) {
         guard let document = try? JSONDocument(version.form, limits: .local) else {
             throw .wrongType(field: "form")
         }
-        try self.init(json: document.root)
+        try self.init(form: document.root, "form")
     }
 }
 

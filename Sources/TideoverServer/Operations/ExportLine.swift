@@ -70,10 +70,10 @@ extension ExportLine {
         var writer = JSONWriter()
         writer.object { writer in
             switch self {
-            case .header(let header): header.writeFields(to: &writer)
+            case .header(let header): _ = ExportHeader.form(&writer, header)
             case .record(let record, let environment):
-                writer.field("kind", record.kind.rawValue)
-                writer.field("environment", environment.rawValue)
+                let place = LinePlace(kind: record.kind, environment: environment)
+                _ = LinePlace.form(&writer, place)
                 record.writeFields(to: &writer)
             }
         }
@@ -81,84 +81,21 @@ extension ExportLine {
     }
 }
 
-extension ExportHeader {
-    fileprivate func writeFields(to writer: inout JSONWriter) {
-        writer.field("format", Self.format)
-        writer.field("version", Self.version)
-        writer.field("app", app)
-        writer.field("holds", holds.rawValue)
-    }
-}
-
 extension StoredRecord {
     fileprivate func writeFields(to writer: inout JSONWriter) {
         switch self {
-        case .evidence(let evidence): evidence.writeFields(to: &writer)
-        case .fact(let fact):
-            writer.key("fact")
-            fact.write(to: &writer)
+        case .evidence(let evidence): _ = Evidence.form(&writer, evidence)
+        case .fact(let fact): _ = writer.required(kind.rawValue, fact)
         case .owner(let owner, let position):
-            writer.field("position", position)
-            writer.key("owner")
-            owner.write(to: &writer)
-        case .alias(let alias):
-            writer.field("alias", alias.alias.text)
-            writer.field("customer", alias.customer.text)
-            writer.field("from", alias.from.rfc3339)
-            writer.field("why", alias.why)
-            writer.field("by", alias.by)
-        case .attribute(let record):
-            writer.field("customer", record.customer.text)
-            writer.field("name", record.attribute.name)
-            writer.field("value", record.attribute.value)
-            writer.field("updatedAt", record.attribute.updatedAt.rfc3339)
-        case .drift(let drift):
-            writer.key("drift")
-            drift.write(to: &writer)
-        case .event(let event):
-            writer.field("id", event.id.description)
-            writer.field("customer", event.customer.customer.text)
-            writer.field("customerVersion", event.version)
-            writer.field("event", event.event.kind)
-            writer.field("effectiveAt", event.event.at.rfc3339)
-            writer.key("data")
-            writer.raw(event.event.body)
-        case .told(let told):
-            writer.field("customer", told.customer.text)
-            writer.field("name", told.name)
-            writer.field("event", told.event.description)
-        case .audit(let record):
-            writer.field("id", record.id.description)
-            writer.field("name", record.entry.name)
-            writer.field("audit", object: { record.entry.writeFields(to: &$0) })
-        case .policy(let version):
-            writer.field("effectiveAt", version.effectiveAt.rfc3339)
-            writer.field("fingerprint", version.fingerprint)
-            writer.key("policy")
-            writer.raw(version.form)
-        case .customer(let row):
-            writer.field("customer", row.key.customer.text)
-            writer.field("customerVersion", row.version)
-            writer.field("derivedAt", row.derivedAt.rfc3339)
-            writer.field("dueAt", row.validUntil?.rfc3339)
-            writer.field("reconciledAt", row.reconciledAt?.rfc3339)
-            writer.key("answer")
-            writer.raw(row.answer)
-        }
-    }
-}
-
-extension Evidence {
-    fileprivate func writeFields(to writer: inout JSONWriter) {
-        writer.field("id", id.hex)
-        writer.field("dedupeKey", dedupeKey)
-        writer.field("source", source.rawValue)
-        writer.field("signedAt", signedAt?.rfc3339)
-        writer.field("receivedAt", receivedAt.rfc3339)
-        if let text = String(validating: bytes, as: UTF8.self) {
-            writer.field("text", text)
-        } else {
-            writer.field("base64", Base64.encodeString(bytes, .standard))
+            _ = OwnerLine.form(&writer, OwnerLine(position, owner))
+        case .alias(let alias): _ = CustomerAlias.form(&writer, alias)
+        case .attribute(let record): _ = AttributeRecord.form(&writer, record)
+        case .drift(let drift): _ = writer.required(kind.rawValue, drift)
+        case .event(let event): _ = EventLine.form(&writer, EventLine(event))
+        case .told(let told): _ = ToldName.form(&writer, told)
+        case .audit(let record): _ = AuditLine.form(&writer, AuditLine(record))
+        case .policy(let version): _ = PolicyVersion.form(&writer, version)
+        case .customer(let row): _ = CustomerLine.form(&writer, CustomerLine(row))
         }
     }
 }
@@ -174,108 +111,73 @@ extension ExportLine {
         } catch {
             throw .notJSON("\(error)")
         }
-        let fields = LineFields(document.root)
         guard document.root.kind == .object else { throw .notJSON("it is no JSON object") }
+        var fields = LineFields(document.root)
         if document.root["format"] != nil {
-            self = .header(try ExportHeader(fields))
+            self = .header(try ExportHeader(&fields))
             return
         }
-        let kind = try fields.text("kind")
-        let environment: Environment = try fields.word("environment")
-        guard let kind = StoredRecord.Kind(rawValue: kind) else { throw .unknownKind(kind) }
-        let place = LinePlace(app: app, environment: environment)
-        self = .record(try StoredRecord(kind, fields, place), environment)
-    }
-}
-
-/// The app and environment of a line.
-private struct LinePlace {
-    let app: String
-    let environment: Environment
-
-    func key(_ customer: CustomerID) -> CustomerKey {
-        CustomerKey(app: app, environment: environment, customer: customer)
+        // Its kind is repeated in the fault only of what is a record otherwise.
+        _ = try fields.required("environment", Environment?.none)
+        if let kind = document.root["kind"]?.string, StoredRecord.Kind(rawValue: kind) == nil {
+            throw .unknownKind(kind)
+        }
+        let place = try LinePlace.form(&fields, nil)
+        let key = { CustomerKey(app: app, environment: place.environment, customer: $0) }
+        self = .record(try StoredRecord(&fields, place, key), place.environment)
     }
 }
 
 extension ExportHeader {
-    fileprivate init(_ fields: LineFields) throws(ExportFault) {
-        guard try fields.text("format") == Self.format else { throw .notAnExport }
-        let version = try fields.integer("version")
+    fileprivate init(_ fields: inout LineFields) throws(ExportFault) {
+        guard try fields.required("format", String?.none) == Self.format else {
+            throw .notAnExport
+        }
+        let version = try fields.required("version", Int64?.none)
         guard version == Self.version else { throw .otherVersion(version) }
-        app = try fields.text("app")
-        holds = try fields.word("holds")
+        self = try Self.form(&fields, nil)
     }
 }
 
 extension StoredRecord {
     fileprivate init(
-        _ kind: Kind,
-        _ fields: LineFields,
-        _ place: LinePlace
+        _ fields: inout LineFields,
+        _ place: LinePlace,
+        _ key: (CustomerID) -> CustomerKey
     ) throws(ExportFault) {
-        switch kind {
-        case .evidence: self = .evidence(try Evidence(fields))
+        switch place.kind {
+        case .evidence:
+            let evidence = try Evidence.form(&fields, nil)
+            guard EvidenceID(of: evidence.bytes) == evidence.id else { throw .digest }
+            self = .evidence(evidence)
         case .fact:
-            let fact = try fields.form("fact") { json throws(FormError) in try Fact(json: json) }
+            let fact = try fields.required(place.kind.rawValue, Fact?.none)
             try fact.lineage.check(place)
             self = .fact(fact)
         case .owner:
-            let owner = try fields.form("owner") { json throws(FormError) in
-                try OwnershipEntry(json: json)
+            let line = try OwnerLine.form(&fields, nil)
+            try line.owner.lineage.check(place)
+            guard line.position >= 0, line.position < 1 << 31 else {
+                throw .wrong(field: "position")
             }
-            try owner.lineage.check(place)
-            let position = try fields.integer("position")
-            guard position >= 0, position < 1 << 31 else { throw .wrong(field: "position") }
-            self = .owner(owner, position: Int(position))
-        case .alias:
-            self = .alias(
-                CustomerAlias(
-                    alias: try fields.customer("alias"),
-                    customer: try fields.customer("customer"),
-                    from: try fields.instant("from"),
-                    why: try fields.text("why"),
-                    by: try fields.text("by")
-                )
-            )
-        case .attribute:
-            self = .attribute(
-                AttributeRecord(
-                    customer: try fields.customer("customer"),
-                    attribute: CustomerAttribute(
-                        name: try fields.text("name"),
-                        value: try fields.optional("value", fields.text),
-                        updatedAt: try fields.instant("updatedAt")
-                    )
-                )
-            )
-        case .drift:
-            self = .drift(
-                try fields.form("drift") { json throws(FormError) in try Drift(json: json) }
-            )
-        case .event: self = .event(try OutboxEvent(fields, place))
-        case .told:
-            self = .told(
-                ToldName(
-                    customer: try fields.customer("customer"),
-                    name: try fields.text("name"),
-                    event: try fields.eventID("event")
-                )
-            )
-        case .audit:
-            guard var entry = AuditEntry(json: try fields.node("audit")) else {
-                throw .wrong(field: "audit")
-            }
-            entry.name = try fields.optional("name", fields.text)
-            self = .audit(
-                AuditRecord(
-                    id: try fields.eventID("id"),
-                    environment: place.environment,
-                    entry: entry
-                )
-            )
-        case .policy: self = .policy(try PolicyVersion(fields))
-        case .customer: self = .customer(try CustomerRow(fields, place))
+            self = .owner(line.owner, position: line.position)
+        case .alias: self = .alias(try CustomerAlias.form(&fields, nil))
+        case .attribute: self = .attribute(try AttributeRecord.form(&fields, nil))
+        case .drift: self = .drift(try fields.required(place.kind.rawValue, Drift?.none))
+        case .event:
+            let line = try EventLine.form(&fields, nil)
+            guard !line.kind.isEmpty else { throw .wrong(field: "event") }
+            self = .event(line.event(of: key(line.customer)))
+        case .told: self = .told(try ToldName.form(&fields, nil))
+        case .audit: self = .audit(try AuditLine.form(&fields, nil).record(in: place.environment))
+        case .policy:
+            let version = try PolicyVersion.form(&fields, nil)
+            guard (try? AppRules(recorded: version)) != nil else { throw .wrong(field: "policy") }
+            self = .policy(version)
+        case .customer:
+            let line = try CustomerLine.form(&fields, nil)
+            guard line.version > 0 else { throw .wrong(field: "customerVersion") }
+            self = .customer(line.row(of: key(line.customer)))
         }
     }
 }
@@ -286,145 +188,336 @@ extension Lineage {
     }
 }
 
-extension Evidence {
-    fileprivate init(_ fields: LineFields) throws(ExportFault) {
-        let bytes: [UInt8]
-        if let text = try fields.optional("text", fields.text) {
-            bytes = Array(text.utf8)
-        } else {
-            let text = try fields.text("base64")
-            guard let decoded = Base64.decode(text.utf8, .standard) else {
-                throw .wrong(field: "base64")
-            }
-            bytes = decoded
-        }
-        let id = EvidenceID(hex: try fields.text("id"))
-        guard EvidenceID(of: bytes) == id else { throw .digest }
-        self.init(
-            id: id,
-            dedupeKey: try fields.text("dedupeKey"),
-            source: try fields.word("source"),
-            signedAt: try fields.optional("signedAt", fields.instant),
-            receivedAt: try fields.instant("receivedAt"),
-            bytes: bytes
-        )
-    }
-}
-
-extension OutboxEvent {
-    fileprivate init(_ fields: LineFields, _ place: LinePlace) throws(ExportFault) {
-        let kind = try fields.text("event")
-        guard !kind.isEmpty else { throw .wrong(field: "event") }
-        self.init(
-            id: try fields.eventID("id"),
-            customer: place.key(try fields.customer("customer")),
-            version: try fields.integer("customerVersion"),
-            event: Event(
-                kind: kind,
-                at: try fields.instant("effectiveAt"),
-                body: Array(try fields.node("data").source)
-            )
-        )
-    }
-}
-
-extension PolicyVersion {
-    fileprivate init(_ fields: LineFields) throws(ExportFault) {
-        let node = try fields.node("policy")
-        self.init(
-            effectiveAt: try fields.instant("effectiveAt"),
-            fingerprint: try fields.text("fingerprint"),
-            form: Array(node.source)
-        )
-        do {
-            _ = try AppRules(json: node)
-        } catch {
-            throw .wrong(field: "policy")
-        }
-    }
-}
-
-extension CustomerRow {
-    fileprivate init(_ fields: LineFields, _ place: LinePlace) throws(ExportFault) {
-        let version = try fields.integer("customerVersion")
-        guard version > 0 else { throw .wrong(field: "customerVersion") }
-        self.init(
-            key: place.key(try fields.customer("customer")),
-            version: version,
-            answer: Array(try fields.node("answer").source),
-            validUntil: try fields.optional("dueAt", fields.instant),
-            fingerprint: "",
-            derivedAt: try fields.instant("derivedAt"),
-            reconciledAt: try fields.optional("reconciledAt", fields.instant)
-        )
-    }
-}
-
-/// The members of a line, by name.
-private struct LineFields {
-    private let root: JSONNode
+/// The members of a line, which are read with the faults of an import.
+private struct LineFields: FormFields {
+    private var root: JSONNode
 
     init(_ root: JSONNode) {
         self.root = root
     }
 
-    func node(_ field: String) throws(ExportFault) -> JSONNode {
-        guard let node = root[field], !node.isNull else { throw .missing(field: field) }
-        return node
-    }
-
-    func text(_ field: String) throws(ExportFault) -> String {
-        guard let text = try node(field).string else { throw .wrong(field: field) }
-        return text
-    }
-
-    func integer(_ field: String) throws(ExportFault) -> Int64 {
-        guard let number = try node(field).int64 else { throw .wrong(field: field) }
-        return number
-    }
-
-    func instant(_ field: String) throws(ExportFault) -> Instant {
-        guard let instant = Instant(rfc3339: try text(field)) else { throw .wrong(field: field) }
-        return instant
-    }
-
-    func customer(_ field: String) throws(ExportFault) -> CustomerID {
-        guard let customer = CustomerID(try text(field)) else { throw .wrong(field: field) }
-        return customer
-    }
-
-    func eventID(_ field: String) throws(ExportFault) -> EventID {
-        guard let id = EventID(try text(field)) else { throw .wrong(field: field) }
-        return id
-    }
-
-    func word<Word: RawRepresentable<String>>(_ field: String) throws(ExportFault) -> Word {
-        guard let word = Word(rawValue: try text(field)) else { throw .wrong(field: field) }
-        return word
-    }
-
-    func form<Value>(
-        _ field: String,
-        _ read: (JSONNode) throws(FormError) -> Value
+    mutating func required<Value: FormValue>(
+        _ name: String,
+        _: Value?
     ) throws(ExportFault) -> Value {
-        let node = try node(field)
+        guard let value = try optional(name, Value?.none) else { throw .missing(field: name) }
+        return value
+    }
+
+    mutating func optional<Value: FormValue>(
+        _ name: String,
+        _: Value?
+    ) throws(ExportFault) -> Value? {
         do {
-            return try read(node)
+            return try root.optional(name, Value?.none)
         } catch {
-            switch error {
-            case .missing(let inner): throw .missing(field: "\(field).\(inner)")
-            case .wrongType(let inner), .unknownWord(let inner, _):
-                throw .wrong(field: "\(field).\(inner)")
-            }
+            throw ExportFault(error, in: name)
         }
     }
 
-    /// Returns nil if the member is absent or null.
-    func optional<Value>(
-        _ field: String,
-        _ read: (String) throws(ExportFault) -> Value
+    mutating func present<Value: FormValue>(
+        _ name: String,
+        _: Value?
     ) throws(ExportFault) -> Value? {
-        guard let node = root[field], !node.isNull else { return nil }
-        return try read(field)
+        do {
+            return try root.present(name, Value?.none)
+        } catch {
+            throw ExportFault(error, in: name)
+        }
+    }
+
+    mutating func derived<Value: FormValue>(_: String, _: Value?) {}
+
+    mutating func variant<Value: FormVariant>(_: Value?) throws(ExportFault) -> Value {
+        do {
+            return try root.variant(Value?.none)
+        } catch {
+            throw ExportFault(error, in: Value.usualWord)
+        }
+    }
+}
+
+extension ExportFault {
+    /// The fault of an error in a member of the line.
+    fileprivate init(_ error: FormError, in member: String) {
+        func path(_ field: String) -> String { field == member ? field : "\(member).\(field)" }
+        switch error {
+        case .missing(let field): self = .missing(field: path(field))
+        case .wrongType(let field), .unknownWord(let field, _): self = .wrong(field: path(field))
+        }
+    }
+}
+
+// MARK: - Members
+
+extension ExportHeader {
+    fileprivate static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ header: Self?
+    ) throws(Fields.Failure) -> Self {
+        fields.derived("format", format)
+        fields.derived("version", version)
+        return Self(
+            app: try fields.required("app", header?.app),
+            holds: try fields.required("holds", header?.holds)
+        )
+    }
+}
+
+extension ExportHeader.Content: FormWord {}
+
+/// What every record has.
+private struct LinePlace {
+    let kind: StoredRecord.Kind
+    let environment: Environment
+
+    static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ place: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            kind: try fields.required("kind", place?.kind),
+            environment: try fields.required("environment", place?.environment)
+        )
+    }
+}
+
+extension StoredRecord.Kind: FormWord {}
+
+extension Evidence {
+    fileprivate static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ evidence: Evidence?
+    ) throws(Fields.Failure) -> Evidence {
+        Evidence(
+            id: try fields.required("id", evidence?.id),
+            dedupeKey: try fields.required("dedupeKey", evidence?.dedupeKey),
+            source: try fields.required("source", evidence?.source),
+            signedAt: try fields.nullable("signedAt", evidence.map(\.signedAt)),
+            receivedAt: try fields.required("receivedAt", evidence?.receivedAt),
+            bytes: try form(&fields, bytes: evidence?.bytes)
+        )
+    }
+
+    /// `text` for bytes that are UTF-8, `base64` for others.
+    private static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        bytes: [UInt8]?
+    ) throws(Fields.Failure) -> [UInt8] {
+        let text = bytes.flatMap { String(validating: $0, as: UTF8.self) }
+        if let text = try fields.optional("text", text) { return Array(text.utf8) }
+        return try fields.required("base64", bytes.map(Base64Text.init)).bytes
+    }
+
+    private struct Base64Text: FormText {
+        let bytes: [UInt8]
+
+        init(_ bytes: [UInt8]) {
+            self.bytes = bytes
+        }
+
+        init?(formText: String) {
+            guard let bytes = Base64.decode(formText.utf8, .standard) else { return nil }
+            self.bytes = bytes
+        }
+
+        var formText: String { Base64.encodeString(bytes, .standard) }
+    }
+}
+
+private struct OwnerLine {
+    let position: Int
+    let owner: OwnershipEntry
+
+    init(_ position: Int, _ owner: OwnershipEntry) {
+        self.position = position
+        self.owner = owner
+    }
+
+    static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ line: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            try fields.required("position", line?.position),
+            try fields.required("owner", line?.owner)
+        )
+    }
+}
+
+extension CustomerAlias {
+    fileprivate static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ alias: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            alias: try fields.required("alias", alias?.alias),
+            customer: try fields.required("customer", alias?.customer),
+            from: try fields.required("from", alias?.from),
+            why: try fields.required("why", alias?.why),
+            by: try fields.required("by", alias?.by)
+        )
+    }
+}
+
+extension AttributeRecord {
+    fileprivate static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ record: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            customer: try fields.required("customer", record?.customer),
+            attribute: CustomerAttribute(
+                name: try fields.required("name", record?.attribute.name),
+                value: try fields.nullable("value", record.map(\.attribute.value)),
+                updatedAt: try fields.required("updatedAt", record?.attribute.updatedAt)
+            )
+        )
+    }
+}
+
+/// An event without its app and environment.
+private struct EventLine {
+    let id: EventID
+    let customer: CustomerID
+    let version: Int64
+    let kind: String
+    let at: Instant
+    let data: [UInt8]
+
+    static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ line: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            id: try fields.required("id", line?.id),
+            customer: try fields.required("customer", line?.customer),
+            version: try fields.required("customerVersion", line?.version),
+            kind: try fields.required("event", line?.kind),
+            at: try fields.required("effectiveAt", line?.at),
+            data: try fields.required("data", (line?.data).map(FormSource.init)).bytes
+        )
+    }
+
+    func event(of customer: CustomerKey) -> OutboxEvent {
+        OutboxEvent(
+            id: id,
+            customer: customer,
+            version: version,
+            event: Event(kind: kind, at: at, body: data)
+        )
+    }
+}
+
+extension EventLine {
+    init(_ event: OutboxEvent) {
+        id = event.id
+        customer = event.customer.customer
+        version = event.version
+        kind = event.event.kind
+        at = event.event.at
+        data = event.event.body
+    }
+}
+
+extension ToldName {
+    fileprivate static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ told: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            customer: try fields.required("customer", told?.customer),
+            name: try fields.required("name", told?.name),
+            event: try fields.required("event", told?.event)
+        )
+    }
+}
+
+/// A line of the audit without its environment.
+private struct AuditLine {
+    let id: EventID
+    let entry: AuditEntry
+
+    static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ line: Self?
+    ) throws(Fields.Failure) -> Self {
+        let id = try fields.required("id", line?.id)
+        let name = try fields.nullable("name", line.map(\.entry.name))
+        var entry = try fields.required("audit", line?.entry)
+        entry.name = name
+        return Self(id: id, entry: entry)
+    }
+
+    func record(in environment: Environment) -> AuditRecord {
+        AuditRecord(id: id, environment: environment, entry: entry)
+    }
+}
+
+extension AuditLine {
+    init(_ record: AuditRecord) {
+        id = record.id
+        entry = record.entry
+    }
+}
+
+extension PolicyVersion {
+    fileprivate static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ version: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            effectiveAt: try fields.required("effectiveAt", version?.effectiveAt),
+            fingerprint: try fields.required("fingerprint", version?.fingerprint),
+            form: try fields.required("policy", (version?.form).map(FormSource.init)).bytes
+        )
+    }
+}
+
+/// A customer's answer without its app and environment.
+private struct CustomerLine {
+    let customer: CustomerID
+    let version: Int64
+    let derivedAt: Instant
+    let dueAt: Instant?
+    let reconciledAt: Instant?
+    let answer: [UInt8]
+
+    static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ line: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            customer: try fields.required("customer", line?.customer),
+            version: try fields.required("customerVersion", line?.version),
+            derivedAt: try fields.required("derivedAt", line?.derivedAt),
+            dueAt: try fields.nullable("dueAt", line.map(\.dueAt)),
+            reconciledAt: try fields.nullable("reconciledAt", line.map(\.reconciledAt)),
+            answer: try fields.required("answer", (line?.answer).map(FormSource.init)).bytes
+        )
+    }
+
+    /// A row whose answer is derived again when it is read first.
+    func row(of customer: CustomerKey) -> CustomerRow {
+        CustomerRow(
+            key: customer,
+            version: version,
+            answer: answer,
+            validUntil: dueAt,
+            fingerprint: "",
+            derivedAt: derivedAt,
+            reconciledAt: reconciledAt
+        )
+    }
+}
+
+extension CustomerLine {
+    init(_ row: CustomerRow) {
+        customer = row.key.customer
+        version = row.version
+        derivedAt = row.derivedAt
+        dueAt = row.validUntil
+        reconciledAt = row.reconciledAt
+        answer = row.answer
     }
 }
