@@ -12,10 +12,12 @@ struct PostgresAudit: StoredWork {
     }
 
     private let connection: Connection
+    /// In milliseconds: the indexes of a million notifications are compared for many seconds.
+    private static let patience: Int64 = 600_000
 
     init(_ address: String, besideServers: Bool = false) throws {
         let parameter = (address.contains("?") ? "&" : "?") + "application_name=audit"
-        connection = try Connection(PostgreSQLAddress(address + parameter), patience: 10_000)
+        connection = try Connection(PostgreSQLAddress(address + parameter), patience: Self.patience)
         if !besideServers { try waitForOthers() }
     }
 
