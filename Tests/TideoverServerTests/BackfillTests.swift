@@ -424,11 +424,15 @@ import TideoverStorage
             faults: faults
         )
         let begun = time.clock.now
+        // What is done meanwhile happens after the first backfill, however long it takes.
+        let completed = "backfill completed"
+        time.stand(fromLogging: completed)
         let asking = Task { await backEnd.service.work(on: [.backfills]) }
-        while !backEnd.logged.contains(where: { $0.contains("backfill completed") }) {
+        while !backEnd.logged.contains(where: { $0.contains(completed) }) {
             try await Task.sleep(for: .milliseconds(1))
         }
         try await meanwhile(rehearsed, time, backEnd)
+        time.pass()
         while time.clock.now < begun + end { try await Task.sleep(for: .milliseconds(5)) }
         asking.cancel()
         await asking.value

@@ -88,6 +88,9 @@ final class TestTime: Sendable {
     /// Whether sleeping moves the clock too; it always moves the stopwatch.
     private let movesClock: Bool
     private let end = Locked<Instant>(.distantFuture)
+    private let stands = Locked(false)
+    /// The event of the log with which time stands still; nil for none.
+    private let lastEvent = Locked<String?>(nil)
 
     init(at instant: Instant = RehearsedStore.start, movesClock: Bool = false) {
         self.movesClock = movesClock
@@ -99,8 +102,22 @@ final class TestTime: Sendable {
     /// Makes every sleep after an instant fail, as if cancelled.
     func end(at instant: Instant) { end.withLock { $0 = instant } }
 
+    /// Makes sleepers wait, so that no time passes, from when an event is logged until `pass()`.
+    func stand(fromLogging event: String) { lastEvent.withLock { $0 = event } }
+
+    func pass() {
+        lastEvent.withLock { $0 = nil }
+        stands.withLock { $0 = false }
+    }
+
+    fileprivate func logged(_ line: String) {
+        guard let event = lastEvent.withLock({ $0 }), line.contains(event) else { return }
+        stands.withLock { $0 = true }
+    }
+
     @Sendable func sleep(_ duration: Duration) async throws {
         try Task.checkCancellation()
+        while stands.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
         if clock.now >= end.withLock({ $0 }) { throw CancellationError() }
         let parts = duration.components
         let length = parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000
@@ -162,7 +179,11 @@ final class RehearsedBackEnd: Sendable {
             storage: storage,
             version: "test",
             clock: { time.clock.now },
-            log: { lines.append(String(decoding: $0.json(at: time.clock.now), as: UTF8.self)) },
+            log: { line in
+                let text = String(decoding: line.json(at: time.clock.now), as: UTF8.self)
+                lines.append(text)
+                time.logged(text)
+            },
             adminKey: TestServer.adminKey,
             probes: Probes(uptime: { time.uptime }),
             clients: clients,
