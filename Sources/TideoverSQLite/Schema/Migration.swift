@@ -18,24 +18,32 @@ package struct Migration: Sendable {
     /// "tiDv", in the header of every Tideover file.
     private static let applicationID: Int64 = 0x7469_4476
 
-    /// Prepares a file for the writing connection: first its mode, then its schema, each step in a
-    /// separate transaction.
+    /// Prepares a file for the writing connection: first its mode, then its schema. Each step is a
+    /// transaction of its own; in a new file all of them are one, so that it waits for the disk once.
     ///
     /// - Throws: `notAStorage` for another program's file, `newerSchema` for a file of a newer
     ///   version; neither is changed.
     package static func prepare(_ connection: Connection) throws(StorageError) {
         let found = try version(of: connection)
         try configure(connection)
-        for migration in all where migration.number > found {
-            try connection.execute(SQL.begin)
-            do {
-                try connection.execute(migration.sql)
-                try connection.execute(SQL.commit)
-            } catch {
-                // The engine may have ended the transaction itself.
-                if connection.isInTransaction { try? connection.execute(SQL.rollBack) }
-                throw error
-            }
+        let missing = all.filter { $0.number > found }
+        guard found > 0 else { return try apply(missing, to: connection) }
+        for migration in missing { try apply([migration], to: connection) }
+    }
+
+    private static func apply(
+        _ migrations: [Migration],
+        to connection: Connection
+    ) throws(StorageError) {
+        guard !migrations.isEmpty else { return }
+        try connection.execute(SQL.begin)
+        do {
+            for migration in migrations { try connection.execute(migration.sql) }
+            try connection.execute(SQL.commit)
+        } catch {
+            // The engine may have ended the transaction itself.
+            if connection.isInTransaction { try? connection.execute(SQL.rollBack) }
+            throw error
         }
     }
 
