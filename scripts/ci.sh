@@ -146,9 +146,10 @@ sanitizer_flags() {
     skipped=$sockets
     case $1 in
     # Rooms without a second thread, and programs, whose server is tried here without them. Building
-    # the program and its tests would take longer than all that remains to be run.
+    # the program and its tests would take longer than all that remains to be run. The tests of
+    # PostgreSQL skip without a database.
     thread)
-        without=(ASN1 AppStore Calendar Core Dashboard Doctor GooglePlay JSON KitRehearsal RevenueCat Sandbox ServerSerial Storage StoreKitFile Tidy "")
+        without=(ASN1 AppStore Calendar Core Dashboard Doctor GooglePlay JSON KitRehearsal PostgreSQL RevenueCat Sandbox ServerSerial Storage StoreKitFile Tidy "")
         skipped+='|^TideoverSignaturesTests[.](Mutation|Property|Refusal)Tests'
         ;;
     # Rooms without pointers; the core's few are on the way of every other test. All of the server's
