@@ -10,6 +10,7 @@
 #   scripts/benchmarks.sh simulation          a year of subscribers in the simulated stores
 #   scripts/benchmarks.sh growth --customers 1000000
 #                                             reads and deadlines on PostgreSQL beside those of few
+#   scripts/benchmarks.sh vacuum              what notifications leave for PostgreSQL's vacuum
 #
 # The report is on standard output, everything else on standard error. The exit code is 0 for all
 # results: they are reported, not tested. docs/performance.md explains them.
@@ -35,7 +36,7 @@ build() {
 require_swift
 require_packages "$(missing_for_building) $(missing_for_benchmarks)"
 case " $* " in
-*" postgres "* | *" growth "*) require_packages "$(missing_for_postgres)" ;;
+*" postgres "* | *" growth "* | *" vacuum "*) require_packages "$(missing_for_postgres)" ;;
 esac
 say "building (minutes the first time)"
 build --product tideover >&2
@@ -52,11 +53,11 @@ simulation)
 esac
 # Databases are in .build: /tmp may be memory, which confirms every write immediately.
 case ${1:-} in
-growth) set -- "$@" --tideover "$bin/tideover" --folder "$root/.build" ;;
+growth | vacuum) set -- "$@" --tideover "$bin/tideover" --folder "$root/.build" ;;
 *) set -- run --tideover "$bin/tideover" --folder "$root/.build" "$@" ;;
 esac
 case " $* " in
-*" postgres "* | *" growth "*)
+*" postgres "* | *" growth "* | *" vacuum "*)
     # Its owner may be another user, who cannot enter every folder.
     folder=$(mktemp -d "$root/.build/postgres-XXXXXX")
     chmod 711 "$folder"

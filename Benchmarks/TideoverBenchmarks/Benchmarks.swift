@@ -21,7 +21,7 @@ enum Benchmarks {
         ],
         commands: [
             Run.command, DeviceWork.command, SimulationWork.command, Growth.command,
-            Smoke.command, Prepare.command, InProcess.command, Host.command,
+            VacuumWork.command, Smoke.command, Prepare.command, InProcess.command, Host.command,
         ]
     )
 }
