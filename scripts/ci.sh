@@ -289,6 +289,7 @@ short_trials() {
     scripts/kill-test.sh 15
     kill_test_on_postgres 3 --wrong
     kill_test_on_postgres 10 --servers 3
+    kill_test_on_postgres 3 --servers 3 --orderly
     scripts/pgbouncer-test.sh 5 --servers 2
     scripts/failover-test.sh 2
     scripts/failover-test.sh 3 --restart

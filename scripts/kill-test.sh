@@ -6,7 +6,8 @@
 #                                                   code 1 if nothing was found
 #
 # With --postgres ADDRESS, in an empty PostgreSQL database (scripts/postgres.sh) instead of a file,
-# and with --servers N with several servers on it.
+# and with --servers N with several servers on it. With --orderly they are stopped by SIGTERM instead, as
+# in a rolling restart.
 #
 # See docs/trials.md.
 set -euo pipefail
@@ -14,7 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 case ${1:-} in
 '' | *[!0-9]*)
-    echo "usage: scripts/kill-test.sh COUNT [--wrong] [--seed N] [--postgres ADDRESS [--servers N]]" >&2
+    echo "usage: scripts/kill-test.sh COUNT [--wrong | --orderly] [--seed N] [--postgres ADDRESS [--servers N]]" >&2
     exit 2
     ;;
 esac

@@ -1,6 +1,6 @@
 import TideoverCommandLine
 
-/// `kill COUNT`: kills a server that often and reports what it lost.
+/// `kill COUNT`: kills servers that often, or stops them in order, and reports what was lost.
 enum KillCommand {
     private static let count = Parameter.argument(
         "COUNT",
@@ -25,6 +25,10 @@ enum KillCommand {
         "How many servers share the PostgreSQL database, one by default",
         as: .integer(in: 1...16)
     )
+    private static let orderly = Parameter.flag(
+        "--orderly",
+        "Stop the servers by SIGTERM instead, one after the other, as a rolling restart does"
+    )
     private static let wrong = Parameter.flag(
         "--wrong",
         "Try a server that answers before it commits; success is that losses are found"
@@ -43,7 +47,7 @@ enum KillCommand {
                 "see that losses would be found"
             ),
         ],
-        parameters: [count, FaultsCommand.server, seed, postgres, servers, wrong],
+        parameters: [count, FaultsCommand.server, seed, postgres, servers, orderly, wrong],
         notes: [
             "Exit code 1 if anything was lost or done twice; with --wrong, if nothing was lost."
         ],
@@ -65,27 +69,31 @@ enum KillCommand {
             server,
             servers: serverCount,
             seed: UInt64(seed),
-            isWrong: isWrong
+            isWrong: isWrong,
+            isOrderly: arguments[orderly]
         )
-        let kills = arguments[count]
-        let progress = Progress("kills", total: kills, on: output)
-        for _ in 0..<kills {
-            try trial.kill()
+        let rounds = arguments[count]
+        let title = arguments[orderly] ? "stops" : "kills"
+        let progress = Progress(title, total: rounds, on: output)
+        for _ in 0..<rounds {
+            try trial.run()
             progress.advance()
         }
         try trial.finish()
         progress.finish()
-        tell(trial, kills: kills, output)
+        tell(trial, "\(title): \(rounds)", output)
         let isAsExpected = isWrong ? trial.lost > 0 : trial.holds
         if trial.holds || isWrong { folder.remove() } else { folder.keep() }
         return isAsExpected ? .success : .failure
     }
 
-    private static func tell(_ trial: KillTrial, kills: Int, _ output: Output) {
+    private static func tell(_ trial: KillTrial, _ rounds: String, _ output: Output) {
         for sentence in trial.unexpected.prefix(20) { output.message(sentence) }
-        output.message("killed before it listened, besides: \(trial.startKills)")
+        if trial.startKills > 0 {
+            output.message("killed before it listened, besides: \(trial.startKills)")
+        }
         output.print(
-            "kills: \(kills), acknowledged: \(trial.acknowledged), lost: \(trial.lost), "
+            "\(rounds), acknowledged: \(trial.acknowledged), lost: \(trial.lost), "
                 + "doubled: \(trial.doubled), integrity: \(trial.isSound ? "ok" : "damaged")"
         )
     }

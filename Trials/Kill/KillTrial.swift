@@ -4,8 +4,8 @@ import TideoverHTTP
 import TideoverLocks
 import TideoverSandbox
 
-/// Kills one or several servers under load repeatedly, always on the same storage. Compares its
-/// data with the acknowledged notifications.
+/// Kills one or several servers under load repeatedly, or stops them in order, always on the same
+/// storage. Compares its data with the acknowledged notifications.
 struct KillTrial {
     /// A failure outside the subject of the trial.
     struct Failure: ReportableFailure {
@@ -18,6 +18,8 @@ struct KillTrial {
     private let command: ServerCommand
     private let serverCount: Int
     private let isWrong: Bool
+    /// Whether servers are stopped by SIGTERM, as in a rolling restart, and not killed.
+    private let isOrderly: Bool
     private let books: Books
     private let carriers: [Locked<Carrier>]
     private var inspector: Inspector
@@ -30,7 +32,8 @@ struct KillTrial {
         _ command: ServerCommand,
         servers: Int,
         seed: UInt64,
-        isWrong: Bool
+        isWrong: Bool,
+        isOrderly: Bool
     ) throws {
         let store = Store(seed: seed, end: systemMilliseconds())
         let books = Books(journal: "\(site.folder)/journal", from: 2 * Self.livesInPeace)
@@ -38,6 +41,7 @@ struct KillTrial {
         self.command = command
         serverCount = servers
         self.isWrong = isWrong
+        self.isOrderly = isOrderly
         self.books = books
         carriers = (0..<Self.connections).map { _ in
             Locked(Carrier(site, store, books, isWrong: isWrong))
@@ -50,14 +54,14 @@ struct KillTrial {
 
     static let livesInPeace = 8
 
-    /// Starts, loads, kills and inspects once.
-    mutating func kill() throws {
-        try killWhileStarting()
+    /// Starts, loads, ends and inspects once.
+    mutating func run() throws {
+        if !isOrderly { try killWhileStarting() }
         let (servers, ports) = try start()
         try askAboutTheLatest(ports[0])
         let load = carry(to: ports, isFinishing: false)
         pause(Int(random.number(in: 50...400)))
-        try killAll(servers)
+        try endAll(servers)
         load.join()
         round += 1
         try inspectTheTouched()
@@ -70,17 +74,31 @@ struct KillTrial {
         return (servers, try servers.map { try $0.port() })
     }
 
-    /// Kills one server after another, in any order, while the load on the others continues.
-    private mutating func killAll(_ servers: [ServerProcess]) throws {
+    /// Ends one server after another, in any order, while the load on the others continues.
+    private mutating func endAll(_ servers: [ServerProcess]) throws {
         var rest = servers
         while rest.count > 1 {
             try end(rest.remove(at: Int(random.number(in: 0...Int64(rest.count - 1)))))
+            expectTheOthers()
             pause(Int(random.number(in: 0...150)))
         }
         try end(rest[0])
     }
 
+    /// The servers that are left must go on soon.
+    private mutating func expectTheOthers() {
+        let before = books.acknowledgedCount
+        guard !waited(upTo: Self.patience, until: { books.acknowledgedCount > before }) else {
+            return
+        }
+        idle.append("round \(round): the others acknowledged nothing for \(Self.patience) ms")
+    }
+
+    /// As long as one server may hold up the others when it is cut off, in milliseconds.
+    private static let patience = 12_000
+
     private func end(_ server: ServerProcess) throws {
+        guard !isOrderly else { return try stop(server) }
         let end = server.kill()
         guard end == .signalled(SIGKILL) else {
             throw Failure(
@@ -108,6 +126,7 @@ struct KillTrial {
 
     private var latest: [Int] = []
     private var round = 0
+    private var idle: [String] = []
 
     /// Sometimes kills the server before it listens.
     private mutating func killWhileStarting() throws {
@@ -145,7 +164,7 @@ struct KillTrial {
 
     // MARK: Results
 
-    var unexpected: [String] { books.unexpected + inspector.wrong + inspector.problems }
+    var unexpected: [String] { idle + books.unexpected + inspector.wrong + inspector.problems }
     var lost: Int { inspector.lost.count }
     var doubled: Int { inspector.doubled.count }
     var acknowledged: Int { books.acknowledgedCount }
