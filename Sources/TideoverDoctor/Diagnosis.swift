@@ -502,6 +502,27 @@ extension Finding {
         return Finding(.workers, .ok, "all workers of the server complete their rounds")
     }
 
+    /// Compares the commits of a running server, on a file of some bytes, with those of the measured
+    /// machine at its limit; nil if it reports none.
+    package static func capacity(ofFile bytes: Int64, _ metrics: MetricsReading) -> Finding? {
+        guard let commits = metrics.commits else { return nil }
+        let file = "the file has \(bytes / 1_000_000) MB"
+        guard commits.count >= 1_000 else {
+            return Finding(.capacity, .ok, "\(file); too few commits to judge: \(commits.count)")
+        }
+        let slow = commits.count - commits.prompt
+        let detail = "\(file); \(slow) of \(commits.count) commits took longer than 0.25 s"
+        guard slow * 100 > commits.count else { return Finding(.capacity, .ok, detail) }
+        return Finding(
+            .capacity,
+            .warning,
+            "\(detail), more than one of a hundred",
+            advice: "The machine is at its limit. Look for what else uses its disk and processors. "
+                + "PostgreSQL commits fewer on the same machine; move to it so as to lose no machine, "
+                + "or to read from more of them. docs/scaling.md has figures."
+        )
+    }
+
     /// Checks that the limit of open files is high enough for the connections and the server
     /// itself.
     package static func fileDescriptors(

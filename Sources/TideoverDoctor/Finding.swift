@@ -29,6 +29,7 @@ package struct Finding: Hashable, Sendable {
         case clientAddresses = "client-addresses"
         case revocation
         case workers
+        case capacity
         case fileDescriptors = "file-descriptors"
         case roots = "tls-roots"
         case notificationURL = "notification-url"

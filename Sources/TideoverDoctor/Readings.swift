@@ -122,11 +122,25 @@ package struct MetricsReading: Hashable, Sendable {
         }
     }
 
+    /// The commits since the server started.
+    package struct Commits: Hashable, Sendable {
+        package let count: Int64
+        /// Those that took at most a quarter of a second, including the wait for the writer.
+        package let prompt: Int64
+
+        /// Creates counts.
+        package init(count: Int64, prompt: Int64) {
+            self.count = count
+            self.prompt = prompt
+        }
+    }
+
     /// Requests with `X-Forwarded-For` from a peer that is not a trusted proxy.
     package var untrustedForwarding: Int64?
     package var certificates: Certificates?
     /// The kinds of the workers that fail or are stuck.
     package var failingWorkers: Set<String>?
+    package var commits: Commits?
     /// Requests of RevenueCat's SDKs that the server may not understand.
     package var unsupportedSDKRequests: Int64?
 

@@ -282,6 +282,23 @@ import TideoverStorage
         #expect(finding.detail.contains("schema 9"))
     }
 
+    @Test(arguments: [
+        (999, 0, Finding.Verdict.ok), (1_000, 990, .ok), (1_000, 989, .warning),
+    ])
+    func `commits as slow as at a machine's limit are reported`(
+        count: Int64,
+        prompt: Int64,
+        verdict: Finding.Verdict
+    ) throws {
+        var metrics = MetricsReading()
+        #expect(Finding.capacity(ofFile: 0, metrics) == nil)
+        metrics.commits = MetricsReading.Commits(count: count, prompt: prompt)
+        let finding = try #require(Finding.capacity(ofFile: 701_000_000, metrics))
+        #expect(finding.verdict == verdict)
+        #expect((finding.advice != nil) == (verdict == .warning))
+        #expect(finding.detail.contains("701 MB"))
+    }
+
     @Test func `the page for operators lists every check`() throws {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TideoverConfiguration
 import TideoverCore
+import TideoverDoctor
 import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
@@ -76,6 +77,7 @@ import TideoverTestProcesses
         ] {
             #expect(samples.contains(expected), "\(expected)")
         }
+        #expect(MetricsReading(samples.joined(separator: "\n")).commits?.count == 4)
         await server.close()
     }
 

@@ -12,6 +12,7 @@ extension MetricsReading {
         failingWorkers = Self.failingWorkers(lines)
         let unsupported = lines.filter { $0.hasPrefix(CounterFamily.sdkUnsupported.name + "{") }
             .compactMap(Self.value)
+        commits = Self.commits(lines)
         unsupportedSDKRequests = unsupported.isEmpty ? nil : unsupported.reduce(0, +)
     }
 
@@ -28,6 +29,16 @@ extension MetricsReading {
             let unchecked = count(.unchecked)
         else { return nil }
         return Certificates(revoked: revoked, failing: failing, unchecked: unchecked)
+    }
+
+    private static func commits(_ lines: [Substring]) -> Commits? {
+        func count(_ series: String) -> Int64? {
+            lines.first { $0.hasPrefix(MetricsRoute.commitDuration + series) }.flatMap(value)
+        }
+        guard let all = count("_count "), let prompt = count(#"_bucket{le="0.25"} "#) else {
+            return nil
+        }
+        return Commits(count: all, prompt: prompt)
     }
 
     private static func failingWorkers(_ lines: [Substring]) -> Set<String>? {

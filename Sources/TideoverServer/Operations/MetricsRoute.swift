@@ -62,6 +62,9 @@ struct MetricsRoute {
         )
     }
 
+    /// The histogram that the doctor reads.
+    static let commitDuration = "tideover_storage_commit_duration_seconds"
+
     private mutating func counted() {
         let reading = service.metrics.reading
         for family in CounterFamily.all {
@@ -83,7 +86,7 @@ struct MetricsRoute {
             }
         )
         text.histograms(
-            "tideover_storage_commit_duration_seconds",
+            Self.commitDuration,
             "From the request for a commit to its outcome, including the wait for the writer.",
             [([], reading.commitDurations)]
         )

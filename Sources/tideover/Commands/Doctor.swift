@@ -186,7 +186,8 @@ enum Doctor {
         {
             findings += [
                 Finding.clientAddresses(metrics), Finding.revocation(metrics),
-                Finding.workers(metrics), Finding.sdkRequests(metrics),
+                Finding.workers(metrics), capacity(of: configuration.storage, metrics),
+                Finding.sdkRequests(metrics),
             ].compactMap(\.self)
         }
         if isOpen, case .tideover = listen { return (findings, true) }
@@ -216,6 +217,15 @@ enum Doctor {
             ]
             return (storage, findings + Finding.replays(storage))
         }
+    }
+
+    /// Of a file only: a database has its own limits.
+    private static func capacity(
+        of storage: Configuration.StorageLocation,
+        _ metrics: MetricsReading
+    ) -> Finding? {
+        guard case .sqlite(let path) = storage else { return nil }
+        return Finding.capacity(ofFile: SystemReadings.size(of: path), metrics)
     }
 
     private static func simulatedStore(

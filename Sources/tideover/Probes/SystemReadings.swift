@@ -27,6 +27,14 @@ enum SystemReadings {
         access(path, F_OK) == 0 || ![ENOENT, ENOTDIR].contains(errno)
     }
 
+    /// The bytes of a database file and its log; 0 if there is none.
+    static func size(of path: String) -> Int64 {
+        [path, "\(path)-wal"].reduce(0) { sum, file in
+            var entry = stat()
+            return stat(file, &entry) == 0 ? sum + Int64(entry.st_size) : sum
+        }
+    }
+
     static func folder(of path: String) -> FolderReading {
         let cut = path.lastIndex(of: "/")
         let folder = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
