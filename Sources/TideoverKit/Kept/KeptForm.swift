@@ -1,31 +1,15 @@
-import TideoverCore
+package import TideoverCore
 import TideoverJSON
 
 // The JSON form of the kept state. Unknown members are ignored; a file with another format is
 // treated as missing.
 
-extension KeptState {
+extension KeptState: FormObject {
     package static let format = 1
 
     package var json: [UInt8] {
         var writer = JSONWriter()
-        writer.object { writer in
-            writer.field("format", Self.format)
-            writer.field("customer", customer.text)
-            writer.field("queue", array: { for piece in queue { piece.write(to: &$0) } })
-            writer.field("pass", pass)
-            writer.field("keys", array: { for key in keys { key.write(to: &$0) } })
-            writer.field("lastSeen", lastSeen?.millisecondsSince1970)
-            writer.field("waiting", array: { for product in waiting { $0.value(product) } })
-            writer.field(
-                "granted",
-                array: { for note in granted { $0.note(note.entitlement, until: note.until) } }
-            )
-            writer.field(
-                "artifacts",
-                array: { for kept in artifacts { $0.note(kept.entitlement, until: kept.until) } }
-            )
-        }
+        write(to: &writer)
         return writer.bytes
     }
 
@@ -34,83 +18,164 @@ extension KeptState {
         let limits = JSONLimits(maxBytes: 8 << 20, maxDepth: 8)
         guard let root = try? JSONDocument(bytes, limits: limits).root,
             root["format"]?.int64 == Int64(Self.format),
-            let customer = root["customer"]?.string.flatMap({ CustomerID($0) })
+            let state = try? Self(form: root, "state")
         else { return nil }
-        self.init(customer: customer)
-        queue = root.list("queue").compactMap(QueuedPurchase.init(json:))
-        pass = root["pass"]?.string
-        keys = root.list("keys").compactMap(PassKey.init(json:))
-        lastSeen = root["lastSeen"]?.instant
-        waiting = root.list("waiting").compactMap(\.string)
-        granted = root.list("granted").compactMap { node in
-            node["entitlement"]?.string.map {
-                GrantedNote(entitlement: $0, until: node["until"]?.instant)
-            }
-        }
-        artifacts = root.list("artifacts").compactMap { node in
-            node["entitlement"]?.string.map {
-                KeptArtifacts(entitlement: $0, until: node["until"]?.instant)
-            }
-        }
+        self = state
+    }
+
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ state: KeptState?
+    ) throws(Fields.Failure) -> KeptState {
+        fields.derived("format", format)
+        var form = KeptState(customer: try fields.required("customer", state?.customer))
+        form.queue = try Readable.form(&fields, "queue", state?.queue)
+        form.pass = try fields.nullable("pass", state.map(\.pass))
+        form.keys = try Readable.form(&fields, "keys", state?.keys)
+        form.lastSeen = try Count.form(&fields, "lastSeen", state.map(\.lastSeen))
+        form.waiting = try Readable.form(&fields, "waiting", state?.waiting)
+        form.granted = try Readable.form(&fields, "granted", state?.granted)
+        form.artifacts = try Readable.form(&fields, "artifacts", state?.artifacts)
+        return form
     }
 }
 
-extension QueuedPurchase {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("transactionId", "\(purchase.transactionId)")
-            writer.field("productId", purchase.productId)
-            writer.field("isConsumable", purchase.isConsumable)
-            writer.field("jws", purchase.jws)
-            writer.field("isRefused", isRefused)
-        }
+extension QueuedPurchase: FormObject {
+    /// Only verified purchases are queued.
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ queued: QueuedPurchase?
+    ) throws(Fields.Failure) -> QueuedPurchase {
+        let purchase = queued?.purchase
+        return QueuedPurchase(
+            SignedPurchase(
+                transactionId: try fields.required(
+                    "transactionId",
+                    (purchase?.transactionId).map(TransactionID.init)
+                ).number,
+                productId: try fields.required("productId", purchase?.productId),
+                isVerified: true,
+                isConsumable: try fields.optional("isConsumable", purchase?.isConsumable) ?? false,
+                jws: try fields.required("jws", purchase?.jws)
+            ),
+            isRefused: try fields.optional("isRefused", queued?.isRefused) ?? false
+        )
     }
 
-    /// Only verified purchases are queued.
-    fileprivate init?(json: JSONNode) {
-        guard let id = json["transactionId"]?.string.flatMap({ UInt64($0) }),
-            let productId = json["productId"]?.string, let jws = json["jws"]?.string
-        else { return nil }
-        self.init(
-            SignedPurchase(
-                transactionId: id,
-                productId: productId,
-                isVerified: true,
-                isConsumable: json["isConsumable"]?.bool ?? false,
-                jws: jws
-            ),
-            isRefused: json["isRefused"]?.bool ?? false
+    private struct TransactionID: FormText {
+        let number: UInt64
+
+        init(_ number: UInt64) {
+            self.number = number
+        }
+
+        init?(formText: String) {
+            guard let number = UInt64(formText) else { return nil }
+            self.number = number
+        }
+
+        var formText: String { "\(number)" }
+    }
+}
+
+extension PassKey: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ key: PassKey?
+    ) throws(Fields.Failure) -> PassKey {
+        PassKey(
+            id: try fields.required("id", key?.id),
+            bytes: try fields.required("bytes", (key?.bytes).map(Encoded.init)).bytes
+        )
+    }
+
+    private struct Encoded: FormText {
+        let bytes: [UInt8]
+
+        init(_ bytes: [UInt8]) {
+            self.bytes = bytes
+        }
+
+        init?(formText: String) {
+            guard let bytes = Base64.decode(formText.utf8, .urlSafe) else { return nil }
+            self.bytes = bytes
+        }
+
+        var formText: String { Base64.encodeString(bytes, .urlSafe) }
+    }
+}
+
+extension GrantedNote: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ note: GrantedNote?
+    ) throws(Fields.Failure) -> GrantedNote {
+        GrantedNote(
+            entitlement: try fields.required("entitlement", note?.entitlement),
+            until: try Count.form(&fields, "until", note.map(\.until))
         )
     }
 }
 
-extension PassKey {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("id", id)
-            writer.field("bytes", Base64.encodeString(bytes, .urlSafe))
-        }
-    }
-
-    fileprivate init?(json: JSONNode) {
-        guard let id = json["id"]?.string, let text = json["bytes"]?.string,
-            let bytes = Base64.decode(text.utf8, .urlSafe)
-        else { return nil }
-        self.init(id: id, bytes: bytes)
+extension KeptArtifacts: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ kept: KeptArtifacts?
+    ) throws(Fields.Failure) -> KeptArtifacts {
+        KeptArtifacts(
+            entitlement: try fields.required("entitlement", kept?.entitlement),
+            until: try Count.form(&fields, "until", kept.map(\.until))
+        )
     }
 }
 
-extension JSONWriter {
-    fileprivate mutating func note(_ entitlement: String, until: Instant?) {
-        object { writer in
-            writer.field("entitlement", entitlement)
-            writer.field("until", until?.millisecondsSince1970)
+/// The elements of a list that can be read. One that cannot does not lose the others.
+private struct Readable<Element: FormValue>: FormValue {
+    let list: [Element]
+
+    init(_ list: [Element]) {
+        self.list = list
+    }
+
+    init(form node: JSONNode, _ field: String) {
+        var list: [Element] = []
+        for element in node.elements {
+            if let read = try? Element(form: element, field) { list.append(read) }
         }
+        self.list = list
+    }
+
+    func write(to writer: inout JSONWriter) { list.write(to: &writer) }
+
+    static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ name: String,
+        _ list: [Element]?
+    ) throws(Fields.Failure) -> [Element] {
+        try fields.optional(name, list.map { Readable($0) })?.list ?? []
     }
 }
 
-extension JSONNode {
-    fileprivate var instant: Instant? { int64.map { Instant(millisecondsSince1970: $0) } }
+/// An instant as its milliseconds since 1970.
+private struct Count: FormValue {
+    let instant: Instant
 
-    func list(_ name: String) -> [JSONNode] { self[name].map { Array($0.elements) } ?? [] }
+    init(form node: JSONNode, _ field: String) throws(FormError) {
+        instant = Instant(millisecondsSince1970: try Int64(form: node, field))
+    }
+
+    init(_ instant: Instant) {
+        self.instant = instant
+    }
+
+    func write(to writer: inout JSONWriter) { writer.value(instant.millisecondsSince1970) }
+
+    /// A member that is null for nil.
+    static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ name: String,
+        _ instant: Instant??
+    ) throws(Fields.Failure) -> Instant? {
+        try fields.nullable(name, instant.map { $0.map(Count.init) })?.instant
+    }
 }

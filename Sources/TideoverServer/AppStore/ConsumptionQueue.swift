@@ -20,7 +20,7 @@ struct ConsumptionRequest: Hashable, Sendable {
     /// Whether the alarm was raised.
     var isRaised = false
 
-    enum State: String, Hashable, Sendable { case waiting, settled }
+    enum State: String, FormWord, Hashable, Sendable { case waiting, settled }
 
     init(transactionId: String, lineage: Lineage, requestedAt: Instant, now: Instant) {
         self.transactionId = transactionId
@@ -52,34 +52,35 @@ struct ConsumptionRequest: Hashable, Sendable {
 extension ConsumptionRequest {
     /// Decodes the form in `text`; nil for any other text.
     init?(_ text: String, in environment: Environment) {
-        guard let root = try? JSONDocument(Array(text.utf8), limits: .local).root,
-            let transaction = root["transaction"]?.string,
-            let original = root["original"]?.string,
-            let requestedAt = root["requestedAt"]?.string.flatMap({ Instant(rfc3339: $0) }),
-            let nextAt = root["nextAt"]?.string.flatMap({ Instant(rfc3339: $0) }),
-            let state = root["state"]?.string.flatMap(State.init(rawValue:))
+        guard var root = try? JSONDocument(Array(text.utf8), limits: .local).root,
+            let request = try? Self.form(&root, nil, in: environment)
         else { return nil }
-        transactionId = transaction
-        lineage = Lineage(store: .appStore, environment: environment, id: original)
-        self.requestedAt = requestedAt
-        self.nextAt = nextAt
-        self.state = state
-        attempts = root["attempts"]?.int64.map(Int.init(clamping:)) ?? 0
-        isRaised = root["raised"]?.bool ?? false
+        self = request
     }
 
     var text: String {
         var writer = JSONWriter()
-        writer.object { writer in
-            writer.field("transaction", transactionId)
-            writer.field("original", lineage.id)
-            writer.field("requestedAt", requestedAt.rfc3339)
-            writer.field("nextAt", nextAt.rfc3339)
-            writer.field("state", state.rawValue)
-            writer.field("attempts", attempts)
-            writer.field("raised", isRaised)
-        }
+        writer.object { _ = Self.form(&$0, self, in: lineage.environment) }
         return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ request: Self?,
+        in environment: Environment
+    ) throws(Fields.Failure) -> Self {
+        let id = try fields.required("transaction", request?.transactionId)
+        let original = try fields.required("original", request?.lineage.id)
+        var form = Self(
+            transactionId: id,
+            lineage: Lineage(store: .appStore, environment: environment, id: original),
+            requestedAt: try fields.required("requestedAt", request?.requestedAt),
+            now: try fields.required("nextAt", request?.nextAt)
+        )
+        form.state = try fields.required("state", request?.state)
+        form.attempts = try fields.optional("attempts", request?.attempts) ?? 0
+        form.isRaised = try fields.optional("raised", request?.isRaised) ?? false
+        return form
     }
 }
 

@@ -1,10 +1,10 @@
-import TideoverCore
+package import TideoverCore
 import TideoverJSON
 import TideoverRevenueCat
 import TideoverStorage
 
 /// The progress of a walk through the history of notifications.
-struct HistoryBookmark: Equatable {
+struct HistoryBookmark: FormObject, Equatable {
     /// The end of the history that has been read; nil before the first complete walk.
     var finishedUntil: Instant?
     /// The current window; nil between two walks.
@@ -16,10 +16,24 @@ struct HistoryBookmark: Equatable {
         let from: Instant
         let to: Instant
     }
+
+    static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ mark: Self?
+    ) throws(Fields.Failure) -> Self {
+        let finishedUntil = try fields.optional("finishedUntil", mark?.finishedUntil)
+        let from = try fields.optional("from", mark?.window?.from)
+        let to = try fields.optional("to", mark?.window?.to)
+        return Self(
+            finishedUntil: finishedUntil,
+            window: from.flatMap { from in to.map { Window(from: from, to: $0) } },
+            place: try fields.optional("place", mark?.place)
+        )
+    }
 }
 
 /// The progress of a replay.
-package struct ReplayBookmark: Equatable {
+package struct ReplayBookmark: FormObject, Equatable {
     /// The name of its bookmark.
     package static let name = "replay"
 
@@ -52,16 +66,19 @@ extension ReplayBookmark {
     /// Returns whether a server that finds this stored bookmark at startup does not resume the run.
     package static func isSetAside(_ form: [UInt8], by version: String) -> Bool {
         guard let document = try? JSONDocument(form, limits: .local) else { return false }
-        return ReplayBookmark(document.root)?.isSetAside(by: version) == true
+        return (try? Self(form: document.root, name))?.isSetAside(by: version) == true
     }
 
-    init?(_ root: JSONNode) {
-        guard let applies = root["applies"]?.string else { return nil }
-        self.init(
-            applies: applies == "yes",
-            after: root["after"]?.string.map { EvidenceID(hex: $0) },
-            version: root["version"]?.string ?? "",
-            runs: root["runs"]?.string.flatMap { Int($0) } ?? 0
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ mark: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            applies: try fields.required("applies", mark.map { $0.applies ? "yes" : "no" })
+                == "yes",
+            after: try fields.optional("after", mark?.after),
+            version: try fields.optional("version", mark?.version) ?? "",
+            runs: Int(try fields.optional("runs", mark.map { "\($0.runs)" }) ?? "") ?? 0
         )
     }
 }
@@ -79,49 +96,33 @@ struct Cursors: Sendable {
     let storage: any Storage
 
     func history(_ name: String) throws(StorageError) -> HistoryBookmark {
-        guard let form = try form(name) else { return HistoryBookmark() }
-        let from = form.root["from"]?.instant
-        let to = form.root["to"]?.instant
-        return HistoryBookmark(
-            finishedUntil: form.root["finishedUntil"]?.instant,
-            window: from.flatMap { from in to.map { .init(from: from, to: $0) } },
-            place: form.root["place"]?.string
-        )
+        try read(name) ?? HistoryBookmark()
     }
 
     func keep(_ mark: HistoryBookmark, _ name: String) async throws(StorageError) {
-        try await keep(
-            [
-                "finishedUntil": mark.finishedUntil, "from": mark.window?.from,
-                "to": mark.window?.to,
-            ],
-            ["place": mark.place],
-            name
-        )
+        try await store(mark, name)
     }
 
     /// Returns the stored state of the arrival monitor; without one, it starts now.
     func silence(of store: Store, startedAt now: Instant) throws(StorageError)
         -> MissingNotificationAlert
     {
-        let form = try form(Self.silence(of: store))
+        let stored: StoredAlert? = try read(Self.silence(of: store))
         return MissingNotificationAlert(
-            since: form?.root["since"]?.instant ?? now,
+            since: stored?.since ?? now,
             startedAt: now,
-            lastArrivedAt: form?.root["lastArrivedAt"]?.instant,
-            raisedAt: form?.root["raisedAt"]?.instant
+            lastArrivedAt: stored?.lastArrivedAt,
+            raisedAt: stored?.raisedAt
         )
     }
 
-    func keep(_ silence: MissingNotificationAlert, of store: Store) async throws(StorageError) {
-        try await keep(
-            [
-                "since": silence.since, "lastArrivedAt": silence.lastArrivedAt,
-                "raisedAt": silence.raisedAt,
-            ],
-            [:],
-            Self.silence(of: store)
+    func keep(_ alert: MissingNotificationAlert, of store: Store) async throws(StorageError) {
+        let stored = StoredAlert(
+            since: alert.since,
+            lastArrivedAt: alert.lastArrivedAt,
+            raisedAt: alert.raisedAt
         )
+        try await self.store(stored, Self.silence(of: store))
     }
 
     private static func silence(of store: Store) -> String {
@@ -129,43 +130,28 @@ struct Cursors: Sendable {
     }
 
     /// Returns the progress of an incomplete replay; nil if there is none.
-    func replay() throws(StorageError) -> ReplayBookmark? {
-        try form(ReplayBookmark.name).flatMap { ReplayBookmark($0.root) }
-    }
+    func replay() throws(StorageError) -> ReplayBookmark? { try read(ReplayBookmark.name) }
 
     func keep(_ mark: ReplayBookmark?) async throws(StorageError) {
-        try await keep(
-            [:],
-            [
-                "applies": mark.map { $0.applies ? "yes" : "no" }, "after": mark?.after?.hex,
-                "version": mark?.version, "runs": mark.map { "\($0.runs)" },
-            ],
-            ReplayBookmark.name
-        )
+        try await store(mark, ReplayBookmark.name)
     }
 
-    func text(_ name: String) throws(StorageError) -> String? {
-        try form(name)?.root["value"]?.string
-    }
+    func text(_ name: String) throws(StorageError) -> String? { try mark(name).value }
 
     func keep(_ text: String, _ name: String) async throws(StorageError) {
-        try await keep([:], ["value": text], name)
+        try await store(Mark(value: text), name)
     }
 
-    func instant(_ name: String) throws(StorageError) -> Instant? {
-        try form(name)?.root["at"]?.instant
-    }
+    func instant(_ name: String) throws(StorageError) -> Instant? { try mark(name).at }
 
     func keep(_ instant: Instant, _ name: String) async throws(StorageError) {
-        try await keep(["at": instant], [:], name)
+        try await store(Mark(at: instant), name)
     }
 
     /// Returns the recipient and the time of a transfer; nil if none is stored.
     func transfer(_ name: String) throws(StorageError) -> (to: CustomerID, at: Instant)? {
-        let root = try form(name)?.root
-        guard let to = root?["value"]?.string.flatMap({ CustomerID($0) }),
-            let at = root?["at"]?.instant
-        else { return nil }
+        let mark = try mark(name)
+        guard let to = mark.value.flatMap({ CustomerID($0) }), let at = mark.at else { return nil }
         return (to, at)
     }
 
@@ -173,47 +159,41 @@ struct Cursors: Sendable {
         _ transfer: (to: CustomerID, at: Instant),
         _ name: String
     ) async throws(StorageError) {
-        try await keep(["at": transfer.at], ["value": transfer.to.text], name)
+        try await store(Mark(at: transfer.at, value: transfer.to.text), name)
     }
 
     /// Returns when and in which version a customer got the app; nil if that is not stored.
     func appOrigin(_ name: String) throws(StorageError) -> SDKCustomerInfo.Origin? {
-        let root = try form(name)?.root
-        return root?["value"]?.string.map {
-            SDKCustomerInfo.Origin(version: $0, purchasedAt: root?["at"]?.instant)
-        }
+        let mark = try mark(name)
+        return mark.value.map { SDKCustomerInfo.Origin(version: $0, purchasedAt: mark.at) }
     }
 
     func keep(_ origin: SDKCustomerInfo.Origin, _ name: String) async throws(StorageError) {
-        try await keep(["at": origin.purchasedAt], ["value": origin.version], name)
+        try await store(Mark(at: origin.purchasedAt, value: origin.version), name)
     }
 
     /// Removes the content of a bookmark.
     func empty(_ name: String) async throws(StorageError) {
-        try await keep([:], [:], name)
+        try await store(nil as Mark?, name)
     }
 
-    private func form(_ name: String) throws(StorageError) -> JSONDocument? {
+    private func mark(_ name: String) throws(StorageError) -> Mark { try read(name) ?? Mark() }
+
+    /// Returns nil for a bookmark that was never written or is empty.
+    private func read<Value: FormObject>(_ name: String) throws(StorageError) -> Value? {
         guard let form = try storage.bookmark(key(name)) else { return nil }
-        do {
-            return try JSONDocument(form, limits: .local)
-        } catch {
+        guard let document = try? JSONDocument(form, limits: .local) else {
             throw StorageError(.corrupt, place: name, detail: "a bookmark is no JSON")
         }
+        return try? Value(form: document.root, name)
     }
 
-    private func keep(
-        _ instants: KeyValuePairs<String, Instant?>,
-        _ texts: KeyValuePairs<String, String?>,
+    private func store<Value: FormObject>(
+        _ value: Value?,
         _ name: String
     ) async throws(StorageError) {
         var writer = JSONWriter()
-        writer.object { writer in
-            for (field, instant) in instants {
-                if let instant { writer.field(field, instant.rfc3339) }
-            }
-            for (field, text) in texts { if let text { writer.field(field, text) } }
-        }
+        writer.object { value?.writeFields(to: &$0) }
         try await storage.keep(writer.bytes, as: key(name))
     }
 
@@ -222,6 +202,36 @@ struct Cursors: Sendable {
     }
 }
 
-extension JSONNode {
-    fileprivate var instant: Instant? { string.flatMap { Instant(rfc3339: $0) } }
+/// A bookmark of an instant, a text or both.
+private struct Mark: FormObject {
+    var at: Instant?
+    var value: String?
+
+    static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ mark: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            at: try fields.optional("at", mark?.at),
+            value: try fields.optional("value", mark?.value)
+        )
+    }
+}
+
+/// What is stored of the arrival monitor.
+private struct StoredAlert: FormObject {
+    let since: Instant?
+    let lastArrivedAt: Instant?
+    let raisedAt: Instant?
+
+    static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ alert: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            since: try fields.optional("since", alert?.since),
+            lastArrivedAt: try fields.optional("lastArrivedAt", alert?.lastArrivedAt),
+            raisedAt: try fields.optional("raisedAt", alert?.raisedAt)
+        )
+    }
 }

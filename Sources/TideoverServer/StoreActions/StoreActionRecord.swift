@@ -4,14 +4,14 @@ import TideoverSignatures
 import TideoverStorage
 
 /// The outcome of the request with one idempotency key.
-struct StoreActionRecord: Hashable, Sendable {
+struct StoreActionRecord: FormObject, Hashable, Sendable {
     /// The digest of the request; the same key with another digest is rejected.
     let digest: String
     var state: State
     /// The store's response as JSON text; nil before it.
     var answer: String?
 
-    enum State: String, Hashable, Sendable {
+    enum State: String, FormWord, Hashable, Sendable {
         /// It was sent or about to be sent; its outcome is unknown.
         case begun
         case completed
@@ -22,10 +22,20 @@ struct StoreActionRecord: Hashable, Sendable {
     /// Decodes the form in `text`; nil for any other text.
     init?(_ text: String) {
         guard let root = try? JSONDocument(Array(text.utf8), limits: .local).root,
-            let digest = root["digest"]?.string,
-            let state = root["state"]?.string.flatMap(State.init(rawValue:))
+            let record = try? Self(form: root, "action")
         else { return nil }
-        self.init(digest: digest, state: state, answer: root["answer"]?.string)
+        self = record
+    }
+
+    static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ record: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            digest: try fields.required("digest", record?.digest),
+            state: try fields.required("state", record?.state),
+            answer: try fields.nullable("answer", record.map(\.answer))
+        )
     }
 
     init(digest: String, state: State, answer: String? = nil) {
@@ -36,11 +46,7 @@ struct StoreActionRecord: Hashable, Sendable {
 
     var text: String {
         var writer = JSONWriter()
-        writer.object { writer in
-            writer.field("digest", digest)
-            writer.field("state", state.rawValue)
-            writer.field("answer", answer)
-        }
+        write(to: &writer)
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 }

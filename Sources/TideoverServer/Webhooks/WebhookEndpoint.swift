@@ -66,20 +66,41 @@ package struct WebhookEndpoint: Sendable {
     /// Reads an added receiver from the storage; nil for a configured one.
     init?(_ record: WebhookRecord) {
         guard let root = try? JSONDocument(record.form, limits: .local).root,
-            let url = root["url"]?.string,
-            let events = WebhookFilter(root["events"]?.elements.compactMap(\.string) ?? []),
-            let secret = root["secret"]?.string.flatMap({ WebhookSecret($0) }),
-            let format = WebhookFormat(rawValue: root["format"]?.string ?? "tideover")
+            let stored = try? Stored(form: root, "webhook"),
+            let events = WebhookFilter(stored.events),
+            let secret = WebhookSecret(stored.secret)
         else { return nil }
         self.init(
             app: record.key.app,
             id: record.key.id,
-            url: url,
+            url: stored.url,
             events: events,
             secret: secret,
-            format: format,
-            authorization: root["authorization"]?.string
+            format: stored.format,
+            authorization: stored.authorization
         )
+    }
+
+    /// What is stored of an added receiver.
+    private struct Stored: FormObject {
+        let url: String
+        let events: [String]
+        let secret: String
+        let format: WebhookFormat
+        let authorization: String?
+
+        static func form<Fields: FormFields>(
+            _ fields: inout Fields,
+            _ stored: Self?
+        ) throws(Fields.Failure) -> Self {
+            Self(
+                url: try fields.required("url", stored?.url),
+                events: try fields.optional("events", stored?.events) ?? [],
+                secret: try fields.required("secret", stored?.secret),
+                format: try fields.optional("format", stored?.format) ?? .tideover,
+                authorization: try fields.optional("authorization", stored?.authorization)
+            )
+        }
     }
 
     var key: WebhookKey { WebhookKey(app: app, id: id) }
@@ -100,16 +121,21 @@ package struct WebhookEndpoint: Sendable {
     var form: [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
-            guard !isConfigured else { return }
-            writer.field("url", url)
-            writer.field("events", .array(events.patterns.map(JSONValue.string)))
-            writer.field("secret", signer.secrets.first?.text)
-            writer.field("format", format.rawValue)
-            if let authorization { writer.field("authorization", authorization) }
+            guard !isConfigured, let secret = signer.secrets.first else { return }
+            let stored = Stored(
+                url: url,
+                events: events.patterns,
+                secret: secret.text,
+                format: format,
+                authorization: authorization
+            )
+            stored.writeFields(to: &writer)
         }
         return writer.bytes
     }
 }
+
+extension WebhookFormat: FormWord {}
 
 /// Sends the messages of webhooks over the network.
 package struct WebhookSending: Sendable {
