@@ -9,7 +9,7 @@ enum Run {
         isRequired: false,
         as: ValueForm<Measure>.choice
     )
-    private static let tideover = Parameter.requiredOption(
+    static let tideover = Parameter.requiredOption(
         "--tideover",
         "FILE",
         "The executable to measure"

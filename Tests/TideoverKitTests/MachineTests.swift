@@ -203,4 +203,19 @@ import TideoverKit
         #expect(KeptState(json: Array("{}".utf8)) == nil)
         #expect(KeptState(json: Array(kept.json.dropLast(3))) == nil)
     }
+
+    @Test func `a member that cannot be read loses none of the others`() {
+        var kept = KeptState(customer: TestPurchases.customer)
+        kept.queue = [3, 4].map { QueuedPurchase(TestPurchases.coins($0)) }
+        kept.pass = "a.b.c"
+        kept.lastSeen = TestPurchases.start
+        var text = String(decoding: kept.json, as: UTF8.self)
+        text = text.replacing(#""a.b.c""#, with: "7").replacing(#""3""#, with: #""three""#)
+        text = text.replacing("\(TestPurchases.start.millisecondsSince1970)", with: #""noon""#)
+        text = text.replacing(#""waiting":[]"#, with: #""waiting":{}"#)
+        kept.queue.removeFirst()
+        kept.pass = nil
+        kept.lastSeen = nil
+        #expect(KeptState(json: Array(text.utf8)) == kept)
+    }
 }

@@ -8,12 +8,7 @@ import TideoverConfiguration
 /// and then multiplied by COPY: each copy has ids of its own in its keys and in its documents. The
 /// evidence and the events of the copies are left out, as of months that were pruned.
 struct Growth {
-    private static let tideover = Parameter.requiredOption(
-        "--tideover",
-        "FILE",
-        "The executable to measure"
-    )
-    private static let folder = Parameter.option(
+    static let folder = Parameter.option(
         "--folder",
         "FOLDER",
         "Where a folder for files is made",
@@ -52,7 +47,7 @@ struct Growth {
                 "ten million beside ten thousand"
             )
         ],
-        parameters: [tideover, folder, postgres, customers, seconds, isLoaded],
+        parameters: [Run.tideover, folder, postgres, customers, seconds, isLoaded],
         notes: ["The databases remain, so that they can be measured again with --loaded."],
         run: run
     )
@@ -69,7 +64,7 @@ struct Growth {
         defer { Files.removeFolder(folder) }
         let stage = try await Stage(
             folder: folder,
-            tideover: arguments[tideover],
+            tideover: arguments[Run.tideover],
             itself: CommandLine.arguments[0],
             seconds: arguments[seconds],
             notifications: 1

@@ -6,17 +6,6 @@ import TideoverCommandLine
 /// PostgreSQL writes a changed row anew. The old one is removed by the next change in its page if no
 /// index has a changed column (HOT), and otherwise by vacuum.
 enum VacuumWork {
-    private static let tideover = Parameter.requiredOption(
-        "--tideover",
-        "FILE",
-        "The executable to measure"
-    )
-    private static let folder = Parameter.option(
-        "--folder",
-        "FOLDER",
-        "Where a folder for files is made",
-        default: "/tmp"
-    )
     private static let postgres = Parameter.requiredOption(
         "--postgres",
         "ADDRESS",
@@ -33,8 +22,13 @@ enum VacuumWork {
     static let command = Command(
         "vacuum",
         summary: "count what notifications leave for PostgreSQL's vacuum",
-        examples: [Example("TideoverBenchmarks vacuum --tideover FILE --postgres ADDRESS", "")],
-        parameters: [tideover, folder, postgres, seconds],
+        examples: [
+            Example(
+                "TideoverBenchmarks vacuum --tideover FILE --postgres ADDRESS",
+                "by table, for one notification"
+            )
+        ],
+        parameters: [Run.tideover, Growth.folder, postgres, seconds],
         notes: [
             "Rows are counted by PostgreSQL, whether or not its own vacuum works meanwhile."
         ],
@@ -45,13 +39,13 @@ enum VacuumWork {
     private static let mostPerSecond = 600
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        let folder = try Run.makeFolder(in: arguments[folder])
+        let folder = try Run.makeFolder(in: arguments[Growth.folder])
         defer { Files.removeFolder(folder) }
         let seconds = arguments[seconds]
         output.message("minting notifications")
         let stage = try await Stage(
             folder: folder,
-            tideover: arguments[tideover],
+            tideover: arguments[Run.tideover],
             itself: CommandLine.arguments[0],
             seconds: seconds,
             notifications: seconds * mostPerSecond

@@ -126,7 +126,7 @@ extension Assertion: FormVariant {
         }
     }
 
-    package static let usualWord = "term"
+    package static let reportedMember = "term"
 
     package init?(word: String, form node: JSONNode) throws(FormError) {
         switch word {

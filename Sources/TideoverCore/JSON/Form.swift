@@ -9,7 +9,7 @@ public enum FormError: Error, Hashable, Sendable {
 
 // MARK: - Lists of fields
 
-/// What the fields of a form are written to (``JSONWriter``) or read from (``JSONNode``).
+/// The target of a form's fields (``JSONWriter``) or their source (``JSONNode``).
 ///
 /// One function names each member of a form, in the order in which they are written:
 ///
@@ -49,7 +49,7 @@ package protocol FormFields {
     /// A member that follows from others: it is not written for nil, and never read.
     mutating func derived<Value: FormValue>(_ name: String, _ value: Value?)
 
-    /// The member that the kind of a value names.
+    /// The one member of an enumeration with content.
     mutating func variant<Value: FormVariant>(_ value: Value?) throws(Failure) -> Value
 }
 
@@ -141,7 +141,7 @@ extension JSONNode: FormFields {
         for (word, node) in members {
             if let value = try Value(word: word, form: node) { return value }
         }
-        throw .missing(field: Value.usualWord)
+        throw .missing(field: Value.reportedMember)
     }
 }
 
@@ -155,7 +155,7 @@ package protocol FormValue {
     func write(to writer: inout JSONWriter)
 }
 
-/// A value whose form is an object.
+/// A value that is written as an object.
 package protocol FormObject: FormValue {
     static func form<Fields: FormFields>(
         _ fields: inout Fields,
@@ -180,21 +180,21 @@ extension FormObject {
     }
 }
 
-/// A value whose kind names the member that contains it.
+/// An enumeration that is written as one member: its name is the case, its value the content.
 package protocol FormVariant {
-    /// The member of one kind, for the error if there is none of any.
-    static var usualWord: String { get }
+    /// The member that the error names if there is none.
+    static var reportedMember: String { get }
 
     var word: String { get }
 
-    /// Reads the value of a member; nil if no kind has this name.
+    /// Reads the value of a member; nil if no case has this name.
     init?(word: String, form node: JSONNode) throws(FormError)
 
     /// Writes the value of its member.
     func write(to writer: inout JSONWriter)
 }
 
-/// A value whose form is a text.
+/// A value that is written as text.
 package protocol FormText: FormValue {
     init?(formText: String)
 
@@ -213,7 +213,7 @@ extension FormText {
     package func write(to writer: inout JSONWriter) { writer.value(formText) }
 }
 
-/// A value whose form is its raw value.
+/// An enumeration that is written as its raw value.
 package protocol FormWord: FormText, RawRepresentable<String> {}
 
 extension FormWord {

@@ -29,13 +29,13 @@ extension KeptState: FormObject {
     ) throws(Fields.Failure) -> KeptState {
         fields.derived("format", format)
         var form = KeptState(customer: try fields.required("customer", state?.customer))
-        form.queue = try Readable.form(&fields, "queue", state?.queue)
-        form.pass = try fields.nullable("pass", state.map(\.pass))
-        form.keys = try Readable.form(&fields, "keys", state?.keys)
+        form.queue = try Lenient.list(&fields, "queue", state?.queue)
+        form.pass = try Lenient.form(&fields, "pass", state.map(\.pass))
+        form.keys = try Lenient.list(&fields, "keys", state?.keys)
         form.lastSeen = try Count.form(&fields, "lastSeen", state.map(\.lastSeen))
-        form.waiting = try Readable.form(&fields, "waiting", state?.waiting)
-        form.granted = try Readable.form(&fields, "granted", state?.granted)
-        form.artifacts = try Readable.form(&fields, "artifacts", state?.artifacts)
+        form.waiting = try Lenient.list(&fields, "waiting", state?.waiting)
+        form.granted = try Lenient.list(&fields, "granted", state?.granted)
+        form.artifacts = try Lenient.list(&fields, "artifacts", state?.artifacts)
         return form
     }
 }
@@ -55,10 +55,18 @@ extension QueuedPurchase: FormObject {
                 ).number,
                 productId: try fields.required("productId", purchase?.productId),
                 isVerified: true,
-                isConsumable: try fields.optional("isConsumable", purchase?.isConsumable) ?? false,
+                isConsumable: try Lenient.form(
+                    &fields,
+                    "isConsumable",
+                    (purchase?.isConsumable).map(Optional.some)
+                ) ?? false,
                 jws: try fields.required("jws", purchase?.jws)
             ),
-            isRefused: try fields.optional("isRefused", queued?.isRefused) ?? false
+            isRefused: try Lenient.form(
+                &fields,
+                "isRefused",
+                (queued?.isRefused).map(Optional.some)
+            ) ?? false
         )
     }
 
@@ -129,30 +137,37 @@ extension KeptArtifacts: FormObject {
     }
 }
 
-/// The elements of a list that can be read. One that cannot does not lose the others.
-private struct Readable<Element: FormValue>: FormValue {
-    let list: [Element]
+/// A value that is nil if it cannot be read, so that the rest of the state is not lost with it.
+private struct Lenient<Value: FormValue>: FormValue {
+    let value: Value?
 
-    init(_ list: [Element]) {
-        self.list = list
+    init(_ value: Value?) {
+        self.value = value
     }
 
     init(form node: JSONNode, _ field: String) {
-        var list: [Element] = []
-        for element in node.elements {
-            if let read = try? Element(form: element, field) { list.append(read) }
-        }
-        self.list = list
+        value = try? Value(form: node, field)
     }
 
-    func write(to writer: inout JSONWriter) { list.write(to: &writer) }
+    func write(to writer: inout JSONWriter) { value.write(to: &writer) }
 
+    /// A member that is null for nil.
     static func form<Fields: FormFields>(
         _ fields: inout Fields,
         _ name: String,
-        _ list: [Element]?
-    ) throws(Fields.Failure) -> [Element] {
-        try fields.optional(name, list.map { Readable($0) })?.list ?? []
+        _ value: Value??
+    ) throws(Fields.Failure) -> Value? {
+        try fields.optional(name, value.map { Lenient($0) })?.value
+    }
+
+    /// The elements of a list that can be read.
+    static func list<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ name: String,
+        _ list: [Value]?
+    ) throws(Fields.Failure) -> [Value] {
+        let elements = list.map { $0.map { Lenient($0) } }
+        return try Lenient<[Lenient]>.form(&fields, name, elements)?.compactMap { $0.value } ?? []
     }
 }
 
@@ -160,12 +175,12 @@ private struct Readable<Element: FormValue>: FormValue {
 private struct Count: FormValue {
     let instant: Instant
 
-    init(form node: JSONNode, _ field: String) throws(FormError) {
-        instant = Instant(millisecondsSince1970: try Int64(form: node, field))
-    }
-
     init(_ instant: Instant) {
         self.instant = instant
+    }
+
+    init(form node: JSONNode, _ field: String) throws(FormError) {
+        instant = Instant(millisecondsSince1970: try Int64(form: node, field))
     }
 
     func write(to writer: inout JSONWriter) { writer.value(instant.millisecondsSince1970) }
@@ -176,6 +191,6 @@ private struct Count: FormValue {
         _ name: String,
         _ instant: Instant??
     ) throws(Fields.Failure) -> Instant? {
-        try fields.nullable(name, instant.map { $0.map(Count.init) })?.instant
+        try Lenient.form(&fields, name, instant.map { $0.map(Count.init) })?.instant
     }
 }

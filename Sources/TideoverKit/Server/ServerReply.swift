@@ -243,9 +243,7 @@ extension RecoveryPrompt {
 extension JSONNode {
     fileprivate var date: Instant? { string.flatMap { Instant(rfc3339: $0) } }
     fileprivate var period: Period? { string.flatMap { Period(iso8601: $0) } }
-}
 
-extension JSONNode {
     fileprivate func list(_ name: String) -> [JSONNode] {
         self[name].map { Array($0.elements) } ?? []
     }

@@ -72,7 +72,7 @@ extension ExportLine {
             switch self {
             case .header(let header): _ = ExportHeader.form(&writer, header)
             case .record(let record, let environment):
-                let place = LinePlace(kind: record.kind, environment: environment)
+                let place = LinePlace(kind: record.kind.rawValue, environment: environment)
                 _ = LinePlace.form(&writer, place)
                 record.writeFields(to: &writer)
             }
@@ -117,14 +117,12 @@ extension ExportLine {
             self = .header(try ExportHeader(&fields))
             return
         }
-        // Its kind is repeated in the fault only of what is a record otherwise.
-        _ = try fields.required("environment", Environment?.none)
-        if let kind = document.root["kind"]?.string, StoredRecord.Kind(rawValue: kind) == nil {
-            throw .unknownKind(kind)
-        }
         let place = try LinePlace.form(&fields, nil)
+        guard let kind = StoredRecord.Kind(rawValue: place.kind) else {
+            throw .unknownKind(place.kind)
+        }
         let key = { CustomerKey(app: app, environment: place.environment, customer: $0) }
-        self = .record(try StoredRecord(&fields, place, key), place.environment)
+        self = .record(try StoredRecord(kind, &fields, place, key), place.environment)
     }
 }
 
@@ -141,17 +139,18 @@ extension ExportHeader {
 
 extension StoredRecord {
     fileprivate init(
+        _ kind: Kind,
         _ fields: inout LineFields,
         _ place: LinePlace,
         _ key: (CustomerID) -> CustomerKey
     ) throws(ExportFault) {
-        switch place.kind {
+        switch kind {
         case .evidence:
             let evidence = try Evidence.form(&fields, nil)
             guard EvidenceID(of: evidence.bytes) == evidence.id else { throw .digest }
             self = .evidence(evidence)
         case .fact:
-            let fact = try fields.required(place.kind.rawValue, Fact?.none)
+            let fact = try fields.required(kind.rawValue, Fact?.none)
             try fact.lineage.check(place)
             self = .fact(fact)
         case .owner:
@@ -163,7 +162,7 @@ extension StoredRecord {
             self = .owner(line.owner, position: line.position)
         case .alias: self = .alias(try CustomerAlias.form(&fields, nil))
         case .attribute: self = .attribute(try AttributeRecord.form(&fields, nil))
-        case .drift: self = .drift(try fields.required(place.kind.rawValue, Drift?.none))
+        case .drift: self = .drift(try fields.required(kind.rawValue, Drift?.none))
         case .event:
             let line = try EventLine.form(&fields, nil)
             guard !line.kind.isEmpty else { throw .wrong(field: "event") }
@@ -232,7 +231,7 @@ private struct LineFields: FormFields {
         do {
             return try root.variant(Value?.none)
         } catch {
-            throw ExportFault(error, in: Value.usualWord)
+            throw ExportFault(error, in: Value.reportedMember)
         }
     }
 }
@@ -268,7 +267,8 @@ extension ExportHeader.Content: FormWord {}
 
 /// What every record has.
 private struct LinePlace {
-    let kind: StoredRecord.Kind
+    /// The raw value of a `StoredRecord.Kind` that an import may not know.
+    let kind: String
     let environment: Environment
 
     static func form<Fields: FormFields>(
@@ -281,8 +281,6 @@ private struct LinePlace {
         )
     }
 }
-
-extension StoredRecord.Kind: FormWord {}
 
 extension Evidence {
     fileprivate static func form<Fields: FormFields>(
@@ -497,7 +495,7 @@ private struct CustomerLine {
         )
     }
 
-    /// A row whose answer is derived again when it is read first.
+    /// Returns the row of a customer. Its answer is derived again at the first read.
     func row(of customer: CustomerKey) -> CustomerRow {
         CustomerRow(
             key: customer,
