@@ -16,7 +16,7 @@ enum VacuumWork {
         "N",
         "How long notifications are sent",
         as: ValueForm<Int>.integer(in: 1...600),
-        default: "30"
+        default: "10"
     )
 
     static let command = Command(
@@ -36,7 +36,7 @@ enum VacuumWork {
     )
 
     /// More than a server commits in a second to a PostgreSQL on the same machine.
-    private static let mostPerSecond = 600
+    private static let mostPerSecond = 2_000
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let folder = try Run.makeFolder(in: arguments[Growth.folder])
