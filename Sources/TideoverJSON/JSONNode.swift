@@ -122,6 +122,42 @@ extension JSONNode {
         }
     }
 
+    /// A position among the members of an object.
+    package struct MemberCursor: Sendable {
+        fileprivate var index = 0
+
+        /// Creates the position before the first member.
+        package init() {}
+    }
+
+    /// Returns the value of a member, like the subscript. The member after the one found last is
+    /// compared first, so that members in their order need no search.
+    package func member(_ key: String, at cursor: inout MemberCursor) -> JSONNode? {
+        let object = token
+        guard object.kind == JSONToken.object, object.count > 0 else { return nil }
+        let expected = max(cursor.index, index + 1)
+        var key = key
+        let found = key.withUTF8 { key -> Int? in
+            if expected < Int(object.link), says(storage.tape[expected], key) {
+                return expected + 1
+            }
+            return member(key, of: object)
+        }
+        guard let found else { return nil }
+        let value = JSONNode(storage: storage, index: found)
+        cursor.index = Int(value.token.link)
+        return value
+    }
+
+    /// The member after the one found last; nil after the last member.
+    package func nextMember(at cursor: inout MemberCursor) -> (key: String, value: JSONNode)? {
+        var iterator = ElementIterator(self, of: JSONToken.object)
+        iterator.skip(to: cursor.index)
+        guard let member = iterator.nextMember() else { return nil }
+        cursor.index = Int(member.value.token.link)
+        return member
+    }
+
     private func says(_ token: JSONToken, _ key: UnsafeBufferPointer<UInt8>) -> Bool {
         storage.withText(token) { text in
             guard token.has(JSONToken.isEscaped) else { return JSONText.same(text, key) }
@@ -194,6 +230,8 @@ extension JSONNode {
             defer { index = Int(storage.tape[index].link) }
             return JSONNode(storage: storage, index: index)
         }
+
+        fileprivate mutating func skip(to position: Int) { index = max(index, position) }
 
         fileprivate mutating func nextMember() -> (key: String, value: JSONNode)? {
             guard index < end else { return nil }

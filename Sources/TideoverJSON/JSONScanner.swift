@@ -9,12 +9,11 @@ struct JSONScanner {
     /// The innermost open array or object.
     private var open = outermost
     private var depth = 0
-    /// A reused buffer for the keys of the object that is being closed.
-    private var keys: [UInt64] = []
-
     private static let outermost = UInt32.max
     /// The initial capacity of the tape in entries; it grows on demand.
     private static let firstEntries = 256
+    /// The least number of bytes that a key or value usually takes.
+    private static let bytesOfEntry = 8
 
     /// Creates a scanner for a text that is not empty and within the size limit.
     init(_ text: UnsafeBufferPointer<UInt8>, base: UnsafePointer<UInt8>, relaxed: Bool, depth: Int)
@@ -23,7 +22,7 @@ struct JSONScanner {
         self.base = base
         isRelaxed = relaxed
         maxDepth = depth
-        tape.reserveCapacity(min(text.count / 16 + 4, Self.firstEntries))
+        tape.reserveCapacity(min(text.count / Self.bytesOfEntry + 4, Self.firstEntries))
     }
 
     /// Scans the whole text as one document.
@@ -100,20 +99,34 @@ struct JSONScanner {
     }
 
     private mutating func closeObject() throws(JSONFault) {
-        if tape[Int(open)].count > 1 { try refuseDuplicates() }
+        if mayRepeatKeys { try refuseDuplicates() }
         close()
     }
 
-    private mutating func refuseDuplicates() throws(JSONFault) {
-        keys.removeAll(keepingCapacity: true)
+    /// Whether two keys of the innermost object may be equal. Most objects have few keys, and few of
+    /// them share six bits of their hashes.
+    private var mayRepeatKeys: Bool {
+        tape.withUnsafeBufferPointer { tape in
+            var seen: UInt64 = 0
+            var index = Int(open) + 1
+            while index < tape.count {
+                let bit = UInt64(1) << UInt64(tape[index].link & 63)
+                guard seen & bit == 0 else { return true }
+                seen |= bit
+                index = Int(tape[index + 1].link)
+            }
+            return false
+        }
+    }
+
+    private func refuseDuplicates() throws(JSONFault) {
+        var keys: [UInt64] = []
         keys.reserveCapacity(tape[Int(open)].count)
         var index = Int(open) + 1
         while index < tape.count {
             keys.append(UInt64(tape[index].link) << 32 | UInt64(index))
             index = Int(tape[index + 1].link)
         }
-        let tape = self.tape
-        let text = self.text
         var search = DuplicateKeys()
         let found = search.first(
             in: &keys,
@@ -278,21 +291,28 @@ struct JSONScanner {
     /// Skips ASCII up to a quote, a backslash, a control character or the end.
     private mutating func passPlainText(closedBy quote: UInt8) {
         let quotes = JSONText.ones &* UInt64(quote)
-        var at = offset + JSONText.plainBlocks(base + offset, text.count - offset, quote)
-        while at + 8 <= text.count {
-            let stops = JSONText.stops(in: JSONText.word(base, at), quotes: quotes)
-            if stops != 0 {
-                offset = at + stops.trailingZeroBitCount / 8
-                return
-            }
-            at += 8
-        }
-        while at < text.count, base[at] != quote, base[at] != JSONText.backslash,
-            (0x20..<0x80).contains(base[at])
+        // Most strings are short.
+        if passPlainWord(quotes) || passPlainWord(quotes) { return }
+        offset += JSONText.plainBlocks(base + offset, text.count - offset, quote)
+        if passPlainWord(quotes) || passPlainWord(quotes) { return }
+        while offset < text.count, base[offset] != quote, base[offset] != JSONText.backslash,
+            (0x20..<0x80).contains(base[offset])
         {
-            at += 1
+            offset += 1
         }
-        offset = at
+    }
+
+    /// Skips eight bytes of such text, or its end within them. Returns whether it ended there.
+    @inline(__always)
+    private mutating func passPlainWord(_ quotes: UInt64) -> Bool {
+        guard offset + 8 <= text.count else { return false }
+        let stops = JSONText.stops(in: JSONText.word(base, offset), quotes: quotes)
+        guard stops == 0 else {
+            offset += stops.trailingZeroBitCount / 8
+            return true
+        }
+        offset += 8
+        return false
     }
 
     /// Skips an escape. A backslash at the end of the text is skipped alone, so that the end is

@@ -52,6 +52,29 @@ enum JSONText {
         return at
     }
 
+    /// Returns the first byte that JSON requires to be escaped; nil if there is none.
+    static func firstToEscape(in text: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+        var at = text.startIndex
+        if let base = text.base.baseAddress {
+            while at + 8 <= text.endIndex {
+                let stops = escapes(in: word(base, at))
+                guard stops == 0 else { return at + stops.trailingZeroBitCount / 8 }
+                at += 8
+            }
+        }
+        return text[at...].firstIndex { $0 < 0x20 || $0 == quote || $0 == backslash }
+    }
+
+    /// Returns a mask with its lowest set bit in the first byte that must be escaped: a control
+    /// character, a quote or a backslash. Higher bits are undefined.
+    @inline(__always)
+    private static func escapes(in word: UInt64) -> UInt64 {
+        let control = word &- ones &* 0x20
+        let quotes = (word ^ ones &* UInt64(quote)) &- ones
+        let backslashes = (word ^ ones &* UInt64(backslash)) &- ones
+        return (control | quotes | backslashes) & ~word & highs
+    }
+
     /// Returns a hash of a key. It is the same in each process, so collisions can be constructed.
     static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt32 {
         var state = UInt64(bytes.count) &* 0x9E37_79B9_7F4A_7C15

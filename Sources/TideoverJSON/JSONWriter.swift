@@ -54,6 +54,14 @@ public struct JSONWriter: Sendable {
         quoted(value)
     }
 
+    /// Writes a string of ASCII that needs no escapes; the caller ensures both.
+    package mutating func value(unescaped text: UnsafeRawBufferPointer) {
+        beginValue()
+        bytes.append(JSONText.quote)
+        bytes.append(contentsOf: text)
+        bytes.append(JSONText.quote)
+    }
+
     /// Writes an integer.
     public mutating func value(_ value: Int64) {
         beginValue()
@@ -203,24 +211,21 @@ extension JSONWriter {
 
     private mutating func quoted(_ text: String) {
         bytes.append(JSONText.quote)
-        var text = text
-        text.withUTF8 { escaped($0) }
+        if text.utf8.withContiguousStorageIfAvailable({ escaped($0) }) == nil {
+            Array(text.utf8).withUnsafeBufferPointer { escaped($0) }
+        }
         bytes.append(JSONText.quote)
     }
 
     /// Writes text, with escapes only where JSON requires them.
     private mutating func escaped(_ text: UnsafeBufferPointer<UInt8>) {
-        var start = 0
-        for index in text.indices {
-            let byte = text[index]
-            guard byte < 0x20 || byte == JSONText.quote || byte == JSONText.backslash else {
-                continue
-            }
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))
-            escape(byte)
-            start = index + 1
+        var rest = text[...]
+        while let index = JSONText.firstToEscape(in: rest) {
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: rest[..<index]))
+            escape(rest[index])
+            rest = rest[(index + 1)...]
         }
-        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
+        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: rest))
     }
 
     private mutating func escape(_ byte: UInt8) {

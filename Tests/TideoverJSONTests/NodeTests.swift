@@ -26,6 +26,27 @@ struct NodeTests {
         #expect(root["name"]?["name"] == nil)
     }
 
+    @Test func `members are found in any order from a cursor`() throws {
+        let names = ["name", "plain", "key", "on", "off", "nothing", "object"]
+        let orders = [
+            names, names.reversed(), names + names, ["absent"] + names, ["off", "absent", "on"],
+        ]
+        for order in orders {
+            var cursor = JSONNode.MemberCursor()
+            for name in order {
+                let found = root.member(name, at: &cursor)
+                #expect(found?.offset == root[name]?.offset, "\(name) of \(order)")
+            }
+        }
+        var cursor = JSONNode.MemberCursor()
+        var keys: [String] = []
+        while let member = root.nextMember(at: &cursor) { keys.append(member.key) }
+        #expect(keys == names)
+        #expect(root.nextMember(at: &cursor) == nil)
+        var none = JSONNode.MemberCursor()
+        #expect(try JSONDocument("[1]").root.member("name", at: &none) == nil)
+    }
+
     @Test func `kinds differ, and each accessor reads only its kind`() throws {
         let list = try JSONDocument("[null, true, 1, \"1\", [], {}]").root
         #expect(list.elements.map(\.kind) == [.null, .bool, .number, .string, .array, .object])

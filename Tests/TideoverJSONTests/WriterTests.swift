@@ -39,6 +39,23 @@ struct WriterTests {
         }
     }
 
+    @Test func `what needs an escape is found at each position`() throws {
+        let escaped = (0..<0x20).map { Character(UnicodeScalar($0)) } + ["\"", "\\"]
+        for neighbour in ["x", "é", "\u{7F}", "\u{10FFFF}"] {
+            for length in 0..<20 {
+                for character in escaped {
+                    let around = String(repeating: neighbour, count: length)
+                    let value = around + String(character) + around
+                    let written = text { $0.value(value) }
+                    #expect(try JSONDocument(written).root.string == value)
+                    #expect(written.utf8.allSatisfy { $0 >= 0x20 })
+                }
+                let plain = String(repeating: neighbour, count: length)
+                #expect(text { $0.value(plain) } == "\"\(plain)\"")
+            }
+        }
+    }
+
     @Test func `a compact document is one line`() {
         #expect(
             text(story)
