@@ -9,12 +9,14 @@ where Known: RawRepresentable & Hashable & Sendable, Known.RawValue: Hashable & 
     }
 
     /// The recognised meaning; nil if this version does not recognise the value.
+    @inlinable
     public var known: Known? { Known(rawValue: raw) }
 }
 
 extension Optional {
     /// Returns a record for the counter of unrecognised values, if this version does not recognise
     /// it.
+    @inlinable
     package func unrecognised<Known>(
         as field: String
     ) -> Unrecognised? where Wrapped == OpenEnum<Known> {

@@ -68,7 +68,7 @@ extension DeviceConclusion {
     /// "unfinished": []}}}`. Only `access` is required; an `until` of null means permanent.
     public init(json: JSONNode) throws(FormError) {
         guard json.kind == .object else { throw .wrongType(field: "device") }
-        var fields = json
+        var fields = FormReader(json)
         self.init(
             at: try fields.optional("deviceTime", nil),
             askedAt: try fields.optional("askedAt", nil),

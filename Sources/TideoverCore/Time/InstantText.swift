@@ -55,28 +55,48 @@ extension Instant {
     /// The instant as `2026-05-06T10:00:00.000Z`; outside the years 0000 to 9999, the nearest one
     /// that can be written.
     public var rfc3339: String {
+        withRFC3339 { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Calls `body` with the same text, which is in no memory of its own: most of a stored fact is
+    /// instants.
+    func withRFC3339<Answer>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer {
         let clamped = min(max(self, Self.writable.lowerBound), Self.writable.upperBound)
         let (date, time) = clamped.civil
         let seconds = time / 1000
-        let fields: [(Int64, Int, UInt8)] = [
-            (date.year, 4, UInt8(ascii: "-")), (date.month, 2, UInt8(ascii: "-")),
-            (date.day, 2, UInt8(ascii: "T")), (seconds / 3600, 2, UInt8(ascii: ":")),
-            (seconds / 60 % 60, 2, UInt8(ascii: ":")), (seconds % 60, 2, UInt8(ascii: ".")),
-            (time % 1000, 3, UInt8(ascii: "Z")),
-        ]
-        return String(unsafeUninitializedCapacity: 24) { buffer in
-            var position = 0
-            for (value, width, separator) in fields {
-                var rest = value
-                for place in stride(from: position + width - 1, through: position, by: -1) {
-                    buffer[place] = UInt8(ascii: "0") + UInt8(rest % 10)
-                    rest /= 10
-                }
-                buffer[position + width] = separator
-                position += width + 1
-            }
-            return position
+        var text: (UInt64, UInt64, UInt64) = (0, 0, 0)
+        return withUnsafeMutableBytes(of: &text) { text in
+            var writer = DigitWriter(text: text)
+            writer.write(date.year, 4, then: "-")
+            writer.write(date.month, 2, then: "-")
+            writer.write(date.day, 2, then: "T")
+            writer.write(seconds / 3600, 2, then: ":")
+            writer.write(seconds / 60 % 60, 2, then: ":")
+            writer.write(seconds % 60, 2, then: ".")
+            writer.write(time % 1000, 3, then: "Z")
+            return body(UnsafeRawBufferPointer(text))
         }
+    }
+}
+
+/// Writes fixed-width numbers as ASCII text.
+private struct DigitWriter {
+    let text: UnsafeMutableRawBufferPointer
+    private var position = 0
+
+    init(text: UnsafeMutableRawBufferPointer) {
+        self.text = text
+    }
+
+    @inline(__always)
+    mutating func write(_ number: Int64, _ width: Int, then separator: Unicode.Scalar) {
+        var rest = UInt32(truncatingIfNeeded: number)
+        for place in stride(from: position + width - 1, through: position, by: -1) {
+            text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+        text[position + width] = UInt8(ascii: separator)
+        position += width + 1
     }
 }
 

@@ -52,9 +52,11 @@ struct ConsumptionRequest: Hashable, Sendable {
 extension ConsumptionRequest {
     /// Decodes the form in `text`; nil for any other text.
     init?(_ text: String, in environment: Environment) {
-        guard var root = try? JSONDocument(Array(text.utf8), limits: .local).root,
-            let request = try? Self.form(&root, nil, in: environment)
-        else { return nil }
+        guard let document = try? JSONDocument(Array(text.utf8), limits: .local) else {
+            return nil
+        }
+        var fields = FormReader(document.root)
+        guard let request = try? Self.form(&fields, nil, in: environment) else { return nil }
         self = request
     }
 

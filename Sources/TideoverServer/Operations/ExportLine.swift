@@ -189,10 +189,10 @@ extension Lineage {
 
 /// The members of a line, which are read with the faults of an import.
 private struct LineFields: FormFields {
-    private var root: JSONNode
+    private var root: FormReader
 
     init(_ root: JSONNode) {
-        self.root = root
+        self.root = FormReader(root)
     }
 
     mutating func required<Value: FormValue>(
