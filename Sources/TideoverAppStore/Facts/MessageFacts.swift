@@ -34,13 +34,13 @@ extension Message {
 
     // MARK: Statements
 
-    /// All statements of the message.
-    var statements: [Statement] {
+    /// Returns all statements of the message, with those about its unrecognised words.
+    func statements(with unrecognised: [Unrecognised]) -> [Statement] {
         if receipt != nil || receiptAnswer != nil {
             return signedDate.map(receiptStatements) ?? []
         }
         guard let lineage else { return [] }
-        let unknown = unrecognisedWords(of: lineage)
+        let unknown = statements(of: unrecognised, in: lineage)
         guard isUnderstood else { return unknown }
         return transactionWords(of: lineage) + renewalWords(of: lineage) + unknown
     }
@@ -81,7 +81,10 @@ extension Message {
         notification?.condition(renewalDate: renewalDate) ?? Condition(status, nil, renewalDate)
     }
 
-    private func unrecognisedWords(of lineage: Lineage) -> [Statement] {
+    private func statements(
+        of unrecognised: [Unrecognised],
+        in lineage: Lineage
+    ) -> [Statement] {
         guard let signedDate else { return [] }
         return unrecognised.map { Statement(lineage, .unrecognised($0), at: signedDate) }
     }

@@ -58,7 +58,7 @@ package struct AppStoreReading: Sendable {
         receiptAnswer = message.receiptAnswer
         unrecognised = message.unrecognised
         notes = message.notes
-        statements = message.statements
+        statements = message.statements(with: unrecognised)
     }
 
     /// The notification type, as the store spells it.
