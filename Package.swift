@@ -201,7 +201,10 @@ targets += [
         ["TideoverSignatures", "TideoverASN1", "TideoverJSON", "TideoverTestResponders"]
     ),
     // level 2
-    library("TideoverStorage", ["TideoverCore", "TideoverJSON", "TideoverSignatures"]),
+    library(
+        "TideoverStorage",
+        ["TideoverCore", "TideoverJSON", "TideoverLocks", "TideoverSignatures"]
+    ),
     tests("TideoverStorageTests", ["TideoverStorage", "TideoverCore", "TideoverJSON"]),
     // The tests of every storage, run by each storage's own test target.
     .target(

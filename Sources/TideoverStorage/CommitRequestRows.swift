@@ -127,9 +127,7 @@ extension Drift {
 
 extension EvidenceID {
     /// Computes the id of evidence: the digest of the received bytes.
-    package init(of received: some Collection<UInt8>) {
-        let digits = Array("0123456789abcdef".utf8)
-        let hex = SHA256.hash(received).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        self.init(hex: String(decoding: hex, as: UTF8.self))
+    package init(of received: [UInt8]) {
+        self.init(hex: Hexadecimal.text(SHA256.hash(received)))
     }
 }

@@ -8,11 +8,15 @@ public enum SHA256 {
     private static let contexts = ObjectPool<DigestContext>(count: 16) { DigestContext(.sha256) }
 
     /// Returns the 32 bytes of the SHA-256 digest of `bytes`.
-    public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {
-        // A slice is read in place; one backed by an array is not copied either.
-        let slice = bytes as? ArraySlice<UInt8> ?? ArraySlice(bytes)
-        return contexts.withOne { $0.hash(slice) }
+    public static func hash(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        contexts.withOne { $0.hash(bytes) }
     }
+
+    /// Returns the 32 bytes of the SHA-256 digest of `bytes`, which are read in place.
+    public static func hash(_ bytes: [UInt8]) -> [UInt8] { hash(bytes[...]) }
+
+    /// Returns the 32 bytes of the SHA-256 digest of `bytes`.
+    public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] { hash(Array(bytes)) }
 }
 
 /// The digests that RSA signatures use.

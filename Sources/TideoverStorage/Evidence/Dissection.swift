@@ -1,11 +1,20 @@
 import Glibc
 import TideoverJSON
+import TideoverLocks
 
 /// Splits received bytes into parts, in time linear in their length.
 struct Dissection {
     private(set) var headers: [HeaderFingerprint: [UInt8]] = [:]
-    /// The latest header: the documents of one notification share theirs.
-    private var latest: (text: [UInt8], fingerprint: HeaderFingerprint)?
+    /// The latest header: the documents of one notification share theirs, and most notifications
+    /// have that of the one before.
+    private var latest = Self.latestOfAll.withLock(\.self)
+
+    private struct Header {
+        let text: [UInt8]
+        let fingerprint: HeaderFingerprint
+    }
+
+    private static let latestOfAll = Locked<Header?>(nil)
 
     mutating func parts(of bytes: [UInt8], depth: Int) -> [EvidenceForm.Part] {
         var parts: [EvidenceForm.Part] = []
@@ -56,12 +65,15 @@ struct Dissection {
 
     /// Comparing is cheaper than hashing.
     private mutating func fingerprint(of text: ArraySlice<UInt8>) -> HeaderFingerprint {
-        if let latest, latest.text[...].isSame(as: text) { return latest.fingerprint }
-        let fingerprint = HeaderFingerprint(of: text)
-        let text = Array(text)
-        headers[fingerprint] = text
-        latest = (text, fingerprint)
-        return fingerprint
+        if let latest, latest.text[...].isSame(as: text) {
+            headers[latest.fingerprint] = latest.text
+            return latest.fingerprint
+        }
+        let header = Header(text: Array(text), fingerprint: HeaderFingerprint(of: text))
+        headers[header.fingerprint] = header.text
+        latest = header
+        Self.latestOfAll.withLock { $0 = header }
+        return header.fingerprint
     }
 }
 

@@ -26,16 +26,21 @@ package struct EvidenceForm: Hashable, Sendable {
     }
 
     /// Splits received bytes into parts, and encodes them. `received(headers:)` returns exactly
-    /// these bytes: this is verified here, and bytes that fail the check are stored unsplit. The
-    /// header texts that the form refers to are added to `headers`.
+    /// these bytes: a segment is decoded only if its base64 is canonical, and so follows from what it
+    /// decodes to. That the encoded parts can be read again is verified here; bytes that fail the
+    /// check are stored unsplit. The header texts that the form refers to are added to `headers`.
     package static func encode(
         _ received: [UInt8],
         headers: inout [HeaderFingerprint: [UInt8]]
     ) -> [UInt8] {
         var dissection = Dissection()
-        let parts = dissection.parts(of: received, depth: 0)
-        let encoded = EvidenceForm(count: received.count, parts: parts).encoded
-        guard isExact(encoded, received, dissection.headers) else {
+        let form = EvidenceForm(
+            count: received.count,
+            parts: dissection.parts(of: received, depth: 0)
+        )
+        let encoded = form.encoded
+        assert(form.isExact(received, dissection.headers), "canonical base64 has one text")
+        guard (try? EvidenceForm(encoded: encoded)) == form else {
             return EvidenceForm(count: received.count, parts: [.plain(received)]).encoded
         }
         headers.merge(dissection.headers) { known, _ in known }
@@ -62,14 +67,11 @@ package struct EvidenceForm: Hashable, Sendable {
         return bytes
     }
 
-    private static func isExact(
-        _ encoded: [UInt8],
+    private func isExact(
         _ received: [UInt8],
         _ headers: [HeaderFingerprint: [UInt8]]
     ) -> Bool {
-        guard let rebuilt = try? EvidenceForm(encoded: encoded).received(headers: headers) else {
-            return false
-        }
+        guard let rebuilt = try? self.received(headers: headers) else { return false }
         return rebuilt[...].isSame(as: received[...])
     }
 
@@ -93,7 +95,7 @@ package struct HeaderFingerprint: Hashable, Sendable {
     }
 
     /// Computes the fingerprint of a header in its base64url form, as the document contains it.
-    package init(of text: some Collection<UInt8>) {
+    package init(of text: ArraySlice<UInt8>) {
         bytes = SHA256.hash(text)
     }
 }
