@@ -76,6 +76,7 @@ final class RecordImporter {
     private func restore(_ row: FactRow, _ place: Restoration) throws(StorageError) -> Restored {
         let lineage = row.fact.lineage.key
         guard try rows.insert(row, in: place.scope) else { return .known }
+        try rows.markFigures(of: lineage, in: place.scope)
         let owners = try customers.owners(
             of: lineage,
             app: place.scope.app,

@@ -9,6 +9,7 @@ final class RecordRemover {
     private let importer: RecordImporter
     private let removeEvidence: Statement
     private let removeFact: Statement
+    private let removeFactByKey: Statement
     private let removeOwners: Statement
     private let removeAlias: Statement
     private let removeAttribute: Statement
@@ -33,6 +34,7 @@ final class RecordRemover {
         self.importer = importer
         removeEvidence = try Statement(SQL.removeEvidence, on: connection)
         removeFact = try Statement(SQL.removeFact, on: connection)
+        removeFactByKey = try Statement(SQL.removeFactByKey, on: connection)
         removeOwners = try Statement(SQL.removeOwners, on: connection)
         removeAlias = try Statement(SQL.removeAlias, on: connection)
         removeAttribute = try Statement(SQL.removeAttribute, on: connection)
@@ -83,13 +85,17 @@ final class RecordRemover {
             let id = SQLValue.text(evidence.id.hex)
             try removeEvidence.run(app, environment, .text(evidence.dedupeKey), id)
         case .fact(let fact):
-            try removeFact.run(
-                app,
-                environment,
-                .text(fact.lineage.key),
-                .instant(fact.assertedAt),
-                .bytes(FactRow(fact).identity)
-            )
+            let lineage = SQLValue.text(fact.lineage.key)
+            let identity = SQLValue.bytes(FactRow(fact).identity)
+            for statement in [removeFact, removeFactByKey] {
+                try statement.run(
+                    app,
+                    environment,
+                    lineage,
+                    .instant(fact.assertedAt),
+                    identity
+                )
+            }
         case .owner(let entry, let position):
             let lineage = SQLValue.text(entry.lineage.key)
             try removeOwners.run(app, environment, lineage, .integer(Int64(position)))

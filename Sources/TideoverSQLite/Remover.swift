@@ -16,6 +16,7 @@ final class Remover {
     private let forgetCustomer: Statement
     private let deleteUnclaimed: Statement
     private let eraseFacts: Statement
+    private let eraseFactsByKey: Statement
     private let eraseOwners: Statement
     private let eraseName: Statement
     private let eraseIdle: Statement
@@ -47,6 +48,7 @@ final class Remover {
         forgetCustomer = try Statement(SQL.forgetCustomer, on: connection)
         deleteUnclaimed = try Statement(SQL.deleteUnclaimed, on: connection)
         eraseFacts = try Statement(SQL.eraseFacts, on: connection)
+        eraseFactsByKey = try Statement(SQL.eraseFactsByKey, on: connection)
         eraseOwners = try Statement(SQL.eraseOwners, on: connection)
         eraseName = try Statement(SQL.eraseName, on: connection)
         eraseIdle = try Statement(SQL.eraseIdle, on: connection)
@@ -156,6 +158,7 @@ final class Remover {
         let lineage = SQLValue.text(lineageRecord.lineage.key)
         erased.evidence += try eraseIdle.run(app, environment, lineage)
         erased.facts += try eraseFacts.run(app, environment, lineage)
+        erased.facts += try eraseFactsByKey.run(app, environment, lineage)
         try eraseOwners.run(app, environment, lineage)
         try deleteUnclaimed.run(app, environment, lineage)
         for name in Set(lineageRecord.facts.flatMap(\.names)) {

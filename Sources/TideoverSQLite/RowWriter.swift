@@ -8,6 +8,7 @@ final class RowWriter {
     private let hasHeader: Statement
     private let insertHeader: Statement
     private let insertFact: Statement
+    private let markFigures: Statement
     private let insertName: Statement
     private let insertOwner: Statement
     private let unsettle: Statement
@@ -25,6 +26,7 @@ final class RowWriter {
         hasHeader = try Statement(SQL.hasHeader, on: connection)
         insertHeader = try Statement(SQL.insertHeader, on: connection)
         insertFact = try Statement(SQL.insertFact, on: connection)
+        markFigures = try Statement(SQL.markLineageFigures, on: connection)
         insertName = try Statement(SQL.insertName, on: connection)
         insertOwner = try Statement(SQL.insertOwner, on: connection)
         unsettle = try Statement(SQL.unsettle, on: connection)
@@ -61,7 +63,7 @@ final class RowWriter {
         try insertHeader.run(.bytes(fingerprint.bytes), .bytes(text))
     }
 
-    /// Adds a fact, and its names to the index.
+    /// Adds a fact, and its names to the index. The caller marks the figures of its lineage.
     func insert(_ row: FactRow, in scope: AppScope) throws(StorageError) -> Bool {
         let inserted = try insertFact.run(
             .text(scope.app),
@@ -74,6 +76,11 @@ final class RowWriter {
         guard inserted == 1 else { return false }
         try insertNames(of: row.fact, in: scope)
         return true
+    }
+
+    /// Marks the figures of a lineage with new facts as out of date.
+    func markFigures(of lineage: String, in scope: AppScope) throws(StorageError) {
+        try markFigures.run(.text(scope.app), .text(scope.environment.rawValue), .text(lineage))
     }
 
     /// Adds the names of a fact to the index.

@@ -19,9 +19,28 @@ enum SQL {
 
     // MARK: One lineage, one customer
 
+    /// `fact_by_key` has the facts of earlier versions that are not moved yet.
     static let facts: StaticString = """
-        SELECT form FROM fact WHERE app = ?1 AND environment = ?2 AND lineage = ?3
+        SELECT form, asserted_at, identity FROM fact
+        WHERE app = ?1 AND environment = ?2 AND lineage = ?3
+        UNION ALL
+        SELECT form, asserted_at, identity FROM fact_by_key
+        WHERE app = ?1 AND environment = ?2 AND lineage = ?3
         ORDER BY asserted_at, identity
+        """
+    static let anyFactByKey: StaticString = "SELECT 1 FROM fact_by_key LIMIT 1"
+    static let moveFacts: StaticString = """
+        INSERT INTO fact (app, environment, lineage, asserted_at, identity, form)
+        SELECT app, environment, lineage, asserted_at, identity, form FROM
+            (SELECT app, environment, lineage, asserted_at, identity, form FROM fact_by_key
+            ORDER BY app, environment, lineage, asserted_at, identity LIMIT ?1) AS some
+        WHERE true
+        ON CONFLICT (app, environment, lineage, asserted_at, identity) DO NOTHING
+        """
+    static let removeMovedFacts: StaticString = """
+        DELETE FROM fact_by_key WHERE (app, environment, lineage, asserted_at, identity) IN
+            (SELECT app, environment, lineage, asserted_at, identity FROM fact_by_key
+            ORDER BY app, environment, lineage, asserted_at, identity LIMIT ?1)
         """
     static let owners: StaticString = """
         SELECT form, settled IS NOT NULL FROM owner
@@ -200,8 +219,16 @@ enum SQL {
         """
     static let insertFact: StaticString = """
         INSERT INTO fact (app, environment, lineage, identity, asserted_at, form)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        SELECT ?1, ?2, ?3, ?4, ?5, ?6
+        WHERE NOT EXISTS (SELECT 1 FROM fact_by_key AS old
+            WHERE old.app = ?1 AND old.environment = ?2 AND old.lineage = ?3
+            AND old.asserted_at = ?5 AND old.identity = ?4)
         ON CONFLICT (app, environment, lineage, asserted_at, identity) DO NOTHING
+        """
+    static let markLineageFigures: StaticString = """
+        INSERT INTO stale_figures (app, environment, kind, subject, mark)
+        VALUES (?1, ?2, 'lineage', ?3, random())
+        ON CONFLICT (app, environment, kind, subject) DO UPDATE SET mark = excluded.mark
         """
     static let insertName: StaticString = """
         INSERT INTO purchase_name (app, kind, name, environment, lineage) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -446,6 +473,9 @@ enum SQL {
     static let eraseFacts: StaticString = """
         DELETE FROM fact WHERE app = ?1 AND environment = ?2 AND lineage = ?3
         """
+    static let eraseFactsByKey: StaticString = """
+        DELETE FROM fact_by_key WHERE app = ?1 AND environment = ?2 AND lineage = ?3
+        """
     static let eraseOwners: StaticString = """
         DELETE FROM owner WHERE app = ?1 AND environment = ?2 AND lineage = ?3
         """
@@ -509,6 +539,9 @@ enum SQL {
         """
     static let factRecords: StaticString = """
         SELECT form, lineage, asserted_at, identity FROM fact
+        WHERE app = ?1 AND environment = ?2 AND (lineage, asserted_at, identity) > (?3, ?4, ?5)
+        UNION ALL
+        SELECT form, lineage, asserted_at, identity FROM fact_by_key
         WHERE app = ?1 AND environment = ?2 AND (lineage, asserted_at, identity) > (?3, ?4, ?5)
         ORDER BY lineage, asserted_at, identity LIMIT ?6
         """
@@ -581,6 +614,10 @@ enum SQL {
         """
     static let removeFact: StaticString = """
         DELETE FROM fact
+        WHERE app = ?1 AND environment = ?2 AND lineage = ?3 AND asserted_at = ?4 AND identity = ?5
+        """
+    static let removeFactByKey: StaticString = """
+        DELETE FROM fact_by_key
         WHERE app = ?1 AND environment = ?2 AND lineage = ?3 AND asserted_at = ?4 AND identity = ?5
         """
     static let removeOwners: StaticString = """
@@ -667,6 +704,8 @@ enum SQL {
     /// One at a time: the index finds the next key, however many facts the previous lineage has.
     static let lineageAfter: StaticString = """
         SELECT lineage FROM fact WHERE app = ?1 AND environment = ?2 AND lineage > ?3
+        UNION ALL
+        SELECT lineage FROM fact_by_key WHERE app = ?1 AND environment = ?2 AND lineage > ?3
         ORDER BY lineage LIMIT 1
         """
     static let named: StaticString = """

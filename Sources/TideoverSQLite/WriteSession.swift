@@ -399,6 +399,7 @@ final class WriteSession: StorageWriter {
         }
         var newFacts: AllNewFacts = [:]
         for (lineage, facts) in facts {
+            try rowWriter.markFigures(of: lineage.key, in: rows.commitRequest.scope)
             let lineageRecord = try lineageRecord(lineage, extendedBy: facts, rows.commitRequest)
             newFacts[lineage.key] = NewFacts(factCount: facts.count, lineageRecord: lineageRecord)
         }

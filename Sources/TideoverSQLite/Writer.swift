@@ -25,6 +25,7 @@ final class Writer: Sendable {
         /// The latest requested copy of the database, and whether it is still to start.
         var copy: CopyReport?
         var isCopyWanted = false
+        var isMoveWanted = false
         /// The number of SQL statements run until the latest commit.
         var statementCount = 0
         /// The reason why writes are prohibited.
@@ -123,6 +124,9 @@ final class Writer: Sendable {
         }
         return try begun.get()
     }
+
+    /// Starts to move facts of earlier versions, if there are any.
+    func beginMoving() { queue.update { $0.isMoveWanted = true } }
 
     /// The progress of the latest copy; nil if there is none.
     var copy: CopyReport? { queue.update(matters: { _ in false }) { $0.copy } }

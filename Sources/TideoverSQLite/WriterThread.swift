@@ -16,6 +16,8 @@ final class WriterThread {
     /// The number of transactions to run with savepoints, since a job failed lately.
     private var cautiousTurns = 0
     private var copy: PageCopy?
+    /// Nil once no fact of an earlier version is left to move.
+    private var factMove: FactMove?
     /// Set when the disk did not confirm a write: the content of the file is unknown until it is
     /// opened again.
     private var failure: StorageError?
@@ -53,6 +55,7 @@ final class WriterThread {
 
     private func run() {
         while let writeSession, takeTurn(writeSession) {}
+        factMove = nil
         // This is the last reference to the connection: it closes here, before the lock is
         // released.
         writeSession = nil
@@ -67,13 +70,16 @@ final class WriterThread {
 
     /// Returns false after the last turn.
     private func takeTurn(_ writeSession: WriteSession) -> Bool {
-        switch nextTurn(copy != nil ? 0 : plan.isDirty ? Self.quietMilliseconds : .max >> 32) {
+        let hasWork = copy != nil || factMove != nil
+        switch nextTurn(hasWork ? 0 : plan.isDirty ? Self.quietMilliseconds : .max >> 32) {
         case .write(let jobs):
             write(jobs, writeSession)
             goOnCopying(writeSession)
+            goOnMoving(writeSession)
         case .rest:
-            if copy == nil { checkpoint(writeSession, isIdle: true) }
+            if !hasWork { checkpoint(writeSession, isIdle: true) }
             goOnCopying(writeSession)
+            goOnMoving(writeSession)
         case .close:
             abandonCopy()
             readSessions.close(patience: Self.readerPatience)
@@ -106,7 +112,9 @@ final class WriterThread {
     private func waitFor(_ count: Int, upTo patience: Int64) -> Bool {
         queue.wait(upTo: patience) { queue in
             queue.wanted = count
-            let isEnough = queue.jobs.count >= count || queue.isClosing || queue.isCopyWanted
+            let isEnough =
+                queue.jobs.count >= count || queue.isClosing || queue.isCopyWanted
+                || queue.isMoveWanted
             return isEnough ? true : nil
         } == true
     }
@@ -270,6 +278,29 @@ final class WriterThread {
             guard let bytes else { return }
             queue.copy?.bytes = bytes.copied
             queue.copy?.bytesInAll = bytes.all
+        }
+    }
+
+    // MARK: Facts of earlier versions
+
+    /// Moves more facts. After an error the rest stays in its table until the next start: statements
+    /// read both.
+    private func goOnMoving(_ writeSession: WriteSession) {
+        let (isWanted, mayWrite) = queue.update(matters: { _ in false }) { queue in
+            defer { queue.isMoveWanted = false }
+            return (queue.isMoveWanted, queue.prohibition == nil)
+        }
+        guard isWanted || factMove != nil, failure == nil, mayWrite else { return factMove = nil }
+        do {
+            if isWanted { factMove = try FactMove(writeSession.connection) }
+            guard let move = factMove else { return }
+            try lock?.check()
+            if try move.step(writeSession) { factMove = nil }
+            plan.committed(pagesInLog: writeSession.pagesInLog)
+            checkpoint(writeSession, isIdle: false)
+        } catch {
+            note(error)
+            factMove = nil
         }
     }
 

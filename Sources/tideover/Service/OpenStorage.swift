@@ -9,7 +9,7 @@ import TideoverStorage
 /// The storage of a running server, and what only one of the engines has.
 enum OpenStorage {
     case sqlite(SQLiteStorage)
-    case postgres(PostgreSQLStorage, BlockingThreads)
+    case postgres(PostgreSQLStorage, TaskThreads)
 
     /// Enough for every connection that reads, and for requests that wait for one.
     private static let mostThreads = 64
@@ -22,7 +22,7 @@ enum OpenStorage {
             case .postgres(let address):
                 self = .postgres(
                     try PostgreSQLStorage(address: address),
-                    try BlockingThreads(most: Self.mostThreads)
+                    try TaskThreads(most: Self.mostThreads)
                 )
             }
         } catch is NoThreadLeft {
@@ -66,7 +66,7 @@ enum OpenStorage {
     }
 
     /// The threads for tasks that use the storage; nil if its reads are too short to need any.
-    var threads: BlockingThreads? {
+    var threads: TaskThreads? {
         switch self {
         case .sqlite: nil
         case .postgres(_, let threads): threads
@@ -102,10 +102,18 @@ enum OpenStorage {
     /// Checks the database and returns the line for the log.
     func check() -> LogLine {
         switch self {
-        case .sqlite(let storage): Self.check(storage)
+        case .sqlite(let storage): Self.checkAndMove(storage)
         case .postgres(let storage, _):
             LogLine(.info, "database connected", detail: storage.place + Self.note(on: storage))
         }
+    }
+
+    /// Checks a database before the facts of earlier versions in it are moved. That does nothing in a
+    /// damaged one.
+    private static func checkAndMove(_ storage: SQLiteStorage) -> LogLine {
+        let line = check(storage)
+        storage.moveEarlierFacts()
+        return line
     }
 
     /// Says that a newer version upgraded a database; empty if none did.

@@ -1,0 +1,40 @@
+import TideoverCore
+import TideoverStorage
+
+/// Moves facts that an earlier version stored to the table of new ones, in parts, between the
+/// writer's transactions.
+final class FactMove {
+    /// The number of facts in one transaction: it delays the next one by a few milliseconds.
+    private static let part: Int64 = 256
+
+    private let any: Statement
+    private let move: Statement
+    private let remove: Statement
+
+    /// Returns nil if all facts are moved.
+    init?(_ connection: Connection) throws(StorageError) {
+        any = try Statement(SQL.anyFactByKey, on: connection)
+        move = try Statement(SQL.moveFacts, on: connection)
+        remove = try Statement(SQL.removeMovedFacts, on: connection)
+        guard try isIncomplete() else { return nil }
+    }
+
+    private func isIncomplete() throws(StorageError) -> Bool {
+        try any.first { _ in true } ?? false
+    }
+
+    /// Moves some facts in one transaction; returns true when none is left.
+    func step(_ writeSession: WriteSession) throws(StorageError) -> Bool {
+        try writeSession.begin()
+        do {
+            try move.run(.integer(Self.part))
+            try remove.run(.integer(Self.part))
+            let isDone = try !isIncomplete()
+            try writeSession.end()
+            return isDone
+        } catch {
+            writeSession.rollBack()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Testing
+import TideoverCore
+import TideoverSQLite
+import TideoverStorage
+
+/// Facts that a version before the table of new facts stored: they are read at once and moved while
+/// the storage is used.
+@Suite(.timeLimit(.minutes(20))) struct FactMoveTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private static let scope = AppScope("cards", .production)
+    private static let start = Instant(millisecondsSince1970: 1_777_000_000_000)
+
+    private static func fact(_ lineage: Int, _ month: Int64) -> Fact {
+        let begin = start + .days(30 * month)
+        return Fact(
+            lineage: Lineage(store: .appStore, environment: .production, id: "\(lineage)"),
+            assertion: .term(
+                Term(
+                    transactionId: "\(lineage)-\(month)",
+                    productId: "cards.pro.monthly",
+                    start: begin,
+                    end: begin + .days(30),
+                    accountToken: CustomerID("anna")
+                )
+            ),
+            effectiveAt: begin,
+            assertedAt: begin,
+            learnedAt: begin + .seconds(2),
+            source: .appStoreNotification,
+            evidence: EvidenceID(hex: "00")
+        )
+    }
+
+    /// Four lineages of 150 even months: more than two parts of a move.
+    private static let earlier = (1...4).flatMap { lineage in
+        (0..<150).map { fact(lineage, 2 * $0) }
+    }
+
+    /// Creates a file of the version before, with these facts.
+    private func createEarlierFile(_ facts: [Fact]) throws {
+        try folder.sql("VACUUM")
+        let old = try connection(.readWrite)
+        for step in Migration.all where step.number < 19 { try old.execute(step.sql) }
+        let insert = try Statement(
+            """
+            INSERT INTO fact (app, environment, lineage, identity, asserted_at, form)
+            VALUES ('cards', 'production', ?1, ?2, ?3, ?4)
+            """,
+            on: old
+        )
+        try old.execute("BEGIN")
+        for fact in facts {
+            let row = FactRow(fact)
+            try insert.run(
+                .text(fact.lineage.key),
+                .bytes(row.identity),
+                .integer(fact.assertedAt.millisecondsSince1970),
+                .utf8(row.form)
+            )
+        }
+        // The figures of all of them are calculated.
+        try old.execute("DELETE FROM stale_figures")
+        try old.execute("COMMIT")
+    }
+
+    private func connection(_ access: Connection.Access) throws -> Connection {
+        try Connection(path: folder.database, access: access, busyTimeout: 5_000)
+    }
+
+    private func months(of lineage: Int, in storage: SQLiteStorage) throws -> [Int64] {
+        let record = try storage.lineageRecord(
+            Self.fact(lineage, 0).lineage,
+            app: Self.scope.app
+        )
+        return record.facts.map { ($0.assertedAt - Self.start).count / Milliseconds.days(30).count }
+    }
+
+    private func commit(_ facts: [Fact], to storage: SQLiteStorage) async throws -> Int {
+        let request = CommitRequest(
+            app: Self.scope.app,
+            environment: Self.scope.environment,
+            facts: facts,
+            now: Self.start
+        )
+        let outcomes = try await storage.commit([request]) { _ in
+            Derivation(answer: [], validUntil: nil, fingerprint: "p1")
+        }
+        guard case .committed(let count, _, _)? = outcomes.first else { return 0 }
+        return count
+    }
+
+    /// Waits until no earlier fact is left in its table.
+    private func moved() async throws {
+        let reader = try connection(.readOnly)
+        while try reader.integer("SELECT count(*) FROM fact_by_key") != 0 {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    @Test func `facts are the same before, while and after they are moved`() async throws {
+        try createEarlierFile(Self.earlier)
+        let storage = try SQLiteStorage(path: folder.database)
+        let even = (0..<150).map { Int64(2 * $0) }
+        for lineage in 1...4 { #expect(try months(of: lineage, in: storage) == even) }
+        storage.moveEarlierFacts()
+        for _ in 0..<50 { #expect(try months(of: 2, in: storage) == even) }
+        try await moved()
+        for lineage in 1...4 { #expect(try months(of: lineage, in: storage) == even) }
+        #expect(try storage.problems() == [])
+        let reader = try connection(.readOnly)
+        #expect(try reader.integer("SELECT count(*) FROM fact") == 600)
+        // A move is no news of the purchase.
+        #expect(try reader.integer("SELECT count(*) FROM stale_figures") == 0)
+        await storage.close()
+    }
+
+    @Test func `new facts join earlier ones in the order of their assertion`() async throws {
+        try createEarlierFile(Self.earlier)
+        let storage = try SQLiteStorage(path: folder.database)
+        let news = [Self.fact(1, 0), Self.fact(1, 3), Self.fact(1, 4), Self.fact(1, 999)]
+        #expect(try await commit(news, to: storage) == 2)
+        let expected = ((0..<150).map { Int64(2 * $0) } + [3, 999]).sorted()
+        #expect(try months(of: 1, in: storage) == expected)
+        storage.moveEarlierFacts()
+        try await moved()
+        #expect(try months(of: 1, in: storage) == expected)
+        #expect(try await commit(news, to: storage) == 0)
+        await storage.close()
+    }
+
+    @Test func `a record that is not moved yet is listed and removed`() async throws {
+        try createEarlierFile(Array(Self.earlier.prefix(3)))
+        let storage = try SQLiteStorage(path: folder.database)
+        #expect(try await commit([Self.fact(1, 1)], to: storage) == 1)
+        let page = try storage.records(
+            in: Self.scope,
+            from: RecordPlace(.fact),
+            limit: 3
+        )
+        #expect(page.records == [0, 1, 2].map { .fact(Self.fact(1, $0)) })
+        try await storage.write(app: Self.scope.app) { writer throws(StorageError) in
+            try writer.remove(
+                [.fact(Self.fact(1, 0)), .fact(Self.fact(1, 1))],
+                in: Self.scope,
+                now: Self.start
+            )
+        }
+        #expect(try months(of: 1, in: storage) == [2, 4])
+        await storage.close()
+    }
+
+    @Test func `a damaged file is not changed`() async throws {
+        try createEarlierFile(Self.earlier)
+        let storage = try SQLiteStorage(path: folder.database)
+        storage.prohibitWriting("a page is unreadable")
+        storage.moveEarlierFacts()
+        await storage.close()
+        #expect(try connection(.readOnly).integer("SELECT count(*) FROM fact_by_key") == 600)
+    }
+
+    @Test func `a move that was interrupted goes on`() async throws {
+        try createEarlierFile(Self.earlier)
+        for _ in 0..<100 {
+            let storage = try SQLiteStorage(path: folder.database)
+            storage.moveEarlierFacts()
+            await storage.close()
+            for lineage in 1...4 {
+                let reopened = try SQLiteStorage(reading: folder.database)
+                #expect(try months(of: lineage, in: reopened).count == 150)
+                await reopened.close()
+            }
+            let rest = try connection(.readOnly).integer("SELECT count(*) FROM fact_by_key")
+            if rest == 0 { return }
+        }
+        Issue.record("no start moved any fact")
+    }
+}
