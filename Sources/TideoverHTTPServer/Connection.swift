@@ -197,10 +197,7 @@ extension Connection {
 
     private func handle(_ request: Request, _ number: Int, _ engine: EngineConnection) -> Bool {
         Counters.increment(server.counters.requests)
-        let handler = server.handler
-        let task = Task.immediate {
-            self.finish(await handler(request), number)
-        }
+        let task = start(request, number)
         let (next, isLast) = state.withLock { state in
             let next = state.exchange?.course.startReturned() ?? .close
             switch next {
@@ -222,6 +219,19 @@ extension Connection {
         case .close:
             task.cancel()
             return false
+        }
+    }
+
+    /// Starts the handler: for a read on this thread, otherwise on the executor.
+    private func start(_ request: Request, _ number: Int) -> Task<Void, Never> {
+        let handler = server.handler
+        guard request.method == "GET" else {
+            return Task(executorPreference: server.executor) {
+                self.finish(await handler(request), number)
+            }
+        }
+        return Task.immediate(executorPreference: server.executor) {
+            self.finish(await handler(request), number)
         }
     }
 

@@ -3,11 +3,11 @@ package import TideoverHTTP
 
 /// Serves a handler on a socket: HTTP/1.1 without TLS, which a reverse proxy provides.
 ///
-/// One thread does all input and output. The handler starts on it, so a handler that does not
-/// suspend is answered at once. It must not block, and must do long work elsewhere. A handler that
-/// suspends keeps its connection until it finishes. It is cancelled when its client disconnects or
-/// closes its sending half. HEAD reaches the handler as GET. An error thrown by the handler is
-/// answered as a problem.
+/// One thread does all input and output. The handler of a GET starts on it, so one that does not
+/// suspend is answered at once. It must not block, and must do long work elsewhere. Handlers of other
+/// methods run on the executor from the start. A handler that suspends keeps its connection until it
+/// finishes. It is cancelled when its client disconnects or closes its sending half. HEAD reaches the
+/// handler as GET. An error thrown by the handler is answered as a problem.
 package final class HTTPServer: Sendable {
     /// Returns the response to a request that the server itself rejects, by the problem and the
     /// request's target as sent; the target is empty if none has arrived.
@@ -25,6 +25,7 @@ package final class HTTPServer: Sendable {
     ///   - address: An IPv4 or IPv6 literal; by default only this machine can connect.
     ///   - port: A port from 0 to 65,535; 0 selects any free one, which `port` then returns.
     ///   - limits: The limits of one client's use.
+    ///   - executor: Runs the tasks of handlers; by default Swift's pool does.
     ///   - report: Receives every error that became a 500; must not block either.
     ///   - rejection: Returns the response to a rejected request; by default the problem's own.
     ///   - handler: Responds to each request.
@@ -33,6 +34,7 @@ package final class HTTPServer: Sendable {
         address: String = "127.0.0.1",
         port: Int,
         limits: HTTPServerLimits = HTTPServerLimits(),
+        executor: (any TaskExecutor)? = nil,
         report: @escaping FailureReport = { _, _, _ in },
         rejection: @escaping Rejection = { problem, _ in problem.response },
         handler: @escaping Handler
@@ -46,6 +48,7 @@ package final class HTTPServer: Sendable {
         core = ServerCore(
             limits: limits,
             waker: waker,
+            executor: executor,
             rejection: rejection,
             handler: Self.total(handler, report: report)
         )

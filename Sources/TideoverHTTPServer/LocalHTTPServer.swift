@@ -27,6 +27,7 @@ package final class LocalHTTPServer: Sendable {
         let core = ServerCore(
             limits: limits,
             waker: waker,
+            executor: nil,
             rejection: { problem, _ in problem.response },
             handler: HTTPServer.total(handler, report: report)
         )

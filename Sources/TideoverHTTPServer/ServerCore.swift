@@ -10,6 +10,8 @@ final class ServerCore: Sendable {
     let limits: HTTPServerLimits
     /// The handler, with every error converted into a response.
     let handler: @Sendable (Request) async -> Response
+    /// Runs the tasks of handlers; nil for Swift's pool.
+    let executor: (any TaskExecutor)?
     /// Returns the response to a request that the server itself rejects.
     let rejection: HTTPServer.Rejection
     let counters = Counters()
@@ -26,11 +28,13 @@ final class ServerCore: Sendable {
     init(
         limits: HTTPServerLimits,
         waker: Waker,
+        executor: (any TaskExecutor)?,
         rejection: @escaping HTTPServer.Rejection,
         handler: @escaping @Sendable (Request) async -> Response
     ) {
         self.limits = limits
         self.waker = waker
+        self.executor = executor
         self.rejection = rejection
         self.handler = handler
     }

@@ -1,8 +1,10 @@
-/// Threads for tasks that block, for example while a database across the network answers.
+/// Threads for tasks: some for tasks that block, or one for each processor for tasks that compute.
 ///
-/// Swift's pool has as many threads as there are processors. If that many tasks block, no other one
-/// runs. Here a thread is added while all others are busy, up to a limit; further tasks wait.
-package final class BlockingThreads: TaskExecutor {
+/// Swift's own pool has as many threads as there are processors. If that many tasks block, for
+/// example while a database across the network answers, no other one runs. Here a thread is added
+/// while all others are busy, up to a limit; further tasks wait, in order. A busy thread takes its
+/// next task without a system call, which the pool does not.
+package final class TaskThreads: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
         var threads = 0

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import TideoverHTTP
 import TideoverHTTPServer
@@ -73,6 +74,34 @@ import TideoverLocks
             #expect(statistics.answeredAtOnce == 50)
             #expect(statistics.suspended == 0)
         }
+    }
+
+    @Test func `only reads start on the I/O thread`() async throws {
+        let threads = Locked<[String: Set<UInt>]>([:])
+        let executor = try TaskThreads(most: 1)
+        defer { executor.close() }
+        let server = try HTTPServer(port: 0, executor: executor) { request in
+            let thread = UInt(pthread_self())
+            threads.withLock { _ = $0[request.method, default: []].insert(thread) }
+            return .text("ok")
+        }
+        try await onThread { [port = server.port] in
+            let client = try Client(port)
+            for _ in 0..<10 {
+                try client.request("GET /")
+                #expect(try client.response().status == 200)
+                try client.request("POST /", ["Content-Length: 2"], body: "hi")
+                #expect(try client.response().status == 200)
+                try client.request("DELETE /")
+                #expect(try client.response().status == 200)
+            }
+        }
+        await server.stop(within: .seconds(5))
+        let found = threads.withLock(\.self)
+        #expect(found["GET"]?.count == 1)
+        #expect(found["POST"]?.count == 1)
+        #expect(found["DELETE"] == found["POST"])
+        #expect(found["GET"] != found["POST"])
     }
 
     @Test func `pipelined requests are answered in order though one suspends`() async throws {

@@ -3,7 +3,7 @@ import Testing
 import TideoverLocks
 
 /// Threads for tasks that block.
-@Suite struct BlockingThreadsTests {
+@Suite struct TaskThreadsTests {
     /// Lets blocked tasks continue.
     private final class Gate: Sendable {
         private let isOpen = ConditionLock(false)
@@ -22,7 +22,7 @@ import TideoverLocks
     /// Many rounds: a thread that has just taken a task must not count as idle for the next one.
     @Test func `tasks run while more than there are processors block`() async throws {
         for _ in 0..<300 {
-            let threads = try BlockingThreads(most: 16)
+            let threads = try TaskThreads(most: 16)
             let gate = Gate()
             await withTaskGroup { group in
                 for _ in 0..<15 { group.addTask { await threads.run { gate.pass() } } }
@@ -38,7 +38,7 @@ import TideoverLocks
     }
 
     @Test func `no more threads than allowed run tasks, and none is lost`() async throws {
-        let threads = try BlockingThreads(most: 3)
+        let threads = try TaskThreads(most: 3)
         let names = Locked<Set<pthread_t>>([])
         await withTaskGroup { group in
             for _ in 0..<200 {
@@ -52,7 +52,7 @@ import TideoverLocks
     }
 
     @Test func `a task and its children stay on the threads after waiting`() async throws {
-        let threads = try BlockingThreads(most: 1)
+        let threads = try TaskThreads(most: 1)
         let names = Locked<Set<pthread_t>>([])
         await threads.run {
             names.withLock { _ = $0.insert(pthread_self()) }

@@ -3,6 +3,7 @@ import TideoverCommandLine
 import TideoverCore
 import TideoverHTTP
 import TideoverHTTPServer
+import TideoverLocks
 import TideoverServer
 import TideoverStorage
 
@@ -39,7 +40,13 @@ enum Host {
             }
         var limits = HTTPServerLimits()
         limits.connectionsPerAddress = 0
-        let server = try HTTPServer(port: 0, limits: limits, handler: handler)
+        let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        let server = try HTTPServer(
+            port: 0,
+            limits: limits,
+            executor: TaskThreads(most: processors),
+            handler: handler
+        )
         output.message("listening on http://\(server.address)")
         await server.run()
         return .success

@@ -26,7 +26,7 @@ struct AppStoreIngest: Sendable {
                 sender,
                 through: context.verifications
             ) { objection in
-                try await believed(request.body, trust, at: now, from: sender, objection)
+                try believed(request.body, trust, at: now, from: sender, objection)
             }
             return try await commit(received)
         } catch let problem as Problem {
@@ -47,21 +47,18 @@ struct AppStoreIngest: Sendable {
         at now: Instant,
         from sender: Sender?,
         _ objection: Problem?
-    ) async throws -> Received {
+    ) throws -> Received {
         do {
-            // Verification is the largest cost of a notification, so it leaves the thread that
-            // reads sockets.
-            let received = try await onPool {
-                let received = try Self.verify(
-                    body,
-                    trust,
-                    at: now,
-                    onlyKnownChains: objection != nil
-                )
-                context.noteEnvironment(received.reading.environment)
-                try judgeSigner(of: received, trust, at: now)
-                return received
-            }
+            // Verification is the largest cost of a notification. No thread that reads sockets runs
+            // it: it starts no handler of a POST.
+            let received = try Self.verify(
+                body,
+                trust,
+                at: now,
+                onlyKnownChains: objection != nil
+            )
+            context.noteEnvironment(received.reading.environment)
+            try judgeSigner(of: received, trust, at: now)
             try judgeDate(of: received.reading, at: now)
             return received
         } catch {

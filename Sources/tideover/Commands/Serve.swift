@@ -5,6 +5,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverHTTPClient
 import TideoverHTTPServer
+import TideoverLocks
 import TideoverPostgreSQL
 import TideoverServer
 import TideoverStorage
@@ -157,6 +158,7 @@ enum Serve {
         let server: HTTPServer
         let sdkServer: HTTPServer?
         do {
+            let threads = try storage.threads ?? TaskThreads(most: WorkLimits.processors.running)
             func serve(at address: ListenAddress, _ entrance: Service.Entrance) throws -> HTTPServer
             {
                 let handler = live.handler(at: entrance)
@@ -164,6 +166,7 @@ enum Serve {
                     address: address.host,
                     port: address.port,
                     limits: HTTPServerLimits(configuration, at: entrance),
+                    executor: threads,
                     report: report,
                     rejection: { live.service.rejection($0, of: $1, at: entrance) },
                     handler: followed?.hearing(handler) ?? handler

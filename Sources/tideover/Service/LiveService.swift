@@ -14,10 +14,10 @@ final class LiveService: Sendable {
     }
 
     private let current: Locked<Place>
-    let threads: BlockingThreads?
+    let threads: TaskThreads?
 
     /// Requests run on `threads`, if there are any.
-    init(_ service: Service, on threads: BlockingThreads? = nil) {
+    init(_ service: Service, on threads: TaskThreads? = nil) {
         self.threads = threads
         current = Locked(Place(service))
     }

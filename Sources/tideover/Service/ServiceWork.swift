@@ -11,7 +11,7 @@ struct ServiceWork {
     init(
         _ service: Service,
         keeping retention: Configuration.Retention? = nil,
-        on threads: BlockingThreads? = nil
+        on threads: TaskThreads? = nil
     ) {
         self.service = service
         task = Task(executorPreference: threads) { await service.work(keeping: retention) }

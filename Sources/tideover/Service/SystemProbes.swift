@@ -112,7 +112,8 @@ extension SocketReading {
 }
 
 extension WorkLimits {
-    /// As many concurrent tasks as the machine has processors.
+    /// As many concurrent tasks as the machine has processors, which is also the number of threads
+    /// that handle requests.
     static var processors: WorkLimits {
         WorkLimits(running: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     }
