@@ -11,6 +11,11 @@ struct CounterFamily: Hashable, Sendable {
     let help: String
     let labels: [String]
 
+    /// The name identifies a family.
+    static func == (a: CounterFamily, b: CounterFamily) -> Bool { a.name == b.name }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
     static let requests = CounterFamily(
         name: "tideover_http_requests_total",
         help: "Requests answered, by route template, method and class of status.",

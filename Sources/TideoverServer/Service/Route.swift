@@ -59,12 +59,12 @@ package struct Route: Sendable {
     /// Returns the values of the parameters, by name, if a path's segments match the template.
     func parameters(of segments: [String]) -> [String: String]? {
         guard segments.count == parts.count else { return nil }
+        for index in parts.indices {
+            if case .word(let word) = parts[index], segments[index] != word { return nil }
+        }
         var values: [String: String] = [:]
         for (segment, part) in zip(segments, parts) {
-            switch part {
-            case .word(let word): guard segment == word else { return nil }
-            case .parameter(let name): values[name] = segment
-            }
+            if case .parameter(let name) = part { values[name] = segment }
         }
         return values
     }
@@ -99,8 +99,10 @@ package struct Call: Sendable {
         let segments = request.segments ?? []
         var found: (route: Route, parameters: [String: String])?
         var others: [String] = []
-        for route in routes {
-            guard let parameters = route.parameters(of: segments) else { continue }
+        // By index: a route would be copied to compare it.
+        for index in routes.indices {
+            guard let parameters = routes[index].parameters(of: segments) else { continue }
+            let route = routes[index]
             found = (route, parameters)
             if route.allowedMethods.contains(request.method) {
                 others = []
