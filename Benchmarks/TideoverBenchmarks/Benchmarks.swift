@@ -21,7 +21,8 @@ enum Benchmarks {
         ],
         commands: [
             Run.command, DeviceWork.command, SimulationWork.command, Growth.command,
-            VacuumWork.command, Smoke.command, Prepare.command, InProcess.command, Host.command,
+            VacuumWork.command, Smoke.command, Prepare.command, InProcess.command,
+            Committing.command, Host.command,
         ]
     )
 }

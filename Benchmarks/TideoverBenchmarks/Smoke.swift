@@ -29,6 +29,8 @@ enum Smoke {
         for reading in try InProcess.measure(in: folder, nanoseconds: 50_000_000) {
             output.print("\(reading.processorMicroseconds.written) us in process")
         }
+        let committed = try await Committing(folder: folder).measure(count: 50)
+        output.print("\(committed.processorMicroseconds.written) us committed")
         try await commit(to: "\(folder)/smoke.db", stage)
         output.print("50 customers committed")
         output.print(try await DashboardPages(stage: stage, count: 20).smoke())

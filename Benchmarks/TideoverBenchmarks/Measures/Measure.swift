@@ -44,17 +44,23 @@ enum Measure: String, CaseIterable, Sendable {
     // MARK: Rounds
 
     private static func inProcess(_ stage: Stage) throws -> [Row: Reading] {
-        let text = try Child.run(
-            [stage.itself, "in-process", stage.folder, "--seconds", "\(stage.seconds * 10)"],
-            on: Yardstick.core,
-            name: "in-process",
-            in: stage.folder
-        )
-        let readings = text.split(separator: "\n").compactMap { Reading(text: $0) }
-        guard readings.count == 2 else {
-            throw CommandFailure(.software, "the loops said no result:\n\(text)")
+        func readings(_ command: [String]) throws -> [Reading] {
+            let text = try Child.run(
+                [stage.itself] + command,
+                on: Yardstick.core,
+                name: "in-process",
+                in: stage.folder
+            )
+            return text.split(separator: "\n").compactMap { Reading(text: $0) }
         }
-        return [.inProcess: readings[0], .withoutSignatures: readings[1]]
+        let loops = try readings(
+            ["in-process", stage.folder, "--seconds", "\(stage.seconds * 10)"]
+        )
+        let committed = try readings(["committing", stage.folder])
+        guard loops.count == 2, committed.count == 1 else {
+            throw CommandFailure(.software, "the loops printed no results")
+        }
+        return [.inProcess: loops[0], .withoutSignatures: loops[1], .committed: committed[0]]
     }
 
     private static func notifications(

@@ -63,6 +63,10 @@ struct Report {
         output.print()
         output.print(readings)
         output.print()
+        if let storage {
+            output.print(storage)
+            output.print()
+        }
         output.print(judgements)
     }
 
@@ -88,6 +92,21 @@ struct Report {
                 median(\.allocations)
             )
         }
+        return table
+    }
+
+    /// The work of the storage; nil if it was not measured.
+    private var storage: Table? {
+        func text(_ value: (Reading.StorageCost) -> Double) -> Table.Cell? {
+            spread(of: .committed) { $0.storage.map(value) }.map { Table.Cell($0.text) }
+        }
+        guard let statements = text(\.statements), let writes = text(\.writes),
+            let kilobytes = text(\.kilobytesWritten)
+        else { return nil }
+        var table = Table([.init("for one durable notification"), .init("count", .trailing)])
+        table.add("SQL statements", statements)
+        table.add("writes to log and file", writes)
+        table.add("KB written to log and file", kilobytes)
         return table
     }
 
@@ -173,6 +192,11 @@ extension Reading {
         writer.field("p99Milliseconds", p99Milliseconds)
         if peakMegabytes > 0 { writer.field("peakMegabytes", peakMegabytes) }
         if let allocations { writer.field("allocations", allocations) }
+        if let storage {
+            writer.field("statements", storage.statements)
+            writer.field("writes", storage.writes)
+            writer.field("kilobytesWritten", storage.kilobytesWritten)
+        }
     }
 }
 

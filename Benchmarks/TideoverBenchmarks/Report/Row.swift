@@ -2,6 +2,7 @@
 enum Row: String, CaseIterable, Sendable {
     case inProcess
     case withoutSignatures
+    case committed
     case http
     case durable
     case constant
@@ -26,6 +27,7 @@ enum Row: String, CaseIterable, Sendable {
         switch self {
         case .inProcess: "in process: verify, facts, standing"
         case .withoutSignatures: "in process: the same without signatures"
+        case .committed: "in process: the same, committed durably"
         case .http: "over HTTP: verify, facts, standing"
         case .durable: "tideover serve: the same, committed durably"
         case .constant: "tideover serve: a constant answer"
