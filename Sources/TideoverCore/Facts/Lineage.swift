@@ -40,7 +40,8 @@ public struct Lineage: Hashable, Sendable, Comparable {
     /// The lineage as one string, unique within its app: `appStore:2000000012345678`, with the
     /// suffix `:family` for a family member's.
     public var key: String {
-        ownership == .purchased ? "\(store.rawValue):\(id)" : "\(store.rawValue):\(id):family"
+        let key = store.rawValue + ":" + id
+        return ownership == .purchased ? key : key + ":family"
     }
 
     /// Reads a `key`; nil for any other text.
@@ -85,7 +86,8 @@ public struct CustomerID: Hashable, Sendable, Comparable {
     // Compares bytes, like a database. Swift's strings have several forms of equality.
 
     public static func == (a: CustomerID, b: CustomerID) -> Bool {
-        a.text.utf8.elementsEqual(b.text.utf8)
+        var (a, b) = (a.text, b.text)
+        return a.withUTF8 { a in b.withUTF8 { b in a.count == b.count && a.elementsEqual(b) } }
     }
 
     public static func < (a: CustomerID, b: CustomerID) -> Bool {
@@ -93,7 +95,9 @@ public struct CustomerID: Hashable, Sendable, Comparable {
     }
 
     public func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte) }
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        hasher.combine(0xFF as UInt8)
     }
 
     private static func isUUID(_ text: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -44,12 +44,16 @@ extension [OwnershipEntry] {
     /// Returns the owner at an instant. Of the entries that cover it, the one that began last wins,
     /// then the one written last.
     public func owner(at instant: Instant) -> CustomerID? {
-        var best: OwnershipEntry?
-        for entry in self where entry.from <= instant && instant < (entry.until ?? .distantFuture) {
-            if let found = best, found.from > entry.from { continue }
-            best = entry
+        var best: Int?
+        // Positions, because entries are large to copy.
+        for position in indices
+        where self[position].from <= instant
+            && instant < (self[position].until ?? .distantFuture)
+        {
+            if let best, self[best].from > self[position].from { continue }
+            best = position
         }
-        return best?.customer
+        return best.map { self[$0].customer }
     }
 
     /// Returns the entries to append, given every known fact of the lineage. If a term's token
