@@ -58,8 +58,9 @@ public struct Versioned<Value: Hashable & Sendable>: Hashable, Sendable {
 
     /// Returns the value in effect at an instant; before any was, the first.
     public func value(at instant: Instant) -> Value {
-        let inEffect = versions.last { $0.effectiveAt <= instant }
-        return (inEffect ?? versions[0]).value
+        var place = versions.count - 1
+        while place > 0, versions[place].effectiveAt > instant { place -= 1 }
+        return versions[place].value
     }
 
     /// Returns the versions known at an instant; before any was known, the first one learned.

@@ -21,3 +21,16 @@ extension [Instant] {
         return once
     }
 }
+
+extension Array {
+    /// Returns the elements in order; equal ones keep theirs. Elements that are in order already,
+    /// as most are, are not copied.
+    func inOrder(by isBefore: (Element, Element) -> Bool) -> [Element] {
+        let isInOrder = indices.dropFirst().allSatisfy { !isBefore(self[$0], self[$0 - 1]) }
+        guard !isInOrder else { return self }
+        return indices.sorted { a, b in
+            if isBefore(self[a], self[b]) { return true }
+            return a < b && !isBefore(self[b], self[a])
+        }.map { self[$0] }
+    }
+}

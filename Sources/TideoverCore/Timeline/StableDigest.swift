@@ -31,7 +31,8 @@ struct StableDigest {
     }
 
     private mutating func add(_ text: String) {
-        for byte in text.utf8 { add(byte) }
+        var text = text
+        text.withUTF8 { for byte in $0 { add(byte) } }
     }
 
     private mutating func add(_ byte: UInt8) {
@@ -41,13 +42,15 @@ struct StableDigest {
 
     private var text: String {
         String(unsafeUninitializedCapacity: 32) { digits in
-            for (lane, half) in [Self.mixed(a), b].enumerated() {
+            func write(_ half: UInt64, at start: Int) {
                 for place in 0..<16 {
                     let digit = UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * place)) & 0xF
                     let first = digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10
-                    digits[lane * 16 + place] = first + digit
+                    digits[start + place] = first + digit
                 }
             }
+            write(Self.mixed(a), at: 0)
+            write(b, at: 16)
             return 32
         }
     }
