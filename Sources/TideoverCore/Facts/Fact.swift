@@ -176,7 +176,7 @@ public struct Term: Hashable, Sendable {
 
     /// The key that identifies the term across observations.
     public var key: TermKey {
-        webOrderLineItemId.map { TermKey("w:\($0)") } ?? TermKey("t:\(transactionId)")
+        webOrderLineItemId.map { TermKey("w:" + $0) } ?? TermKey("t:" + transactionId)
     }
 
     /// The kind of product sold.

@@ -96,7 +96,7 @@ extension Observation<Term> {
 
 extension TermDraft {
     /// Completes each outlook with the earlier ones of its rank.
-    mutating func completeOutlooks() {
+    func completeOutlooks() {
         for position in outlooks.indices.dropFirst() {
             let word = outlooks[position]
             guard let older = outlooks[..<position].last(where: { $0.rank == word.rank }) else {

@@ -12,12 +12,16 @@ struct HistoryBuilder {
     var pendings: [Observation<PendingPurchase>] = []
     var purchases = PlayPurchases()
     /// Notifications that report an active subscription.
-    private var activeNotices: Set<EvidenceID> = []
+    private var activeNotices: [EvidenceID] = []
     /// When receipts that list the purchase were made. Each lists all its renewals until then.
     var receipts: Set<Instant> = []
 
-    init(catalogue: Versioned<Catalogue>) {
+    /// Creates a builder for a number of facts. Most are terms, outlooks and conditions.
+    init(catalogue: Versioned<Catalogue>, facts: Int) {
         self.catalogue = catalogue
+        terms.reserveCapacity(facts)
+        outlooks.reserveCapacity(facts)
+        conditions.reserveCapacity(facts)
     }
 
     mutating func add(_ fact: Fact) {
@@ -31,7 +35,7 @@ struct HistoryBuilder {
             guard let known = condition.known else { return }
             conditions.append(Observation(known, of: fact))
             if known.status == .active, fact.source == .appStoreNotification {
-                activeNotices.insert(fact.evidence)
+                activeNotices.append(fact.evidence)
             }
         case .revocation(let revocation): revocations.append(Observation(revocation, of: fact))
         case .reversal(let reversal): reversals.append(Observation(reversal, of: fact))
@@ -56,29 +60,30 @@ struct HistoryBuilder {
         conditions.sort(by: Observation.isOlder)
         revocations.sort(by: Observation.isOlder)
         reversals.sort(by: Observation.isOlder)
-        let names = TermNames(terms.map(\.value))
-        var records = seenTerms(names)
-        attachRevocations(to: &records, names)
-        findUpgrades(in: &records, names)
+        let names = TermNames(of: terms)
+        let records = seenTerms(names)
+        attachRevocations(to: records, names)
+        findUpgrades(in: records, names)
         let ends = EndIndex(records)
         var unseenEnds = EndIndex()
-        var unseen = bindOutlooks(to: &records, ends, filing: &unseenEnds)
-        bindConditions(to: &records, ends, and: &unseen, unseenEnds)
-        for position in records.indices {
-            records[position].completeOutlooks()
-            records[position].settle()
+        let unseen = bindOutlooks(to: records, ends, filing: &unseenEnds)
+        bindConditions(to: records, ends, and: unseen, unseenEnds)
+        for record in records {
+            record.completeOutlooks()
+            record.settle()
         }
-        for position in unseen.indices {
-            unseen[position].completeOutlooks()
-            unseen[position].settle()
+        for record in unseen {
+            record.completeOutlooks()
+            record.settle()
         }
-        moveEffectiveStarts(of: &records, ends)
+        moveEffectiveStarts(of: records, ends)
         return (records.map(TermRecord.init), unseen.map(TermRecord.init))
     }
 
     // MARK: Terms
 
     private func seenTerms(_ names: TermNames) -> [TermDraft] {
+        let activeNotices = Set(activeNotices)
         let records = groupedTerms(names).map { key, words in
             // Observations are sorted oldest first, so the last of the highest rank is the newest.
             let newest = words.reduce(words[0]) {
@@ -86,7 +91,7 @@ struct HistoryBuilder {
             }
             let complete = newest.completed(by: words)
             let first = words[0].assertedAt
-            var record = TermDraft(
+            let record = TermDraft(
                 key: key,
                 word: complete,
                 end: end(of: complete.value),
@@ -95,6 +100,7 @@ struct HistoryBuilder {
                 firstTold: first,
                 effectiveStart: complete.value.start
             )
+            record.words = words
             let clean = words.filter { !$0.value.isRevoked && $0.rank == newest.rank }
             record.cleanSignings = clean.map(\.assertedAt)
             record.cleanNotices = clean.filter { activeNotices.contains($0.evidence) }
@@ -105,7 +111,7 @@ struct HistoryBuilder {
             record.entitlement = grants.last { $0.value.key == key }?.value.entitlement
             return record
         }
-        return records.sorted {
+        return records.inOrder {
             ($0.term.start, $0.firstAsserted, $0.key) < ($1.term.start, $1.firstAsserted, $1.key)
         }
     }
@@ -113,8 +119,9 @@ struct HistoryBuilder {
     /// Groups observations by term, oldest first. Groups follow their first observation, which is
     /// nearly the order of term starts.
     private func groupedTerms(_ names: TermNames) -> [(key: TermKey, words: [Observation<Term>])] {
-        var places: [TermKey: Int] = [:]
+        var places = [TermKey: Int](minimumCapacity: terms.count)
         var groups: [(key: TermKey, words: [Observation<Term>])] = []
+        groups.reserveCapacity(terms.count)
         for word in terms {
             let key = names.key(of: word.value)
             if let place = places[key] {
@@ -142,7 +149,7 @@ struct HistoryBuilder {
         catalogue.value(at: term.start)[term.productId]?.period
     }
 
-    private func attachRevocations(to records: inout [TermDraft], _ names: TermNames) {
+    private func attachRevocations(to records: [TermDraft], _ names: TermNames) {
         guard !revocations.isEmpty || !reversals.isEmpty else { return }
         let positions = Dictionary(
             uniqueKeysWithValues: records.enumerated().map { ($1.key, $0) }
@@ -161,7 +168,7 @@ struct HistoryBuilder {
 
     /// Dates each upgrade at the earlier of the successor's start and the store's first report. The
     /// first known successor may be only a renewal of a missing one.
-    private func findUpgrades(in records: inout [TermDraft], _ names: TermNames) {
+    private func findUpgrades(in records: [TermDraft], _ names: TermNames) {
         var said: [TermKey: Instant] = [:]
         for word in terms.reversed() where word.value.isUpgraded {
             said[names.key(of: word.value)] = word.assertedAt
@@ -185,7 +192,7 @@ struct HistoryBuilder {
     /// without its failure. Outlooks that name an unknown end may create unseen terms, which are
     /// returned.
     private func bindOutlooks(
-        to records: inout [TermDraft],
+        to records: [TermDraft],
         _ ends: EndIndex,
         filing unseenEnds: inout EndIndex
     ) -> [TermDraft] {
@@ -225,9 +232,9 @@ struct HistoryBuilder {
     }
 
     private func bindConditions(
-        to records: inout [TermDraft],
+        to records: [TermDraft],
         _ ends: EndIndex,
-        and unseen: inout [TermDraft],
+        and unseen: [TermDraft],
         _ unseenEnds: EndIndex
     ) {
         for word in conditions {
@@ -297,7 +304,7 @@ struct HistoryBuilder {
             start: word.assertedAt,
             end: end
         )
-        var record = TermDraft(
+        let record = TermDraft(
             key: term.key,
             word: Observation(term, like: word),
             end: end,
@@ -346,6 +353,7 @@ struct HistoryBuilder {
     /// Returns how long each reported pending purchase waited: until it ended, lapsed, or was
     /// bought.
     func pendingSpans(_ records: [TermRecord]) -> [PendingSpan] {
+        guard !pendings.isEmpty else { return purchases.pendingSpans }
         let words = pendings.sorted(by: Observation.isOlder)
         let told = Dictionary(grouping: words) { $0.value.id }.values.compactMap { words in
             span(of: words, records)
@@ -382,7 +390,7 @@ struct HistoryBuilder {
     /// A recovery keeps the old cycle: the new term's purchase date is the old end. It counts from
     /// its first report, so that the billing issue remains in the history. It never counts before
     /// the old end, nor after grace (or the longest grace if none was stated).
-    private func moveEffectiveStarts(of records: inout [TermDraft], _ ends: EndIndex) {
+    private func moveEffectiveStarts(of records: [TermDraft], _ ends: EndIndex) {
         for position in records.indices {
             let start = records[position].term.start
             guard let before = ends.nearest(to: start), before != position,
@@ -458,7 +466,7 @@ private struct FormerEnds {
 
 extension TermDraft {
     /// Sorts the ends that its observations state and that differ from its own.
-    fileprivate mutating func takeEnds(of words: [Observation<Term>], rank: Rank) {
+    fileprivate func takeEnds(of words: [Observation<Term>], rank: Rank) {
         for word in words {
             guard let stated = word.value.end, stated != end else { continue }
             if word.rank == rank { formerEnds.insert(stated) } else { lowerEnds.insert(stated) }
@@ -483,9 +491,17 @@ extension Observation<Term> {
 /// Resolves two observations of one transaction to the same term, even if only one has the period's
 /// ID.
 struct TermNames {
-    private var byTransaction: [String: TermKey] = [:]
+    private var byTransaction: [String: TermKey]
+
+    init(of words: [Observation<Term>]) {
+        byTransaction = Dictionary(minimumCapacity: words.count)
+        for word in words where word.value.webOrderLineItemId != nil {
+            byTransaction[word.value.transactionId] = word.value.key
+        }
+    }
 
     init(_ terms: [Term]) {
+        byTransaction = Dictionary(minimumCapacity: terms.count)
         for term in terms where term.webOrderLineItemId != nil {
             byTransaction[term.transactionId] = term.key
         }

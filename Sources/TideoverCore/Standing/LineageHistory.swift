@@ -35,7 +35,7 @@ public final class LineageHistory: Sendable {
         facts: some Sequence<Fact>,
         catalogue: Versioned<Catalogue>
     ) {
-        var builder = HistoryBuilder(catalogue: catalogue)
+        var builder = HistoryBuilder(catalogue: catalogue, facts: facts.underestimatedCount)
         var play = PlayHistoryBuilder(catalogue: catalogue)
         var answers: [Inquiry.Answer] = []
         for fact in facts where fact.lineage == lineage {
@@ -48,8 +48,8 @@ public final class LineageHistory: Sendable {
         (terms, unseen) = builder.records()
         let isReal = lineage.environment == .production
         let isShared = lineage.ownership == .familyShared
-        let termPace = builder.pace(of: terms, isShared: isShared)
-        let pace = isReal ? .real : Pace.slower(termPace, play.pace)
+        let pace: Pace =
+            isReal ? .real : .slower(builder.pace(of: terms, isShared: isShared), play.pace)
         self.play = play.history(pace: pace)
         pending = (builder.pendingSpans(terms) + (self.play?.pending ?? [])).sorted {
             ($0.since, $0.id) < ($1.since, $1.id)

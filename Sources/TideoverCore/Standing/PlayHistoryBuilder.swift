@@ -76,6 +76,7 @@ struct PlayHistoryBuilder {
 
     /// Returns the history; nil if no observation concerns a subscription.
     func history(pace: Pace) -> PlayHistory? {
+        guard !reads.isEmpty || !notices.isEmpty else { return nil }
         let said = Set(reads.keys).union(notices.keys).sorted()
             .map { (token: $0, observations: observations(of: $0)) }.filter {
                 !$0.observations.isEmpty

@@ -421,7 +421,7 @@ extension PlayItem {
 
 extension TermDraft {
     /// Creates the draft of a period that a read reported.
-    fileprivate init(_ word: Observation<Term>, told statement: PlayStatement) {
+    fileprivate convenience init(_ word: Observation<Term>, told statement: PlayStatement) {
         self.init(
             key: word.value.key,
             word: word,
@@ -434,7 +434,7 @@ extension TermDraft {
     }
 
     /// Adds one more statement on the period, in the terms of the App Store.
-    fileprivate mutating func note(
+    fileprivate func note(
         _ statement: PlayStatement,
         _ item: PlayItem,
         _ observation: PlayObservation
@@ -473,7 +473,7 @@ extension TermDraft {
     }
 
     /// Adds voided orders as revocations. The effect on access comes from reads.
-    fileprivate mutating func take(_ voids: [Observation<PlayVoidedOrder>]) {
+    fileprivate func take(_ voids: [Observation<PlayVoidedOrder>]) {
         let own = voids.filter { $0.value.orderId == term.transactionId && !$0.value.isPartial }
         revocations = own.map { word in
             Observation(Revocation(term: key, date: word.value.date, cause: .refund), like: word)

@@ -20,6 +20,7 @@ struct PlayPurchases {
     func words(
         catalogue: Versioned<Catalogue>
     ) -> (terms: [Observation<Term>], revocations: [Observation<Revocation>]) {
+        guard !reads.isEmpty || !notices.isEmpty else { return ([], []) }
         let reads = reads.sorted(by: Observation.isAskedEarlier)
         let consumed = consumptions(reads)
         var terms: [Observation<Term>] = []

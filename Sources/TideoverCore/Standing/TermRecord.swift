@@ -28,8 +28,8 @@ final class Observation<Value: Hashable & Sendable>: Sendable {
     /// Orders observations oldest first; the newest wins. The later fields only make the order
     /// total.
     static func isOlder(_ a: Observation, _ b: Observation) -> Bool {
-        (a.assertedAt, a.envelopeSignedAt, a.evidence)
-            < (b.assertedAt, b.envelopeSignedAt, b.evidence)
+        if a.assertedAt != b.assertedAt { return a.assertedAt < b.assertedAt }
+        return (a.envelopeSignedAt, a.evidence) < (b.envelopeSignedAt, b.evidence)
     }
 }
 
@@ -57,7 +57,9 @@ private func newestWord<Value>(
 }
 
 /// A term while its observations are collected.
-struct TermDraft: Sendable {
+///
+/// A class, because drafts are changed one observation at a time, and are large to copy.
+final class TermDraft {
     let key: TermKey
     /// The newest observation of the highest rank, completed by the others of that rank.
     let word: Observation<Term>
@@ -79,6 +81,8 @@ struct TermDraft: Sendable {
     var formerEnds: Set<Instant> = []
     /// Ends that only observations of a lower rank state, such as a relay's.
     var lowerEnds: Set<Instant> = []
+    /// The observations of the term itself, oldest first; none if it is unseen.
+    var words: [Observation<Term>] = []
     /// Observations bound to this term, oldest first.
     var outlooks: [Observation<Outlook>] = []
     var conditions: [Observation<Condition>] = []
@@ -100,6 +104,24 @@ struct TermDraft: Sendable {
     var term: Term { word.value }
     var rank: Rank { word.rank }
 
+    init(
+        key: TermKey,
+        word: Observation<Term>,
+        end: Instant?,
+        firstAsserted: Instant,
+        isUnseen: Bool,
+        firstTold: Instant,
+        effectiveStart: Instant
+    ) {
+        self.key = key
+        self.word = word
+        self.end = end
+        self.firstAsserted = firstAsserted
+        self.isUnseen = isUnseen
+        self.firstTold = firstTold
+        self.effectiveStart = effectiveStart
+    }
+
     /// Whether the term is over, or close enough to its end for an early billing failure. Close
     /// means within a day, and within a fifth of its length.
     func isDue(at instant: Instant) -> Bool {
@@ -109,7 +131,7 @@ struct TermDraft: Sendable {
     }
 
     /// Computes the failure and the grace once, so that rules need not search again.
-    mutating func settle() {
+    func settle() {
         failure = Failure(of: self)
         grace = end.flatMap { end in
             newestWord(outlooks, by: .distantFuture) { $0.graceEnd.map { $0 > end } ?? false }
@@ -152,6 +174,9 @@ final class TermRecord: Sendable {
     let effectiveStart: Instant
     /// When the customer upgraded away from it.
     let upgradedAt: Instant?
+    /// The observations of the term itself, oldest first; none if it is unseen, or a period that
+    /// Google Play's reads report.
+    let words: [Observation<Term>]
     /// Observations bound to this term, oldest first.
     let outlooks: [Observation<Outlook>]
     let conditions: [Observation<Condition>]
@@ -181,6 +206,7 @@ final class TermRecord: Sendable {
         firstTold = draft.firstTold
         effectiveStart = draft.effectiveStart
         upgradedAt = draft.upgradedAt
+        words = draft.words
         outlooks = draft.outlooks
         conditions = draft.conditions
         revocations = draft.revocations
