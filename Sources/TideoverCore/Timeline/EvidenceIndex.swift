@@ -12,39 +12,38 @@ struct Proof: Hashable, Sendable {
 
 /// The source of each observation of a lineage, with when it first arrived.
 struct EvidenceIndex: Sendable {
-    private let names: TermNames
+    private let history: LineageHistory
     private let learned: [EvidenceID: Instant]
-    private let terms: [TermKey: [Observation<Term>]]
-    private let reversals: [TermKey: [Observation<Reversal>]]
-    /// The evidence asserted at each instant. Used only for terms without observations of their
-    /// own, such as grants.
-    private let said: [Instant: [EvidenceID]]
+    /// The observations by term; nil if each term of the history has its own, as most have.
+    private let collected: CollectedEvidence?
 
-    init(_ facts: [Fact]) {
-        var terms: [Observation<Term>] = []
-        var reversals: [Observation<Reversal>] = []
-        var learned: [EvidenceID: Instant] = [:]
-        var isToldOtherwise = false
-        for fact in facts {
-            let known = learned[fact.evidence] ?? fact.learnedAt
-            learned[fact.evidence] = min(known, fact.learnedAt)
-            switch fact.assertion {
-            case .term(let term): terms.append(Observation(term, of: fact))
-            case .reversal(let reversal): reversals.append(Observation(reversal, of: fact))
-            case .grant, .playSubscription, .playPurchase, .playNotice: isToldOtherwise = true
-            case .outlook, .condition, .revocation, .move, .inquiry, .pending, .playVoidedOrder,
-                .playReplacement, .unrecognised:
+    /// Creates the index of a history's facts.
+    init(_ history: LineageHistory, _ facts: [Fact]) {
+        var learned = [EvidenceID: Instant](minimumCapacity: history.terms.count)
+        var needsCollection = false
+        for position in facts.indices {
+            if position == 0 || !facts[position].isFrom(sameEvidenceAs: facts[position - 1]) {
+                let known = learned[facts[position].evidence] ?? facts[position].learnedAt
+                learned[facts[position].evidence] = min(known, facts[position].learnedAt)
+            }
+            switch facts[position].assertion {
+            case .reversal, .grant, .playSubscription, .playPurchase, .playNotice:
+                needsCollection = true
+            case .term, .outlook, .condition, .revocation, .move, .inquiry, .pending,
+                .playVoidedOrder, .playReplacement, .unrecognised:
                 break
             }
         }
-        let names = TermNames(terms.map(\.value))
-        self.names = names
+        self.history = history
         self.learned = learned
-        said =
-            isToldOtherwise
-            ? Dictionary(grouping: facts, by: \.assertedAt).mapValues { $0.map(\.evidence) } : [:]
-        self.terms = Dictionary(grouping: terms) { names.key(of: $0.value) }
-        self.reversals = Dictionary(grouping: reversals) { names.key($0.value.term) }
+        collected = needsCollection ? CollectedEvidence(facts) : nil
+    }
+
+    /// Returns the observations of a term itself, without those derived from grants and from
+    /// purchases on Google Play.
+    private func words(on record: TermRecord) -> [Observation<Term>] {
+        guard let collected else { return record.words }
+        return collected.terms[record.key, default: []]
     }
 
     // MARK: Names
@@ -53,16 +52,16 @@ struct EvidenceIndex: Sendable {
     /// store know it by the same ID.
     func anchor(of record: TermRecord) -> String {
         guard !record.isUnseen else { return endAnchor(of: record) }
-        let first = terms[record.key, default: []].map(\.value.transactionId).min {
+        let first = words(on: record).lazy.map { $0.value.transactionId }.min {
             ($0.utf8.count, $0) < ($1.utf8.count, $1)
         }
-        return "term \(first ?? record.term.transactionId)"
+        return "term " + (first ?? record.term.transactionId)
     }
 
     /// Returns the part of event IDs that identifies events at a term's end. It is the end, which
     /// is known before the term is seen.
     func endAnchor(of record: TermRecord) -> String {
-        record.end.map { "end \($0.millisecondsSince1970)" } ?? anchor(of: record)
+        record.end.map { "end " + String($0.millisecondsSince1970) } ?? anchor(of: record)
     }
 
     // MARK: Proofs
@@ -70,13 +69,12 @@ struct EvidenceIndex: Sendable {
     /// Returns proof that a term was entered: its first observation. Any observation of it is
     /// sufficient for when it was learned.
     func entry(into record: TermRecord) -> Proof {
-        if !record.isUnseen, let words = terms[record.key],
-            let first = words.min(by: Observation.isOlder)
-        {
-            return Proof([first.evidence], learnedAt: earliest(words.map(\.evidence)))
+        let words = record.isUnseen ? [] : words(on: record)
+        if let first = words.min(by: Observation.isOlder) {
+            return Proof([first.evidence], learnedAt: earliest(words.lazy.map { $0.evidence }))
         }
         if let first = record.outlooks.first { return proof([first.evidence]) }
-        return proof(said[record.firstAsserted] ?? [])
+        return proof(collected?.said[record.firstAsserted] ?? [])
     }
 
     /// Returns proof that its renewal failed.
@@ -114,7 +112,9 @@ struct EvidenceIndex: Sendable {
 
     /// Returns proof that receipts made at an instant list no renewal.
     func receipt(madeAt instant: Instant) -> Proof {
-        let listed = terms.values.joined().filter { $0.assertedAt == instant }
+        let words =
+            collected.map { Array($0.terms.values.joined()) } ?? history.terms.flatMap(\.words)
+        let listed = words.filter { $0.assertedAt == instant }
         return Proof(listed.map(\.evidence), learnedAt: earliest(listed.map(\.evidence)))
     }
 
@@ -133,8 +133,9 @@ struct EvidenceIndex: Sendable {
     /// Returns proof that it was reinstated at an instant: by a reversal, or by a signing without
     /// the revocation.
     func undoing(of record: TermRecord, at instant: Instant) -> Proof {
-        let reversed = reversals[record.key, default: []].filter { $0.assertedAt == instant }
-        let signed = terms[record.key, default: []].filter {
+        let reversals = collected?.reversals[record.key] ?? []
+        let reversed = reversals.filter { $0.assertedAt == instant }
+        let signed = words(on: record).filter {
             $0.assertedAt == instant && !$0.value.isRevoked
         }
         let evidence = reversed.isEmpty ? signed.map(\.evidence) : reversed.map(\.evidence)
@@ -148,7 +149,40 @@ struct EvidenceIndex: Sendable {
         )
     }
 
-    private func earliest(_ evidence: [EvidenceID]) -> Instant {
-        evidence.compactMap { learned[$0] }.min() ?? .distantPast
+    private func earliest(_ evidence: some Sequence<EvidenceID>) -> Instant {
+        evidence.lazy.compactMap { learned[$0] }.min() ?? .distantPast
+    }
+}
+
+/// The observations by term of a lineage with reversals, or with terms that are derived from other
+/// facts: from grants, and from the reads and notifications of Google Play.
+private struct CollectedEvidence: Sendable {
+    let terms: [TermKey: [Observation<Term>]]
+    let reversals: [TermKey: [Observation<Reversal>]]
+    /// The evidence asserted at each instant. Used only for terms without observations of their
+    /// own, such as grants.
+    let said: [Instant: [EvidenceID]]
+
+    init(_ facts: [Fact]) {
+        var terms: [Observation<Term>] = []
+        var reversals: [Observation<Reversal>] = []
+        for fact in facts {
+            switch fact.assertion {
+            case .term(let term): terms.append(Observation(term, of: fact))
+            case .reversal(let reversal): reversals.append(Observation(reversal, of: fact))
+            default: break
+            }
+        }
+        let names = TermNames(terms.map(\.value))
+        self.terms = Dictionary(grouping: terms) { names.key(of: $0.value) }
+        self.reversals = Dictionary(grouping: reversals) { names.key($0.value.term) }
+        said = Dictionary(grouping: facts, by: \.assertedAt).mapValues { $0.map(\.evidence) }
+    }
+}
+
+extension Fact {
+    /// Whether another fact has the same evidence, and was not learned later.
+    fileprivate func isFrom(sameEvidenceAs other: Fact) -> Bool {
+        other.learnedAt <= learnedAt && evidence == other.evidence
     }
 }

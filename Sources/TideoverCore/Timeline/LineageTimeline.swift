@@ -44,7 +44,7 @@ public struct LineageTimeline: Sendable {
         until: Instant
     ) {
         let steps = LineageSteps(history, catalogue: catalogue, policy: policy)
-        let evidenceIndex = EvidenceIndex(facts)
+        let evidenceIndex = EvidenceIndex(history, facts)
         var builder = TransitionBuilder(steps, evidenceIndex)
         for step in steps.all where step.from <= until { builder.move(to: step) }
         builder.finish(at: until)
@@ -53,9 +53,10 @@ public struct LineageTimeline: Sendable {
         builder.finish(at: .distantFuture)
         reopensIssues = builder.reopensIssues
         let refunds = Refunds(steps: steps, evidenceIndex: evidenceIndex).transitions
-        let all = (builder.transitions + refunds).sorted(by: Transition.isEarlier)
+        let told = refunds.isEmpty ? builder.transitions : builder.transitions + refunds
+        let all = told.inOrder(by: Transition.isEarlier)
         let ahead = all.endOfPrefix { $0.at <= until }
-        transitions = Array(all[..<ahead])
+        transitions = ahead == all.count ? all : Array(all[..<ahead])
         expected = Array(all[ahead...])
         lineage = history.lineage
         self.until = until
