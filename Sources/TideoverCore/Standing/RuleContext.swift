@@ -2,7 +2,7 @@
 struct RuleContext {
     let history: LineageHistory
     let instant: Instant
-    let policy: Policy
+    let policy: PolicyLengths
     /// The governing term: the newest one begun by now, or an unseen one.
     let term: TermRecord?
     /// The newest outlook and condition bound to it that were asserted by now.
@@ -17,13 +17,14 @@ struct RuleContext {
     static let retry = Milliseconds.days(60)
 
     init(history: LineageHistory, instant: Instant, policy: Policy) {
-        self.init(history, instant, policy, history.governingBoughtTerm(at: instant))
+        let term = history.governingBoughtTerm(at: instant)
+        self.init(history, instant, PolicyLengths(policy), term)
     }
 
     private init(
         _ history: LineageHistory,
         _ instant: Instant,
-        _ policy: Policy,
+        _ policy: PolicyLengths,
         _ term: TermRecord?
     ) {
         self.history = history
@@ -335,6 +336,21 @@ struct RuleContext {
     private var trial: Trial? {
         guard let term, let end = term.end else { return nil }
         return Trial(from: term.term.start, to: end, at: instant, pace: history.pace)
+    }
+}
+
+/// The choices of the policy that the rules on terms read.
+///
+/// A context holds these alone, because a whole policy is large to copy.
+struct PolicyLengths: Sendable {
+    let billingRetry: Policy.BillingRetry
+    let renewalLeeway: Milliseconds
+    let unreachable: Milliseconds
+
+    init(_ policy: Policy) {
+        billingRetry = policy.billingRetry
+        renewalLeeway = policy.renewalLeeway
+        unreachable = policy.unreachable
     }
 }
 

@@ -105,7 +105,9 @@ struct TermRule: Sendable {
     let id: Rule.ID
     let decide: @Sendable (RuleContext) -> Standing?
 
-    static let all: [TermRule] = beforeAnyTerm + whileItRuns + afterItsEnd
+    static let all: [TermRule] = beforeAnyTerm + ofTerm
+    /// The rules that can apply while a seen term governs.
+    private static let ofTerm: [TermRule] = whileItRuns + afterItsEnd
 
     private static let beforeAnyTerm: [TermRule] = [
         TermRule(id: .noFacts) { now in
@@ -270,7 +272,9 @@ struct TermRule: Sendable {
 extension TermRule {
     /// Returns the standing of the first rule that applies.
     static func standing(_ now: RuleContext) -> Standing {
-        for rule in all {
+        // The other rules do not apply while a seen term governs.
+        let isGoverned = now.term.map { !$0.isUnseen } ?? false
+        for rule in isGoverned ? ofTerm : all {
             if let standing = rule.decide(now) { return standing }
         }
         preconditionFailure("the last rule of standing always decides")
