@@ -106,8 +106,20 @@ extension CustomerHistory {
     /// Returns the most urgent prompt. Only the customer's own purchases cause prompts, and only
     /// for entitlements that no other purchase keeps active.
     public func prompting(at instant: Instant, _ presentation: Presentation) -> Prompting {
-        let candidates = catalogue.value(at: instant).entitlements.compactMap {
-            candidate(for: $0, at: instant, presentation)
+        let counsels = catalogue.value(at: instant).entitlements.map {
+            ($0, counsel(on: $0, at: instant))
+        }
+        return prompting(counsels, at: instant, presentation)
+    }
+
+    /// Returns the most urgent prompt, from the counsel on each entitlement at the instant.
+    func prompting(
+        _ counsels: [(entitlement: String, counsel: Counsel)],
+        at instant: Instant,
+        _ presentation: Presentation
+    ) -> Prompting {
+        let candidates = counsels.compactMap {
+            candidate(for: $0.entitlement, $0.counsel, at: instant, presentation)
         }
         let due = candidates.filter { $0.opening.until <= instant }
         let prompt = (due.first { $0.prompt.kind == .hard } ?? due.first)?.prompt
@@ -118,10 +130,10 @@ extension CustomerHistory {
 
     private func candidate(
         for entitlement: String,
+        _ counsel: Counsel,
         at instant: Instant,
         _ presentation: Presentation
     ) -> (prompt: Prompt, opening: Prompting.Hold)? {
-        let counsel = counsel(on: entitlement, at: instant)
         guard let (kind, standing) = counsel.advice, kind == .fixPayment,
             let history = history(of: standing),
             let url = StoreLink.payment(for: standing, package: googlePlayPackage)

@@ -58,25 +58,13 @@ public struct CustomerHistory: Sendable {
         shown presentation: Presentation = Presentation()
     ) -> Snapshot {
         let ahead = boundaries(after: instant)
-        let entitlements = catalogue.value(at: instant).entitlements.map { name in
-            let standing = best(of: name, at: instant)
-            let nextChange = nextChange(of: name, among: ahead, from: standing)
-            return Snapshot.Entitlement(
-                name: name,
-                standing: standing,
-                accessUntil: accessEnd(
-                    of: name,
-                    at: instant,
-                    from: standing,
-                    ahead: ahead.drop { $0 < nextChange ?? .distantFuture }
-                ),
-                nextChange: nextChange,
-                pending: pending(for: name, at: instant),
-                keepArtifactsUntil: keepArtifactsUntil(standing, at: instant),
-                guidance: guidance(on: name, standing, at: instant, in: presentation.store)
-            )
+        let names = catalogue.value(at: instant).entitlements
+        let views = names.map { view(of: $0, at: instant) }
+        let entitlements = zip(names, views).map { name, now in
+            entitlement(name, now, ahead, in: presentation.store)
         }
-        let prompting = prompting(at: instant, presentation)
+        let counsels = zip(names, views).map { ($0, $1.counsel) }
+        let prompting = prompting(counsels, at: instant, presentation)
         return Snapshot(
             customer: customer,
             environment: environment,
@@ -87,12 +75,61 @@ public struct CustomerHistory: Sendable {
         )
     }
 
+    /// The standings and the pending purchases for one entitlement at an instant, evaluated once
+    /// for all parts of an answer.
+    private struct View {
+        let instant: Instant
+        /// The standing of each lineage that the customer owns, ordered by key.
+        let standings: [Standing]
+        let best: Standing
+        let pending: [Snapshot.Pending]
+
+        var counsel: Counsel { Counsel(standings: standings, isPending: !pending.isEmpty) }
+    }
+
+    private func view(of entitlement: String, at instant: Instant) -> View {
+        let standings = standings(of: entitlement, at: instant)
+        return View(
+            instant: instant,
+            standings: standings,
+            best: standings.best ?? .unheardOf(isReconciled: isReconciled(at: instant)),
+            pending: pending(for: entitlement, at: instant)
+        )
+    }
+
+    private func entitlement(
+        _ name: String,
+        _ now: View,
+        _ ahead: [Instant],
+        in store: Store?
+    ) -> Snapshot.Entitlement {
+        let next = nextChange(of: name, among: ahead, from: now.best)
+        return Snapshot.Entitlement(
+            name: name,
+            standing: now.best,
+            accessUntil: accessEnd(
+                of: name,
+                from: now,
+                next,
+                ahead: ahead.drop { $0 < next?.instant ?? .distantFuture }
+            ),
+            nextChange: next?.instant,
+            pending: now.pending,
+            keepArtifactsUntil: keepArtifactsUntil(now.best, at: now.instant),
+            guidance: guidance(on: name, now.best, now.counsel, at: now.instant, in: store)
+        )
+    }
+
     /// Returns the natural end of the deciding purchase, once it no longer gives access.
     private func keepArtifactsUntil(_ standing: Standing, at instant: Instant) -> Instant? {
         guard standing.state == .expired, let lineage = standing.lineage else { return nil }
         return lineageRecords.first { $0.history.lineage == lineage }.flatMap {
-            LineageSteps($0.history, catalogue: catalogue, policy: policy, through: instant)
-                .naturalEnd(at: instant)
+            LineageSteps.naturalEnd(
+                of: $0.history,
+                catalogue: catalogue,
+                policy: policy,
+                at: instant
+            )
         }
     }
 
@@ -127,12 +164,12 @@ public struct CustomerHistory: Sendable {
     /// `ahead` contains the boundaries from the next change on.
     private func accessEnd(
         of entitlement: String,
-        at instant: Instant,
-        from standing: Standing,
+        from now: View,
+        _ next: Change?,
         ahead: ArraySlice<Instant>
     ) -> Instant? {
-        let until = unbrokenAccess(to: entitlement, at: instant, from: standing)
-        guard standing.access else { return until }
+        let until = unbrokenAccess(to: entitlement, from: now, next)
+        guard now.best.access else { return until }
         let known = ahead.prefix { $0 < until ?? .distantFuture }
         return known.first { !best(of: entitlement, at: $0).access } ?? until
     }
@@ -140,15 +177,20 @@ public struct CustomerHistory: Sendable {
     /// Returns the end of unbroken confirmed access over all lineages; nil means permanent.
     private func unbrokenAccess(
         to entitlement: String,
-        at instant: Instant,
-        from standing: Standing
+        from now: View,
+        _ next: Change?
     ) -> Instant? {
-        guard standing.access, let first = standing.accessUntil else { return standing.accessUntil }
-        var until = confirmedEnd(of: entitlement, at: instant) ?? first
+        guard now.best.access, let first = now.best.accessUntil else {
+            return now.best.accessUntil
+        }
+        var until = now.standings.confirmedEnd ?? first
         // Each step needs its own known term or grace, so their number bounds the loop. The limit
         // only guards against an error in that reasoning.
         for _ in 0..<10_000 {
-            guard let later = confirmedEnd(of: entitlement, at: until), later > until else { break }
+            // Access often ends at the next change, where the standings are known already.
+            let standings =
+                next?.instant == until ? next?.standings : standings(of: entitlement, at: until)
+            guard let later = standings?.confirmedEnd, later > until else { break }
             until = later
         }
         return until == .distantFuture ? nil : until
@@ -157,6 +199,7 @@ public struct CustomerHistory: Sendable {
     /// Returns the customer's pending purchases. Excludes a product if a purchase of it has begun
     /// since.
     func pending(for entitlement: String, at instant: Instant) -> [Snapshot.Pending] {
+        guard lineageRecords.contains(where: { !$0.history.pending.isEmpty }) else { return [] }
         let catalogue = catalogue.value(at: instant)
         let own = lineageRecords.filter { identity.owns($0.owners, at: instant) }
         let open = own.flatMap { lineageRecord in
@@ -177,12 +220,10 @@ public struct CustomerHistory: Sendable {
         return open.sorted { ($0.since, $0.productId) < ($1.since, $1.productId) }
     }
 
-    /// Returns the latest end of the confirmed access that any purchase gives at an instant. It may
-    /// belong to another purchase than the best one, which may be active but only presumed.
-    private func confirmedEnd(of entitlement: String, at instant: Instant) -> Instant? {
-        standings(of: entitlement, at: instant)
-            .filter { $0.access && $0.confidence == .confirmed }
-            .map { $0.accessUntil ?? .distantFuture }.max()
+    /// A change of the best standing, with the standings from then on.
+    private struct Change {
+        let instant: Instant
+        let standings: [Standing]
     }
 
     /// Returns the earliest later instant at which state, reason, access or confidence differs.
@@ -190,12 +231,16 @@ public struct CustomerHistory: Sendable {
         of entitlement: String,
         among ahead: [Instant],
         from standing: Standing
-    ) -> Instant? {
-        ahead.first {
-            let then = best(of: entitlement, at: $0)
-            return then.state != standing.state || then.reason != standing.reason
-                || then.confidence != standing.confidence
+    ) -> Change? {
+        for instant in ahead {
+            let standings = standings(of: entitlement, at: instant)
+            let then = standings.best ?? .unheardOf(isReconciled: isReconciled(at: instant))
+            guard
+                then.state == standing.state && then.reason == standing.reason
+                    && then.confidence == standing.confidence
+            else { return Change(instant: instant, standings: standings) }
         }
+        return nil
     }
 
     /// Returns the later instants at which an answer may change if no store reports more, in order.
@@ -205,13 +250,15 @@ public struct CustomerHistory: Sendable {
         all += identity.instants
         for lineageRecord in lineageRecords {
             for version in policy.versions {
-                all += lineageRecord.history.changes(policy: version.value)
+                lineageRecord.history.addChanges(policy: version.value, to: &all)
             }
             for entry in lineageRecord.owners {
-                all += [entry.from, entry.until].compactMap(\.self)
+                all.append(entry.from)
+                if let until = entry.until { all.append(until) }
             }
         }
-        return all.filter { $0 > instant }.inOrder
+        all.removeAll { $0 <= instant }
+        return all.inOrder
     }
 }
 
@@ -258,6 +305,13 @@ extension [Standing] {
     var best: Standing? {
         guard let first else { return nil }
         return dropFirst().reduce(first) { $1.isBetter(than: $0) ? $1 : $0 }
+    }
+
+    /// The latest end of confirmed access. It may belong to another purchase than the best one,
+    /// which may be active but only presumed.
+    fileprivate var confirmedEnd: Instant? {
+        lazy.filter { $0.access && $0.confidence == .confirmed }
+            .map { $0.accessUntil ?? .distantFuture }.max()
     }
 }
 

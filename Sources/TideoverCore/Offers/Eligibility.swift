@@ -89,9 +89,8 @@ extension CustomerHistory {
         at instant: Instant
     ) -> [TrialOffer] {
         let catalogue = catalogue.value(at: instant)
-        return catalogue.products.sorted { $0.key < $1.key }.compactMap {
-            id,
-            product -> TrialOffer? in
+        let withTrial = catalogue.products.filter { $0.value.trial != nil }
+        return withTrial.sorted { $0.key < $1.key }.compactMap { id, product -> TrialOffer? in
             guard let length = product.trial, product.entitlements.contains(entitlement),
                 catalogue.sells(id, in: store)
             else { return nil }

@@ -32,14 +32,15 @@ extension CustomerHistory {
         lineageRecords.first { $0.history.lineage == standing.lineage }?.history
     }
 
-    /// Returns the guidance for a customer with this `standing` for an entitlement.
+    /// Returns the guidance for a customer with this `standing` for an entitlement, from the
+    /// counsel on it at the same instant.
     func guidance(
         on entitlement: String,
         _ standing: Standing,
+        _ counsel: Counsel,
         at instant: Instant,
         in store: Store? = nil
     ) -> Guidance {
-        let counsel = counsel(on: entitlement, at: instant)
         let package = googlePlayPackage
         let advice = advice(on: entitlement, by: counsel, at: instant, package: package)
         let trialOffer = trialOffer(for: entitlement, at: instant, in: store)

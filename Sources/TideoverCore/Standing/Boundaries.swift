@@ -3,26 +3,32 @@ extension LineageHistory {
     public func boundaries(policy: Policy) -> [Instant] {
         var found: [Instant] = []
         for record in terms + unseen { add(boundariesOf: record, policy, before: nil, to: &found) }
-        return found + otherBoundaries(policy: policy)
+        addOtherBoundaries(policy: policy, to: &found)
+        return found
     }
 
-    /// Returns the boundaries without those of terms that no longer govern. An instant after a
-    /// term's end matters only until another term counts.
-    func changes(policy: Policy) -> [Instant] {
-        var found: [Instant] = []
+    /// Adds the boundaries without those of terms that no longer govern, in no particular order. An
+    /// instant after a term's end matters only until another term counts.
+    func addChanges(policy: Policy, to found: inout [Instant]) {
+        // A term without a failure has about as many, most of them at the same instant.
+        found.reserveCapacity(found.count + 12 * terms.count)
         for (position, record) in terms.enumerated() {
             let next = position + 1 < terms.count ? terms[position + 1].effectiveStart : nil
             let left = next.map { max($0, record.end ?? .distantFuture) }
             add(boundariesOf: record, policy, before: left, to: &found)
         }
         for record in unseen { add(boundariesOf: record, policy, before: nil, to: &found) }
-        return found + otherBoundaries(policy: policy)
+        addOtherBoundaries(policy: policy, to: &found)
     }
 
-    private func otherBoundaries(policy: Policy) -> [Instant] {
-        (play?.boundaries(policy: policy, pace: pace) ?? [])
-            + pending.flatMap { [$0.since, $0.until].compactMap(\.self) } + inquiries.instants
-            + receipts
+    private func addOtherBoundaries(policy: Policy, to found: inout [Instant]) {
+        if let play { found += play.boundaries(policy: policy, pace: pace) }
+        for span in pending {
+            found.append(span.since)
+            if let until = span.until { found.append(until) }
+        }
+        found += inquiries.instants
+        found += receipts
     }
 
     /// Adds the boundaries of a term. `left` is when the term stops governing, if known.

@@ -20,7 +20,9 @@ extension Standing {
 }
 
 /// The time from one boundary of a lineage to the next. Its standing cannot change in between.
-struct Step: Sendable {
+///
+/// A class, because steps are passed on and compared often, and are large to copy.
+final class Step: Sendable {
     let from: Instant
     /// The lineage's own standing, for any entitlement.
     let standing: Standing
@@ -28,13 +30,19 @@ struct Step: Sendable {
     let term: TermRecord?
     /// The standing of a later-signed transaction that covers the time, if `standing` has no
     /// access.
-    var covered: Standing?
+    let covered: Standing?
+    let phase: Phase
 
-    var phase: Phase {
-        switch term?.term.plan {
-        case .consumable, .unrecognised: .none
-        case .autoRenewable, .nonRenewing, .nonConsumable, nil: standing.phase
-        }
+    init(from instant: Instant, standing: Standing, term: TermRecord?, covered: Standing? = nil) {
+        from = instant
+        self.standing = standing
+        self.term = term
+        self.covered = covered
+        phase =
+            switch term?.term.plan {
+            case .consumable, .unrecognised: .none
+            case .autoRenewable, .nonRenewing, .nonConsumable, nil: standing.phase
+            }
     }
 
     /// The governing term, if the store itself reported it.
@@ -51,40 +59,18 @@ struct LineageSteps: Sendable {
 
     var lineage: Lineage { history.lineage }
 
-    /// Creates the steps that begin by `last`.
+    /// Creates all steps.
     init(
         _ history: LineageHistory,
         catalogue: Versioned<Catalogue>,
-        policy: Versioned<Policy>,
-        through last: Instant = .distantFuture
+        policy: Versioned<Policy>
     ) {
         self.history = history
         self.catalogue = catalogue
         self.policy = policy
-        let instants = Self.changes(of: history, catalogue, policy).prefix { $0 <= last }
-        guard let addOns = history.play?.addOns else {
-            all = instants.map { instant in
-                let policy = policy.value(at: instant)
-                let now = RuleContext(history: history, instant: instant, policy: policy)
-                let standing = TermRule.standing(now)
-                return Step(
-                    from: instant,
-                    standing: standing,
-                    term: now.term,
-                    covered: now.covered(instead: standing)?.standing
-                )
-            }
-            return
-        }
-        all = instants.compactMap { instant in
-            let policy = policy.value(at: instant)
-            let isMain = { (standing: Standing) in !addOns.contains(standing.productId ?? "") }
-            let decision =
-                history.decision(at: instant, policy: policy, where: isMain)
-                ?? history.decision(at: instant, policy: policy) { _ in true }
-            return decision.map {
-                Step(from: instant, standing: $0.standing, term: $0.decisionBasis.term)
-            }
+        let addOns = history.play?.addOns
+        all = Self.changes(of: history, catalogue, policy).compactMap { instant in
+            history.step(from: instant, policy.value(at: instant), without: addOns)
         }
     }
 
@@ -93,10 +79,18 @@ struct LineageSteps: Sendable {
         _ catalogue: Versioned<Catalogue>,
         _ policy: Versioned<Policy>
     ) -> [Instant] {
-        let own = policy.versions.flatMap { history.changes(policy: $0.value) }
-        guard let first = own.min() else { return [] }
-        let versions = policy.versions.map(\.effectiveAt) + catalogue.versions.map(\.effectiveAt)
-        return (own + versions.filter { $0 > first }).inOrder
+        var instants: [Instant] = []
+        for version in policy.versions {
+            history.addChanges(policy: version.value, to: &instants)
+        }
+        guard let first = instants.min() else { return [] }
+        for version in policy.versions where version.effectiveAt > first {
+            instants.append(version.effectiveAt)
+        }
+        for version in catalogue.versions where version.effectiveAt > first {
+            instants.append(version.effectiveAt)
+        }
+        return instants.inOrder
     }
 
     /// Returns the step that contains an instant; nil before the first.
@@ -130,20 +124,23 @@ struct LineageSteps: Sendable {
         )
     }
 
-    /// How long artifacts of a purchase without an end are kept after a revocation.
-    private static let lifetimeArtifacts = Milliseconds.days(30)
-
-    /// Returns the natural end of the paid time, for access that ended at an instant.
-    func naturalEnd(of term: TermRecord, after instant: Instant) -> Instant {
-        max(instant, term.end ?? instant + history.pace.scale(Self.lifetimeArtifacts))
-    }
-
-    /// Returns the natural end at an instant; nil if it has not ended by then.
-    func naturalEnd(at instant: Instant) -> Instant? {
-        let past = all.prefix { $0.from <= instant }
-        let begin = past.lastIndex { $0.phase != .ended }.map { $0 + 1 } ?? past.startIndex
-        let ended = past[begin...].first { $0.term != nil }
-        return ended.flatMap { step in step.term.map { naturalEnd(of: $0, after: step.from) } }
+    /// Returns the natural end of a purchase's paid time at an instant; nil if it has not ended by
+    /// then. Evaluates only the steps since the end.
+    static func naturalEnd(
+        of history: LineageHistory,
+        catalogue: Versioned<Catalogue>,
+        policy: Versioned<Policy>,
+        at instant: Instant
+    ) -> Instant? {
+        let addOns = history.play?.addOns
+        var end: Instant?
+        for change in changes(of: history, catalogue, policy).reversed() where change <= instant {
+            let policy = policy.value(at: change)
+            guard let step = history.step(from: change, policy, without: addOns) else { continue }
+            guard step.phase == .ended else { break }
+            end = step.term.map { history.naturalEnd(of: $0, after: change) } ?? end
+        }
+        return end
     }
 
     /// Returns the entitlements of a standing: the granted one, or those of its product and the
@@ -164,6 +161,42 @@ struct LineageSteps: Sendable {
     /// Returns the entitlements of a product at an instant.
     func entitlements(of productId: String, at instant: Instant) -> [String] {
         catalogue.value(at: instant)[productId]?.entitlements ?? []
+    }
+}
+
+extension LineageHistory {
+    /// Returns the step that begins at an instant, decided without add-ons where possible; nil if
+    /// nothing decides it. `addOns` is nil for a lineage that is not on Google Play.
+    fileprivate func step(
+        from instant: Instant,
+        _ policy: Policy,
+        without addOns: Set<String>?
+    ) -> Step? {
+        guard let addOns else {
+            let now = RuleContext(history: self, instant: instant, policy: policy)
+            let standing = TermRule.standing(now)
+            return Step(
+                from: instant,
+                standing: standing,
+                term: now.term,
+                covered: now.covered(instead: standing)?.standing
+            )
+        }
+        let isMain = { (standing: Standing) in !addOns.contains(standing.productId ?? "") }
+        let decision =
+            decision(at: instant, policy: policy, where: isMain)
+            ?? decision(at: instant, policy: policy) { _ in true }
+        return decision.map {
+            Step(from: instant, standing: $0.standing, term: $0.decisionBasis.term)
+        }
+    }
+
+    /// How long artifacts of a purchase without an end are kept after a revocation.
+    private static let lifetimeArtifacts = Milliseconds.days(30)
+
+    /// Returns the natural end of the paid time, for access that ended at an instant.
+    func naturalEnd(of term: TermRecord, after instant: Instant) -> Instant {
+        max(instant, term.end ?? instant + pace.scale(Self.lifetimeArtifacts))
     }
 }
 

@@ -52,7 +52,7 @@ struct Refunds {
         let revocation = record.revocation(at: instant, pace: history.pace)
         taking.money = taking.money?.part(revocation?.percentage)
         let governs = step.phase == .ended && step.term?.key == record.key
-        taking.keepArtifactsUntil = governs ? steps.naturalEnd(of: record, after: instant) : nil
+        taking.keepArtifactsUntil = governs ? history.naturalEnd(of: record, after: instant) : nil
         return taking
     }
 

@@ -338,7 +338,7 @@ struct TransitionBuilder: Sendable {
 
     private mutating func schedule(cleanupOf term: TermRecord, from step: Step, _ proof: Proof) {
         guard cleanup == nil else { return }
-        let due = steps.naturalEnd(of: term, after: step.from)
+        let due = steps.history.naturalEnd(of: term, after: step.from)
         cleanup = Cleanup(due: due, term: term, proof: proof)
     }
 
