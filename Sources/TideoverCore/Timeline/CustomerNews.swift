@@ -78,7 +78,6 @@ extension CustomerTimeline {
     ) -> CustomerNews {
         let told = Told(sent)
         let (moves, reminders) = (moves, reminders)
-        let due = reminders.filter { $0.deadline.at <= until }
         let ahead = lineages.flatMap(\.expected)
         // Imminent events are not undone, because a clock that was set back makes them look early.
         let soon = until + Self.clockStep
@@ -87,36 +86,37 @@ extension CustomerTimeline {
                 + reminders.filter { $0.deadline.at <= soon }.map(\.id) + plan.messages.map(\.id)
                 + moves.map(\.id)
         )
-        let happenings = Self.merged(
-            moves.filter { $0.at <= until },
-            transitions,
-            due,
-            plan.due(at: until)
-        )
         return CustomerNews(
             corrected: told.undone(where: happened),
-            unsent: happenings.compactMap { happening in
-                told.nextID(of: happening.id).map(happening.told(under:))
-            },
+            unsent: unsent(moves, reminders, plan, told),
             nextAt: (ahead.map(\.at) + reminders.map(\.deadline.at).filter { $0 > until }
                 + plan.open(at: until).map(\.at).filter { $0 > until }).min()
         )
     }
 
-    private static func merged(
+    /// Returns the events that happened by `until` and were not sent, oldest first, each under the
+    /// ID to send it with.
+    private func unsent(
         _ moves: [PurchaseMove],
-        _ transitions: [Transition],
         _ reminders: [Reminder],
-        _ messages: [PlannedMessage]
+        _ plan: MessagePlan,
+        _ told: Told
     ) -> [CustomerNews.Happening] {
-        let told = transitions.map(CustomerNews.Happening.transition)
-        guard !(moves.isEmpty && reminders.isEmpty && messages.isEmpty) else { return told }
-        let all =
-            moves.map(CustomerNews.Happening.move) + told
-            + reminders.map(CustomerNews.Happening.reminder)
-            + messages.map(CustomerNews.Happening.message)
-        // Stable for equal instants: a move is sent before a transition, that before a reminder.
-        return all.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
-            .map(\.element)
+        var unsent: [CustomerNews.Happening] = []
+        func add(_ id: String, _ happening: @autoclosure () -> CustomerNews.Happening) {
+            // Most were sent; they are not copied, because they are large.
+            guard let next = told.nextID(of: id) else { return }
+            unsent.append(next == id ? happening() : happening().told(under: next))
+        }
+        for move in moves where move.at <= until { add(move.id, .move(move)) }
+        for position in transitions.indices {
+            add(transitions[position].id, .transition(transitions[position]))
+        }
+        for reminder in reminders where reminder.deadline.at <= until {
+            add(reminder.id, .reminder(reminder))
+        }
+        for message in plan.due(at: until) { add(message.id, .message(message)) }
+        // For equal instants, a move is sent before a transition, that before a reminder.
+        return unsent.inOrder { $0.at < $1.at }
     }
 }

@@ -27,7 +27,7 @@ public struct CustomerTimeline: Sendable {
         let lineages = zip(held, history.lineageRecords).map { lineageRecord, known in
             LineageTimeline(
                 known.history,
-                facts: lineageRecord.facts.filter { $0.lineage == lineageRecord.lineage },
+                facts: lineageRecord.ownFacts,
                 catalogue: record.catalogue,
                 policy: record.policy,
                 until: until
@@ -45,7 +45,7 @@ public struct CustomerTimeline: Sendable {
         self.lineages = lineages
         self.lineageRecords = lineageRecords
         reconciledAt = history.reconciledAt
-        transitions = story.transitions.sorted(by: Transition.isEarlier)
+        transitions = story.transitions.inOrder(by: Transition.isEarlier)
         issues = story.issues
     }
 
@@ -118,6 +118,16 @@ extension [OwnedSteps] {
             ?? .unheardOf(isReconciled: false)
     }
 
+    /// Returns the transitions of one lineage during the customer's ownership. They are copied only
+    /// if some differ, as they are large.
+    fileprivate func owned(lineage told: [Transition], by owned: OwnedSteps) -> [Transition] {
+        let isUnchanged = told.indices.allSatisfy { position in
+            told[position].kind != .cleanupDue && owned.isOwned(at: told[position].at)
+        }
+        guard !isUnchanged else { return told }
+        return told.compactMap { owned.isOwned(at: $0.at) ? withoutKept($0) : nil }
+    }
+
     /// Removes entitlements from a cleanup that another purchase still gives access to, or may
     /// restore.
     func withoutKept(_ transition: Transition) -> Transition? {
@@ -183,10 +193,8 @@ private struct CustomerStory {
         issues = pairs.flatMap { lineage, lineageRecord in
             lineage.issues.filter { lineageRecord.isOwned(at: $0.enteredAt) }
         }
-        transitions = pairs.flatMap { lineage, lineageRecord in
-            lineage.transitions.filter { lineageRecord.isOwned(at: $0.at) }
-        }
-        transitions = transitions.compactMap(lineageRecords.withoutKept)
+        let told = pairs.map { lineageRecords.owned(lineage: $0.transitions, by: $1) }
+        transitions = told.count == 1 ? told[0] : Array(told.joined())
     }
 
     /// Finds the purchases in other lineages that ended a billing issue.
@@ -211,6 +219,14 @@ private struct CustomerStory {
                 by: purchase.lineage
             )
         }
+    }
+}
+
+extension CustomerRecord.LineageRecord {
+    /// The facts, without those of other lineages.
+    fileprivate var ownFacts: [Fact] {
+        let isWhole = facts.indices.allSatisfy { facts[$0].lineage == lineage }
+        return isWhole ? facts : facts.filter { $0.lineage == lineage }
     }
 }
 

@@ -90,7 +90,9 @@ public struct Transition: Hashable, Sendable, Identifiable {
         at instant: Instant,
         step: Step,
         entitlements: [String],
-        proof: Proof
+        proof: Proof,
+        money: Money? = nil,
+        duration: Milliseconds? = nil
     ) {
         id = StableDigest.text(of: lineage, kind.rawValue, anchor)
         self.kind = kind
@@ -102,6 +104,8 @@ public struct Transition: Hashable, Sendable, Identifiable {
         confidence = step.standing.confidence
         productId = step.standing.productId
         self.entitlements = entitlements
+        self.money = money
+        self.duration = duration
         storefront = step.term?.term.storefront
         evidence = proof.evidence
     }

@@ -22,6 +22,9 @@ struct TransitionBuilder: Sendable {
     private struct Happening: Hashable {
         let kind: Transition.Kind
         let anchor: String
+
+        /// Uses the anchor alone, because few kinds have the same one.
+        func hash(into hasher: inout Hasher) { hasher.combine(anchor) }
     }
 
     private struct OpenIssue {
@@ -40,6 +43,7 @@ struct TransitionBuilder: Sendable {
     init(_ steps: LineageSteps, _ evidenceIndex: EvidenceIndex) {
         self.steps = steps
         self.evidenceIndex = evidenceIndex
+        told.reserveCapacity(steps.history.terms.count)
     }
 
     /// The billing issues so far; empty for family-shared purchases.
@@ -124,11 +128,15 @@ struct TransitionBuilder: Sendable {
         at step: Step
     ) {
         let (anchor, proof) = (evidenceIndex.anchor(of: term), evidenceIndex.entry(into: term))
-        var entry = transition(kind, anchor, at: step, proof)
-        entry.money = price(of: term)
-        if kind == .resubscribed { entry.duration = endedAt.map { step.from - $0 } }
-        if kind == .trialConverted { entry.duration = former.map { step.from - $0.term.start } }
-        transitions.append(entry)
+        let duration: Milliseconds? =
+            switch kind {
+            case .resubscribed: endedAt.map { step.from - $0 }
+            case .trialConverted: former.map { step.from - $0.term.start }
+            default: nil
+            }
+        transitions.append(
+            transition(kind, anchor, at: step, proof, money: price(of: term), duration: duration)
+        )
     }
 
     // MARK: Phase changes
@@ -360,10 +368,11 @@ struct TransitionBuilder: Sendable {
         _ anchor: String,
         at step: Step,
         _ proof: Proof,
-        on instant: Instant? = nil
+        on instant: Instant? = nil,
+        money: Money? = nil,
+        duration: Milliseconds? = nil
     ) -> Transition {
-        let count = told[Happening(kind: kind, anchor: anchor), default: 0] + 1
-        told[Happening(kind: kind, anchor: anchor)] = count
+        let count = Self.next(&told[Happening(kind: kind, anchor: anchor), default: 0])
         return Transition(
             kind,
             of: steps.lineage,
@@ -371,8 +380,15 @@ struct TransitionBuilder: Sendable {
             at: instant ?? step.from,
             step: step,
             entitlements: steps.entitlements(of: step.standing, at: step.from),
-            proof: proof
+            proof: proof,
+            money: money,
+            duration: duration
         )
+    }
+
+    private static func next(_ count: inout Int) -> Int {
+        count += 1
+        return count
     }
 
     private func price(of term: TermRecord) -> Money? {
