@@ -59,3 +59,25 @@ extension EllipticCurve {
         }
     }
 }
+
+extension UInt256 {
+    /// Reads libcrypto's number; nil if it is larger.
+    init?(_ number: OpaquePointer) {
+        var bytes = InlineArray<32, UInt8>(repeating: 0)
+        var span = bytes.mutableSpan
+        let count = span.withUnsafeMutableBufferPointer {
+            BN_bn2binpad(number, $0.baseAddress, Int32($0.count))
+        }
+        guard count == Self.byteCount else { return nil }
+        self.init(bigEndian: bytes.span.bytes, at: 0)
+    }
+
+    /// Returns false if libcrypto has no memory for it.
+    func write(to number: OpaquePointer) -> Bool {
+        var words = words
+        for index in words.indices { words[index] = words[index].littleEndian }
+        return words.span.withUnsafeBytes { bytes in
+            BN_lebin2bn(bytes.baseAddress, Int32(bytes.count), number) != nil
+        }
+    }
+}
