@@ -16,7 +16,7 @@ struct FixedKeyTableTests {
         var random = SplitMix64(state: Self.seed &+ round)
         let key = P256PrivateKey.generate()
         let judged = try Judged(key.publicKey)
-        for index in 0..<100 {
+        for index in 0..<250 {
             let message = Array("message \(index)".utf8)
             let (signature, digest) = (key.sign(message), SHA256.hash(message))
             #expect(try judged.verdict(signature, digest))
@@ -79,6 +79,38 @@ struct FixedKeyTableTests {
             let digest = Scalar.sum(Scalar.of(s), Scalar.minus(Scalar.multiple(r, d)))
             #expect(try judged.verdict(r + Scalar.of(s), digest))
             #expect(try !judged.verdict(r + Scalar.beyond(s), digest))
+        }
+    }
+
+    /// The same nonce, with the digest that each s requires. So the inverse of any s is part of the
+    /// verification of a valid signature.
+    @Test func `both methods accept valid signatures with any s`() throws {
+        var random = SplitMix64(state: Self.seed)
+        let r = Scalar.generatorX
+        for d in [1, 200] {
+            let judged = try Judged(privateKey(d).publicKey)
+            let opposite = Scalar.minus(Scalar.multiple(r, d))
+            for s in Numbers.extreme(below: Scalar.order) + Numbers.random(100, using: &random)
+            where Scalar.isInRange(s) {
+                let digest = Scalar.sum(s, opposite)
+                #expect(try judged.verdict(r + s, digest), "seed \(Self.seed)")
+                #expect(try judged.verdict(r + Scalar.minus(s), digest), "seed \(Self.seed)")
+                #expect(try !judged.verdict(s + r, digest) || s == r, "seed \(Self.seed)")
+            }
+        }
+    }
+
+    /// Most are invalid: it matters only that both methods agree, and that none of them traps.
+    @Test func `both methods agree on extreme numbers that no key signed`() throws {
+        var random = SplitMix64(state: Self.seed)
+        let numbers = Numbers.extreme(below: Scalar.order)
+        let keys = try [privateKey(1), P256PrivateKey.generate()]
+        let judged = try keys.map { try Judged($0.publicKey) }
+        for index in 0..<2_000 {
+            let chosen = try (0..<3).map { _ in
+                try #require(numbers.randomElement(using: &random))
+            }
+            _ = try judged[index % 2].verdict(chosen[0] + chosen[1], chosen[2])
         }
     }
 
@@ -221,6 +253,11 @@ private enum Scalar {
 
     static func of(_ number: Int) -> [UInt8] {
         [UInt8](repeating: 0, count: 31) + [UInt8(number)]
+    }
+
+    /// Whether a number can be r or s of a signature.
+    static func isInRange(_ number: [UInt8]) -> Bool {
+        number != of(0) && number.lexicographicallyPrecedes(order)
     }
 
     /// Returns the order plus a small number, not reduced.
