@@ -69,7 +69,8 @@ public final class ChainVerifier: Sendable {
             if let chain = remembered(jws.headerText) {
                 return try chain.vouch(for: jws, at: milliseconds)
             }
-            let chain = try verifiedChain(entries, of: jws.header, at: milliseconds)
+            let (path, leafKey) = try verifiedPath(entries, at: milliseconds)
+            let chain = VerifiedChain(of: jws, path, leafKey)
             let signer = try chain.vouch(for: jws, at: milliseconds)
             // Cached only now: a valid chain with an invalid signature must not displace others.
             chains.withLock { $0.remember(chain, for: jws.headerText) }
@@ -85,7 +86,7 @@ public final class ChainVerifier: Sendable {
     ) throws(SignatureRefusal) -> TrustAnchor {
         let entries = try ChainEntries(der: certificates)
         return try uncachedChecks.withOne { (_) throws(SignatureRefusal) in
-            try verifiedChain(entries, of: nil, at: milliseconds).path.anchor
+            try verifiedPath(entries, at: milliseconds).path.anchor
         }
     }
 }
@@ -95,11 +96,10 @@ extension ChainVerifier {
         chains.withLock { $0.value(for: headerText) }
     }
 
-    private func verifiedChain(
+    private func verifiedPath(
         _ entries: ChainEntries,
-        of header: JSONDocument?,
         at milliseconds: Int64
-    ) throws(SignatureRefusal) -> VerifiedChain {
+    ) throws(SignatureRefusal) -> (path: VerifiedPath, leafKey: P256PublicKey) {
         let path = try paths.path(
             through: try entries.decodedIntermediate(),
             to: { () throws(SignatureRefusal) in try entries.decodedLeaf() },
@@ -108,20 +108,30 @@ extension ChainVerifier {
         guard let point = path.leaf.key?.point, let key = try? P256PublicKey(x963: point) else {
             throw .leafKeyNotP256
         }
-        return VerifiedChain(header: header, path: path, leafKey: key)
+        return (path, key)
     }
 }
 
 /// A chain with valid signatures and content; its validity period depends on the instant.
 private struct VerifiedChain: Sendable {
-    /// The header that contained it, if any.
-    let header: JSONDocument?
-    let path: VerifiedPath
-    let leafKey: P256PublicKey
+    /// The header that contained it.
+    let header: JSONDocument
+    /// The header's text makes up most of a document, and is the same for all of the chain's.
+    private let hashedHeader: SHA256Prefix
+    private let path: VerifiedPath
+    private let leafKey: P256PublicKey
 
+    init(of jws: JWS, _ path: VerifiedPath, _ leafKey: P256PublicKey) {
+        header = jws.header
+        hashedHeader = SHA256Prefix(jws.headerText)
+        self.path = path
+        self.leafKey = leafKey
+    }
+
+    /// Verifies a document with the same header's text.
     func vouch(for jws: JWS, at milliseconds: Int64) throws(SignatureRefusal) -> VerifiedSigner {
         try path.checkValidity(at: milliseconds)
-        try jws.checkSignature(by: leafKey)
+        try jws.checkSignature(by: leafKey, hashedHeader)
         return path.signer
     }
 }

@@ -30,4 +30,14 @@ extension JWS {
         try checkSignatureLength()
         guard key.verify(signature: signature, of: signingInput) else { throw .badSignature }
     }
+
+    /// Does the same with the header's text already hashed. `hashedHeader` must be of `headerText`.
+    func checkSignature(
+        by key: P256PublicKey,
+        _ hashedHeader: SHA256Prefix
+    ) throws(SignatureRefusal) {
+        try checkSignatureLength()
+        let digest = SHA256.hash(hashedHeader, followedBy: signingInput[headerText.endIndex...])
+        guard key.verify(signature: signature, digest: digest) else { throw .badSignature }
+    }
 }

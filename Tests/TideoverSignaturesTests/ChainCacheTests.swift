@@ -40,6 +40,22 @@ struct ChainCacheTests {
         #expect(verifier.cachedChainCount == 1)
     }
 
+    @Test func `a remembered chain refuses a document with another's payload or signature`() throws
+    {
+        let chain = try TestChain()
+        let verifier = try chain.verifier()
+        let documents = try ["{}", #"{"n":1}"#, #"{"n":2}"#].map { try chain.document($0) }
+        for jws in documents { try verifier.verify(jws, at: instant).isExpected() }
+        for (one, other) in [(0, 1), (1, 2), (2, 0)] {
+            let signature = Base64.encode(documents[other].signature, .urlSafe)
+            let text = Array(documents[one].signingInput) + Array(".".utf8) + signature
+            #expect(throws: SignatureRefusal.badSignature) {
+                try verifier.verify(JWS(text), at: instant)
+            }
+        }
+        #expect(verifier.cachedChainCount == 1)
+    }
+
     @Test func `refusals are never remembered`() throws {
         let chain = try TestChain()
         let verifier = try chain.verifier()

@@ -191,4 +191,35 @@ struct SHA256Tests {
         #expect(try SHA256.hash("abc".utf8) == bytes(hex: abc))
         #expect(try SHA256.hash(Array("xabcx".utf8)[1..<4]) == bytes(hex: abc))
     }
+
+    @Test func `a prefix that was hashed before gives the digest of the whole`() {
+        let message = (0..<200).map { UInt8(truncatingIfNeeded: $0 * 7) }
+        for split in 0...message.count {
+            let prefix = SHA256Prefix(message[..<split])
+            for end in [split, (split + message.count) / 2, message.count] {
+                // Twice: the prefix remains what it was.
+                for _ in 0..<2 {
+                    let digest = SHA256.hash(prefix, followedBy: message[split..<end])
+                    #expect(digest == SHA256.hash(message[..<end]))
+                }
+            }
+        }
+    }
+
+    @Test func `many threads use one prefix at once`() async {
+        let prefix = SHA256Prefix(Array("the tide ".utf8)[...])
+        let rest = ["comes in", "goes out"].map { Array($0.utf8)[...] }
+        let digests = rest.map { SHA256.hash(Array("the tide ".utf8) + $0) }
+        let right = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<40 {
+                group.addTask {
+                    (0..<100).count { index in
+                        SHA256.hash(prefix, followedBy: rest[index % 2]) == digests[index % 2]
+                    }
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(right == 4_000)
+    }
 }

@@ -37,7 +37,11 @@ public struct P256PublicKey: Sendable {
     /// ECDSA. So the text of a signature does not identify a document.
     public func verify(signature: [UInt8], of bytes: some Collection<UInt8>) -> Bool {
         guard signature.count == ECDSASignature.rawCount else { return false }
-        let digest = SHA256.hash(bytes)
+        return verify(signature: signature, digest: SHA256.hash(bytes))
+    }
+
+    /// Verifies a 32-byte digest in the same way.
+    func verify(signature: [UInt8], digest: [UInt8]) -> Bool {
         if let verdict = hotKeys.table(of: self)?.verify(signature: signature, digest: digest) {
             return verdict
         }
@@ -48,7 +52,7 @@ public struct P256PublicKey: Sendable {
         return isValid
     }
 
-    /// Verifies a 32-byte digest in the same way, always by libcrypto's own verification instead of
+    /// Verifies a 32-byte digest, always by libcrypto's own verification instead of
     /// a table.
     package func verifyOrdinarily(signature: [UInt8], digest: [UInt8]) -> Bool {
         guard signature.count == ECDSASignature.rawCount else { return false }

@@ -17,6 +17,26 @@ public enum SHA256 {
 
     /// Returns the 32 bytes of the SHA-256 digest of `bytes`.
     public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] { hash(Array(bytes)) }
+
+    /// Returns the digest of the prefix and these bytes.
+    package static func hash(
+        _ prefix: SHA256Prefix,
+        followedBy bytes: ArraySlice<UInt8>
+    ) -> [UInt8] {
+        contexts.withOne { $0.hash(prefix.state, followedBy: bytes) }
+    }
+}
+
+/// The state of SHA-256 after the bytes that many messages begin with, so that they are hashed only
+/// once.
+// Unchecked: libcrypto writes the state only before `init` returns, and then copies it as `const`.
+package final class SHA256Prefix: @unchecked Sendable {
+    fileprivate let state = DigestContext(.sha256)
+
+    /// Hashes the prefix.
+    package init(_ bytes: ArraySlice<UInt8>) {
+        state.begin(with: bytes)
+    }
 }
 
 /// The digests that RSA signatures use.
@@ -78,15 +98,39 @@ private struct DigestContext: ~Copyable {
         EVP_MD_free(algorithm)
     }
 
+    /// Returns the digest of `bytes`.
     func hash(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        begin(with: bytes)
+        return finish()
+    }
+
+    /// Returns the digest of what the other context has hashed so far, and of `bytes`.
+    func hash(_ prefix: borrowing Self, followedBy bytes: ArraySlice<UInt8>) -> [UInt8] {
+        Self.check(EVP_MD_CTX_copy_ex(context, prefix.context) == 1)
+        update(with: bytes)
+        return finish()
+    }
+
+    /// Begins a new digest.
+    func begin(with bytes: ArraySlice<UInt8>) {
+        Self.check(EVP_DigestInit_ex2(context, algorithm, nil) == 1)
+        update(with: bytes)
+    }
+
+    private func update(with bytes: ArraySlice<UInt8>) {
+        bytes.withUnsafeBufferPointer {
+            Self.check(EVP_DigestUpdate(context, $0.baseAddress, $0.count) == 1)
+        }
+    }
+
+    private func finish() -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: digestCount) { digest, count in
-            let isDone = bytes.withUnsafeBufferPointer { bytes in
-                EVP_DigestInit_ex2(context, algorithm, nil) == 1
-                    && EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1
-                    && EVP_DigestFinal_ex(context, digest.baseAddress, nil) == 1
-            }
-            precondition(isDone, "libcrypto could not compute a digest")
+            Self.check(EVP_DigestFinal_ex(context, digest.baseAddress, nil) == 1)
             count = digestCount
         }
+    }
+
+    private static func check(_ isDone: Bool) {
+        precondition(isDone, "libcrypto could not compute a digest")
     }
 }
