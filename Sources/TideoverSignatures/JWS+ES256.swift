@@ -37,6 +37,7 @@ extension JWS {
         _ hashedHeader: SHA256Prefix
     ) throws(SignatureRefusal) {
         try checkSignatureLength()
+        guard hashedHeader.byteCount == headerText.count else { throw .badSignature }
         let digest = SHA256.hash(hashedHeader, followedBy: signingInput[headerText.endIndex...])
         guard key.verify(signature: signature, digest: digest) else { throw .badSignature }
     }

@@ -106,8 +106,8 @@ struct P256NumbersTests {
         }
     }
 
-    /// No known signature has such a coordinate at a point of its own choice, so the points are made
-    /// up. They need not be on the curve.
+    /// With made-up points, which need not be on the curve, any scale z can be tried.
+    /// `FixedKeyTableTests` has real ones.
     @Test func `a coordinate at or above the order matches the small r`() throws {
         var random = SplitMix64(state: Self.seed)
         let difference = try #require(Reference.difference(field.modulus, order.modulus))

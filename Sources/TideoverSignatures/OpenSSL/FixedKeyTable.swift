@@ -13,7 +13,7 @@ import CTideoverOpenSSL
 ///   be the point at infinity. x is compared modulo n, in full.
 /// - The ordinary path has checked that Q is on the curve. The curve has prime order and cofactor
 ///   1, so Q generates all of it, like G. The precomputed product is complete for Q for the same
-///   reason.
+///   reason. It is complete only for factors below n, which u1 and u2 are.
 /// - The inverse of s is not libcrypto's, but its product with s must be 1. x is compared as a
 ///   fraction. These two replace inversions that took half of the time.
 /// - The sum uses libcrypto's general addition, which distinguishes equal and opposite points.
@@ -162,7 +162,8 @@ private struct VerificationNumbers: ~Copyable {
             if EC_POINT_is_at_infinity(curve.group, ofKey) == 1 { return false }
             // u1 and u2 are no longer needed, and take the coordinates.
             guard tideover_point_get_projective(curve.group, ofKey, u1, u2, context) == 1,
-                let x = UInt256(u1), let z = UInt256(u2)
+                let x = UInt256(u1), let z = UInt256(u2),
+                P256Numbers.areCoordinates(x: x, z: z)
             else { return nil }
             return P256Numbers.matches(r, x: x, z: z)
         }

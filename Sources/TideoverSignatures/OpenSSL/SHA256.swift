@@ -32,9 +32,12 @@ public enum SHA256 {
 // Unchecked: libcrypto writes the state only before `init` returns, and then copies it as `const`.
 package final class SHA256Prefix: @unchecked Sendable {
     fileprivate let state = DigestContext(.sha256)
+    /// The length of the prefix.
+    let byteCount: Int
 
     /// Hashes the prefix.
     package init(_ bytes: ArraySlice<UInt8>) {
+        byteCount = bytes.count
         state.begin(with: bytes)
     }
 }

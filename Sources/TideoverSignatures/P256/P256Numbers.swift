@@ -33,6 +33,11 @@ package enum P256Numbers {
         return libcryptoInverse(of: number).map { order.product($0, order.radixSquared) }
     }
 
+    /// Whether these can be coordinates of a point (x / z^2, y / z^3) that is not at infinity.
+    static func areCoordinates(x: UInt256, z: UInt256) -> Bool {
+        x < field.modulus && z < field.modulus && !z.isZero
+    }
+
     /// Returns whether r is, modulo the order, the first coordinate of the point (x / z^2, y / z^3).
     /// r must be below the order. The result is false for the point at infinity, where z is 0.
     ///
