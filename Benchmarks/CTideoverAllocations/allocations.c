@@ -1,6 +1,6 @@
 // Wraps the C library's allocator and its function that writes databases, in the benchmarks'
-// executable only. Counting per thread costs little, and shows additional allocations even on a busy
-// machine. All threads together are counted only on request.
+// executable only. Counting per thread costs little, and shows additional allocations even on a
+// busy machine. All threads together are counted only on request.
 
 #define _GNU_SOURCE
 

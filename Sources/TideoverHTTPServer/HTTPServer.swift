@@ -4,10 +4,10 @@ package import TideoverHTTP
 /// Serves a handler on a socket: HTTP/1.1 without TLS, which a reverse proxy provides.
 ///
 /// One thread does all input and output. The handler of a GET starts on it, so one that does not
-/// suspend is answered at once. It must not block, and must do long work elsewhere. Handlers of other
-/// methods run on the executor from the start. A handler that suspends keeps its connection until it
-/// finishes. It is cancelled when its client disconnects or closes its sending half. HEAD reaches the
-/// handler as GET. An error thrown by the handler is answered as a problem.
+/// suspend is answered at once. It must not block, and must do long work elsewhere. Handlers of
+/// other methods run on the executor from the start. A handler that suspends keeps its connection
+/// until it finishes. It is cancelled when its client disconnects or closes its sending half. HEAD
+/// reaches the handler as GET. An error thrown by the handler is answered as a problem.
 package final class HTTPServer: Sendable {
     /// Returns the response to a request that the server itself rejects, by the problem and the
     /// request's target as sent; the target is empty if none has arrived.

@@ -9,6 +9,7 @@ struct JSONScanner {
     /// The innermost open array or object.
     private var open = outermost
     private var depth = 0
+
     private static let outermost = UInt32.max
     /// The initial capacity of the tape in entries; it grows on demand.
     private static let firstEntries = 256
@@ -103,8 +104,8 @@ struct JSONScanner {
         close()
     }
 
-    /// Whether two keys of the innermost object may be equal. Most objects have few keys, and few of
-    /// them share six bits of their hashes.
+    /// Whether two keys of the innermost object may be equal. Most objects have few keys, and few
+    /// keys share six bits of their hashes.
     private var mayRepeatKeys: Bool {
         tape.withUnsafeBufferPointer { tape in
             var seen: UInt64 = 0

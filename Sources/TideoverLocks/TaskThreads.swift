@@ -2,8 +2,8 @@
 ///
 /// Swift's own pool has as many threads as there are processors. If that many tasks block, for
 /// example while a database across the network answers, no other one runs. Here a thread is added
-/// while all others are busy, up to a limit; further tasks wait, in order. A busy thread takes its
-/// next task without a system call, which the pool does not.
+/// while all others are busy, up to a limit; further tasks wait, in order. Giving a task to the
+/// pool takes system calls; a busy thread here takes its next one without any.
 package final class TaskThreads: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []

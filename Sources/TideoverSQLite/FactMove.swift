@@ -4,7 +4,8 @@ import TideoverStorage
 /// Moves facts that an earlier version stored to the table of new ones, in parts, between the
 /// writer's transactions.
 final class FactMove {
-    /// The number of facts in one transaction: it delays the next one by a few milliseconds.
+    /// The number of facts in one transaction: it delays the next one by a few milliseconds and one
+    /// confirmation of the disk.
     private static let part: Int64 = 256
 
     private let any: Statement
@@ -23,13 +24,18 @@ final class FactMove {
         try any.first { _ in true } ?? false
     }
 
-    /// Moves some facts in one transaction; returns true when none is left.
-    func step(_ writeSession: WriteSession) throws(StorageError) -> Bool {
+    /// Moves some facts in one transaction; returns true when none is left. `check` is called
+    /// before the transaction is committed.
+    func step(
+        _ writeSession: WriteSession,
+        check: () throws(StorageError) -> Void
+    ) throws(StorageError) -> Bool {
         try writeSession.begin()
         do {
             try move.run(.integer(Self.part))
             try remove.run(.integer(Self.part))
             let isDone = try !isIncomplete()
+            try check()
             try writeSession.end()
             return isDone
         } catch {

@@ -87,7 +87,7 @@ final class FiguresLedger {
         removeMark = try Statement(SQL.removeMark, on: connection)
     }
 
-    /// Marks a subject, where no trigger does.
+    /// Marks a subject, where neither `RowWriter` nor a trigger does.
     func mark(_ subject: FiguresSubject, in scope: AppScope) throws(StorageError) {
         let key = Self.key(scope.app, scope.environment, subject)
         try addMark.run(key[0], key[1], key[2], key[3])

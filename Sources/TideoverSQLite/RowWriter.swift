@@ -26,7 +26,7 @@ final class RowWriter {
         hasHeader = try Statement(SQL.hasHeader, on: connection)
         insertHeader = try Statement(SQL.insertHeader, on: connection)
         insertFact = try Statement(SQL.insertFact, on: connection)
-        markFigures = try Statement(SQL.markLineageFigures, on: connection)
+        markFigures = try Statement(SQL.markFigures, on: connection)
         insertName = try Statement(SQL.insertName, on: connection)
         insertOwner = try Statement(SQL.insertOwner, on: connection)
         unsettle = try Statement(SQL.unsettle, on: connection)
@@ -80,7 +80,12 @@ final class RowWriter {
 
     /// Marks the figures of a lineage with new facts as out of date.
     func markFigures(of lineage: String, in scope: AppScope) throws(StorageError) {
-        try markFigures.run(.text(scope.app), .text(scope.environment.rawValue), .text(lineage))
+        try markFigures.run(
+            .text(scope.app),
+            .text(scope.environment.rawValue),
+            .text(FiguresSubject.Kind.lineage.rawValue),
+            .text(lineage)
+        )
     }
 
     /// Adds the names of a fact to the index.

@@ -225,11 +225,6 @@ enum SQL {
             AND old.asserted_at = ?5 AND old.identity = ?4)
         ON CONFLICT (app, environment, lineage, asserted_at, identity) DO NOTHING
         """
-    static let markLineageFigures: StaticString = """
-        INSERT INTO stale_figures (app, environment, kind, subject, mark)
-        VALUES (?1, ?2, 'lineage', ?3, random())
-        ON CONFLICT (app, environment, kind, subject) DO UPDATE SET mark = excluded.mark
-        """
     static let insertName: StaticString = """
         INSERT INTO purchase_name (app, kind, name, environment, lineage) VALUES (?1, ?2, ?3, ?4, ?5)
         ON CONFLICT (app, kind, name, environment, lineage) DO NOTHING

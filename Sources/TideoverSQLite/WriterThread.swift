@@ -70,8 +70,9 @@ final class WriterThread {
 
     /// Returns false after the last turn.
     private func takeTurn(_ writeSession: WriteSession) -> Bool {
-        let hasWork = copy != nil || factMove != nil
-        switch nextTurn(hasWork ? 0 : plan.isDirty ? Self.quietMilliseconds : .max >> 32) {
+        let hasWork = copy != nil || mayMove
+        let isQuiet = !plan.isDirty && factMove == nil
+        switch nextTurn(hasWork ? 0 : isQuiet ? .max >> 32 : Self.quietMilliseconds) {
         case .write(let jobs):
             write(jobs, writeSession)
             goOnCopying(writeSession)
@@ -283,8 +284,15 @@ final class WriterThread {
 
     // MARK: Facts of earlier versions
 
-    /// Moves more facts. After an error the rest stays in its table until the next start: statements
-    /// read both.
+    /// Whether facts can be moved now. While a reader keeps the log from restarting, moving would only
+    /// make it longer, and later checkpoints would wait for the reader.
+    private var mayMove: Bool {
+        let isLogBlocked = plan.isDirty && plan.pageCount >= CheckpointPlan.softPageCount
+        return factMove != nil && !isLogBlocked
+    }
+
+    /// Moves more facts. After an error the others stay in their table until the next start, and
+    /// statements read both tables.
     private func goOnMoving(_ writeSession: WriteSession) {
         let (isWanted, mayWrite) = queue.update(matters: { _ in false }) { queue in
             defer { queue.isMoveWanted = false }
@@ -293,9 +301,12 @@ final class WriterThread {
         guard isWanted || factMove != nil, failure == nil, mayWrite else { return factMove = nil }
         do {
             if isWanted { factMove = try FactMove(writeSession.connection) }
-            guard let move = factMove else { return }
-            try lock?.check()
-            if try move.step(writeSession) { factMove = nil }
+            guard mayMove, let move = factMove else { return }
+            let isDone = try move.step(writeSession) { () throws(StorageError) in
+                try faults.beforeCommit(1)
+                try lock?.check()
+            }
+            if isDone { factMove = nil }
             plan.committed(pagesInLog: writeSession.pagesInLog)
             checkpoint(writeSession, isIdle: false)
         } catch {

@@ -153,6 +153,29 @@ import TideoverStorage
         await storage.close()
     }
 
+    /// A reader keeps the log from restarting, so a move would only make it longer.
+    @Test func `a move pauses while a long read holds the log`() async throws {
+        try createEarlierFile(
+            (1...200).flatMap { lineage in
+                (0..<150).map { Self.fact(lineage, $0) }
+            }
+        )
+        let storage = try SQLiteStorage(path: folder.database)
+        let reader = try connection(.readOnly)
+        try reader.execute("BEGIN; SELECT count(*) FROM tally")
+        storage.moveEarlierFacts()
+        while storage.logByteCount < 16 << 20 { try await Task.sleep(for: .milliseconds(10)) }
+        for month in 150..<160 {
+            #expect(try await commit([Self.fact(1, month)], to: storage) == 1)
+        }
+        #expect(storage.logByteCount < 24 << 20)
+        #expect(try months(of: 200, in: storage).count == 150)
+        try reader.execute("COMMIT")
+        try await moved()
+        #expect(try months(of: 1, in: storage) == (0..<160).map { Int64($0) })
+        await storage.close()
+    }
+
     @Test func `a damaged file is not changed`() async throws {
         try createEarlierFile(Self.earlier)
         let storage = try SQLiteStorage(path: folder.database)

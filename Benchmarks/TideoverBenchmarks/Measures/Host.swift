@@ -44,7 +44,8 @@ enum Host {
         let server = try HTTPServer(
             port: 0,
             limits: limits,
-            executor: TaskThreads(most: processors),
+            // As in `tideover serve`.
+            executor: TaskThreads(most: 2 * processors),
             handler: handler
         )
         output.message("listening on http://\(server.address)")

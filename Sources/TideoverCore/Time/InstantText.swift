@@ -58,7 +58,7 @@ extension Instant {
         withRFC3339 { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Calls `body` with the same text, which is in no memory of its own: most of a stored fact is
+    /// Calls `body` with the same text, without allocating memory for it: most of a stored fact is
     /// instants.
     func withRFC3339<Answer>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer {
         let clamped = min(max(self, Self.writable.lowerBound), Self.writable.upperBound)

@@ -1,12 +1,13 @@
 extension Migration {
     /// Stores facts in the order of their arrival, and finds those of a lineage by an index.
     ///
-    /// In a table without rowids each row is part of the tree that finds it. With rows as long as
-    /// facts, a page of that tree leads to only six others: the tree is deep, and the three facts of
-    /// a notification changed six pages. In a table with rowids they are adjacent at its end.
+    /// In a table without rowids each row is part of the tree that finds it. Facts are long, so a
+    /// page of that tree leads to only six others: the tree is deep, and the three facts of a
+    /// notification changed six pages. In a table with rowids they are adjacent at its end.
     ///
-    /// The rows that exist are moved later, in parts, while the storage is used. Until then
-    /// statements read both tables.
+    /// Existing rows are moved later, in parts, while the storage is used. Until then statements
+    /// read both tables. A moved fact is not new, so the writer marks figures as out of date, and
+    /// no trigger does.
     static let nineteenth = Migration(
         number: 19,
         sql: """

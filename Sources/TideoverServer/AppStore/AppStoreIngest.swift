@@ -49,8 +49,8 @@ struct AppStoreIngest: Sendable {
         _ objection: Problem?
     ) throws -> Received {
         do {
-            // Verification is the largest cost of a notification. No thread that reads sockets runs
-            // it: it starts no handler of a POST.
+            // The largest cost of a notification. It need not leave this thread, since the handler
+            // of a POST never runs on the one that reads sockets.
             let received = try Self.verify(
                 body,
                 trust,

@@ -1,4 +1,4 @@
-/// Runs long work on a thread of Swift's own pool.
+/// Runs long work on a thread of Swift's own pool, or of the executor on which the task runs.
 ///
 /// Marking a function `@concurrent` is not enough. The thread that reads sockets starts a request's
 /// task itself and without an actor, as the pool does. The runtime therefore sees no need to

@@ -26,9 +26,9 @@ package struct EvidenceForm: Hashable, Sendable {
     }
 
     /// Splits received bytes into parts, and encodes them. `received(headers:)` returns exactly
-    /// these bytes: a segment is decoded only if its base64 is canonical, and so follows from what it
-    /// decodes to. That the encoded parts can be read again is verified here; bytes that fail the
-    /// check are stored unsplit. The header texts that the form refers to are added to `headers`.
+    /// these bytes: a segment is decoded only if it is the one text that encodes the result. Whether
+    /// the encoded parts can be read again is verified here; bytes that fail the check are stored
+    /// unsplit. The header texts that the form refers to are added to `headers`.
     package static func encode(
         _ received: [UInt8],
         headers: inout [HeaderFingerprint: [UInt8]]

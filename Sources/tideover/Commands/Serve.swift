@@ -155,10 +155,16 @@ enum Serve {
         }
         let listen = arguments[Self.listen] ?? configuration.server.listen
         let sdkListen = configuration.server.sdkListen
+        let threads: TaskThreads
+        do {
+            threads = try storage.threads ?? TaskThreads(most: Self.mostThreads)
+        } catch {
+            await storage.storage.close()
+            throw CommandFailure(.cannotCreate, "the system has no thread left")
+        }
         let server: HTTPServer
         let sdkServer: HTTPServer?
         do {
-            let threads = try storage.threads ?? TaskThreads(most: WorkLimits.processors.running)
             func serve(at address: ListenAddress, _ entrance: Service.Entrance) throws -> HTTPServer
             {
                 let handler = live.handler(at: entrance)
@@ -215,6 +221,10 @@ enum Serve {
         await storage.storage.close()
         return .success
     }
+
+    /// The number of threads that handle requests other than reads, unless the storage has its own.
+    /// Verifications occupy at most half of them, and other requests do not wait behind those.
+    private static let mostThreads = 2 * WorkLimits.processors.running
 
     /// Loads the configuration. Rejects secret files that other users can read, and logs notices.
     private static func load(

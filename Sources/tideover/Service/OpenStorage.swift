@@ -108,7 +108,7 @@ enum OpenStorage {
         }
     }
 
-    /// Checks a database before the facts of earlier versions in it are moved. That does nothing in a
+    /// Checks a database, and then moves the facts of earlier versions in it. Nothing moves in a
     /// damaged one.
     private static func checkAndMove(_ storage: SQLiteStorage) -> LogLine {
         let line = check(storage)

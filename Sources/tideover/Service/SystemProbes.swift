@@ -112,8 +112,7 @@ extension SocketReading {
 }
 
 extension WorkLimits {
-    /// As many concurrent tasks as the machine has processors, which is also the number of threads
-    /// that handle requests.
+    /// As many concurrent tasks as the machine has processors.
     static var processors: WorkLimits {
         WorkLimits(running: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     }
