@@ -165,7 +165,7 @@ import TideoverStorage
         try reader.execute("BEGIN; SELECT count(*) FROM tally")
         storage.moveEarlierFacts()
         while storage.logByteCount < 16 << 20 { try await Task.sleep(for: .milliseconds(10)) }
-        for month in 150..<160 {
+        for month in Int64(150)..<160 {
             #expect(try await commit([Self.fact(1, month)], to: storage) == 1)
         }
         #expect(storage.logByteCount < 24 << 20)

@@ -5,7 +5,8 @@ import TideoverServer
 
 @testable import TideoverTestServer
 
-/// A socket server starts handlers on the one thread that serves all connections.
+/// A socket server starts the handlers of reads on the one thread that serves all connections. It
+/// starts no others there, so notifications are verified where they start (`ServingTests`).
 @Suite(.timeLimit(.minutes(20))) struct ArrivalThreadTests {
     /// Returns whether a request that arrives on a new thread is also answered there.
     private func staysOnItsThread(_ request: Request, _ handler: @escaping Handler) async -> Bool {
@@ -24,10 +25,6 @@ import TideoverServer
         }
     }
 
-    private func post(_ body: [UInt8]) -> Request {
-        Request(method: "POST", path: "/v1/apps/cards/notifications/app-store", body: body)
-    }
-
     private func get(_ path: String) -> Request {
         let query = [QueryItem(name: "environment", value: "sandbox")]
         return Request(path: path, query: query, headers: TestServer.credentials)
@@ -41,16 +38,6 @@ import TideoverServer
             if await !staysOnItsThread(request, handler) { return true }
         }
         return false
-    }
-
-    @Test func `verification leaves the thread for valid and for invalid data`() async throws {
-        let server = try TestServer()
-        let genuine = try Message.purchase().body(server.store)
-        let forged = try Message.purchase().body(TestStore())
-        for body in [genuine, forged, Array("{}".utf8)] {
-            #expect(await leavesItsThread(post(body), server.service.handler))
-        }
-        await server.close()
     }
 
     @Test func `an explanation leaves the thread`() async throws {
