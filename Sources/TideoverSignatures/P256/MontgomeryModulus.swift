@@ -63,7 +63,7 @@ package struct MontgomeryModulus: Sendable {
         return (sum, UInt64(truncatingIfNeeded: last &>> 64))
     }
 
-    /// Returns a number below 2 N, whose bit 256 is `hasCarry`, modulo N.
+    /// Returns a number modulo N. It must be below 2 N, and `hasCarry` is its bit 256.
     private static func reduced(
         _ number: UInt256,
         _ hasCarry: Bool,

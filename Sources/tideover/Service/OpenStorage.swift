@@ -99,7 +99,8 @@ enum OpenStorage {
 
     // MARK: Checking
 
-    /// Checks the database and returns the line for the log.
+    /// Checks the database, starts to move the facts of earlier versions in it, and returns the line
+    /// for the log.
     func check() -> LogLine {
         switch self {
         case .sqlite(let storage): Self.checkAndMove(storage)
@@ -108,8 +109,7 @@ enum OpenStorage {
         }
     }
 
-    /// Checks a database, and then moves the facts of earlier versions in it. Nothing moves in a
-    /// damaged one.
+    /// In this order, because nothing may move in a damaged database.
     private static func checkAndMove(_ storage: SQLiteStorage) -> LogLine {
         let line = check(storage)
         storage.moveEarlierFacts()
