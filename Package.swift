@@ -281,15 +281,19 @@ targets += [
         ["TideoverDashboard", "TideoverCore", "TideoverHTTP", "TideoverJSON"]
     ),
     // level 3
+    .target(name: "CTideoverSQLiteLog", dependencies: ["CTideoverSQLite"]),
     library(
         "TideoverSQLite",
-        ["TideoverStorage", "TideoverCore", "TideoverJSON", "TideoverLocks", "CTideoverSQLite"]
+        [
+            "TideoverStorage", "TideoverCore", "TideoverJSON", "TideoverLocks",
+            "CTideoverSQLite", "CTideoverSQLiteLog",
+        ]
     ),
     tests(
         "TideoverSQLiteTests",
         [
             "TideoverSQLite", "TideoverStorage", "TideoverStorageConformance", "TideoverCore",
-            "TideoverJSON", "TideoverLocks", "TideoverTestProcesses",
+            "TideoverJSON", "TideoverLocks", "TideoverTestProcesses", "CTideoverSQLite",
         ]
     ),
     library(

@@ -119,7 +119,8 @@ package final class SQLiteStorage: Storage {
         let connection = try Connection(
             path: path,
             access: .readWrite,
-            busyTimeout: options.writerPatience
+            busyTimeout: options.writerPatience,
+            gathersLog: true
         )
         try Migration.prepare(connection)
         if let bytes = options.maximumByteCount {

@@ -24,6 +24,7 @@ enum HouseRules {
     static let owners = [
         "CTideoverOpenSSL": "TideoverSignatures",
         "CTideoverSQLite": "TideoverSQLite",
+        "CTideoverSQLiteLog": "TideoverSQLite",
         "CTideoverPostgreSQL": "TideoverPostgreSQL",
         "CTideoverMicrohttpd": "TideoverHTTPServer",
         "CTideoverCurl": "TideoverHTTPClient",

@@ -1,4 +1,5 @@
 import CTideoverSQLite
+import CTideoverSQLiteLog
 package import TideoverStorage
 
 /// One connection to a database file. It is used by one thread at a time.
@@ -17,11 +18,13 @@ package final class Connection {
     var statementCount = 0
 
     /// Opens an existing file. Waits for locks of other connections for up to `busyTimeout`
-    /// milliseconds.
+    /// milliseconds. With `gathersLog` the writes of a commit are passed to the system together; the
+    /// connection must then keep `PRAGMA synchronous = FULL`.
     package init(
         path: String,
         access: Access,
-        busyTimeout: Int32
+        busyTimeout: Int32,
+        gathersLog: Bool = false
     ) throws(StorageError) {
         // Each connection has one user at a time, so SQLite need not lock it. The path is resolved
         // already, so a link in its place now is not the file that the lock guards.
@@ -33,7 +36,7 @@ package final class Connection {
             isFrozen ? Self.frozenName(of: path) : path,
             &opened,
             mode | common | (isFrozen ? SQLITE_OPEN_URI : 0),
-            nil
+            gathersLog ? try Self.gatheringVFS(place: path) : nil
         )
         guard code == SQLITE_OK, let opened else {
             let error = StorageError(sqlite: code, handle: opened, place: path)
@@ -51,6 +54,16 @@ package final class Connection {
         if access == .readWrite, sqlite3_db_readonly(handle, "main") == 1 {
             throw StorageError(.readOnly, place: path)
         }
+    }
+
+    private static let registration = tideover_sqlite_register_log()
+
+    /// The name of the VFS that gathers the writes of the log.
+    private static func gatheringVFS(place: String) throws(StorageError) -> String {
+        guard registration == SQLITE_OK else {
+            throw StorageError(sqlite: registration, handle: nil, place: place)
+        }
+        return TIDEOVER_SQLITE_LOG_VFS
     }
 
     private static func frozenName(of path: String) -> String {
