@@ -446,9 +446,9 @@ struct CustomerQueries {
 
     func lineageParts(_ answers: LineageAnswers) throws(StorageError) -> [String: LineageParts] {
         var parts: [String: LineageParts] = [:]
+        var reader = StoredFactReader()
         let facts = try answers.facts.all { row throws(StorageError) in
-            let fact = try stored(row.bytes(0)) { json throws(FormError) in try Fact(json: json) }
-            return (row.text(1), fact)
+            (row.text(1), try readable { try reader.fact(row.bytes(0)) })
         }
         for (key, fact) in facts { parts[key, default: LineageParts()].facts.append(fact) }
         let owners = try answers.owners.all { row throws(StorageError) in
@@ -500,8 +500,13 @@ struct CustomerQueries {
         _ form: [UInt8],
         _ read: (JSONNode) throws(FormError) -> Value
     ) throws(StorageError) -> Value {
+        try readable { try read(JSONDocument(form, limits: .local).root) }
+    }
+
+    /// Reports a stored form that cannot be read.
+    private func readable<Value>(_ read: () throws -> Value) throws(StorageError) -> Value {
         do {
-            return try read(JSONDocument(form, limits: .local).root)
+            return try read()
         } catch let error as FormError {
             switch error {
             case .missing(let field), .wrongType(let field), .unknownWord(let field, _):

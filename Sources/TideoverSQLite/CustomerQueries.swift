@@ -6,6 +6,9 @@ import TideoverStorage
 final class CustomerQueries {
     private let place: String
     private let facts: Statement
+    private let movedFacts: Statement
+    /// Whether facts of earlier versions may be left in their table.
+    var hasEarlierFacts = true
     private let owners: Statement
     private let lineagesOwned: Statement
     private let lineagesUnsettled: Statement
@@ -21,10 +24,13 @@ final class CustomerQueries {
     private let aliases: Statement
     private let listed: Statement
     private let byEmail: Statement
+    private let used: UsedTables
 
-    init(_ connection: Connection) throws(StorageError) {
+    init(_ connection: Connection, _ used: UsedTables = UsedTables()) throws(StorageError) {
+        self.used = used
         place = connection.place
         facts = try Statement(SQL.facts, on: connection)
+        movedFacts = try Statement(SQL.movedFacts, on: connection)
         owners = try Statement(SQL.owners, on: connection)
         lineagesOwned = try Statement(SQL.lineagesOwned, on: connection)
         lineagesUnsettled = try Statement(SQL.lineagesUnsettled, on: connection)
@@ -46,6 +52,7 @@ final class CustomerQueries {
 
     /// Returns the key of the customer's answer; an alias resolves to its customer.
     func primary(of key: CustomerKey) throws(StorageError) -> CustomerKey {
+        guard used.alias else { return key }
         let found = try primary.first(
             .text(key.app),
             .text(key.environment.rawValue),
@@ -63,6 +70,7 @@ final class CustomerQueries {
         of key: CustomerKey,
         primary: CustomerKey
     ) throws(StorageError) -> CustomerIdentity {
+        guard used.alias else { return CustomerIdentity(key.customer, aliases: []) }
         let aliases = try aliases.all(
             .text(primary.app),
             .text(primary.environment.rawValue),
@@ -245,6 +253,7 @@ final class CustomerQueries {
         _ occasion: Occasion
     ) throws(StorageError) -> [PromptExposure] {
         var prompts = occasion.prompts
+        guard used.prompt else { return prompts.sorted { $0.shownAt > $1.shownAt } }
         let known = Set(prompts.map(\.id))
         for id in outline.identity.all {
             prompts += try promptsOf.all(
@@ -286,7 +295,8 @@ final class CustomerQueries {
     // MARK: Drift
 
     func openDrift(of key: CustomerKey) throws(StorageError) -> [Drift] {
-        try openDrift.all(
+        guard used.drift else { return [] }
+        return try openDrift.all(
             .text(key.app),
             .text(key.environment.rawValue),
             .text(key.customer.text),
@@ -472,11 +482,13 @@ final class CustomerQueries {
         _ environment: Environment,
         known: [FactRow] = []
     ) throws(StorageError) -> [Fact] {
-        try facts.all(.text(app), .text(environment.rawValue), .text(lineage)) {
+        let statement = hasEarlierFacts ? facts : movedFacts
+        var reader = StoredFactReader()
+        return try statement.all(.text(app), .text(environment.rawValue), .text(lineage)) {
             row throws(StorageError) in
             let form = row.bytes(0)
             if let same = known.first(where: { $0.form == form }) { return same.fact }
-            return try stored(form) { json throws(FormError) in try Fact(json: json) }
+            return try readable { try reader.fact(form) }
         }
     }
 
@@ -485,8 +497,13 @@ final class CustomerQueries {
         _ form: [UInt8],
         _ read: (JSONNode) throws(FormError) -> Value
     ) throws(StorageError) -> Value {
+        try readable { try read(JSONDocument(form, limits: .local).root) }
+    }
+
+    /// Reports a stored form that cannot be read.
+    private func readable<Value>(_ read: () throws -> Value) throws(StorageError) -> Value {
         do {
-            return try read(JSONDocument(form, limits: .local).root)
+            return try read()
         } catch let error as FormError {
             switch error {
             case .missing(let field), .wrongType(let field), .unknownWord(let field, _):

@@ -8,20 +8,21 @@ final class FactMove {
     /// confirmation of the disk.
     private static let part: Int64 = 256
 
-    private let any: Statement
+    private let connection: Connection
     private let move: Statement
     private let remove: Statement
 
     /// Returns nil if all facts are moved.
     init?(_ connection: Connection) throws(StorageError) {
-        any = try Statement(SQL.anyFactByKey, on: connection)
+        guard try Self.hasFacts(connection) else { return nil }
+        self.connection = connection
         move = try Statement(SQL.moveFacts, on: connection)
         remove = try Statement(SQL.removeMovedFacts, on: connection)
-        guard try isIncomplete() else { return nil }
     }
 
-    private func isIncomplete() throws(StorageError) -> Bool {
-        try any.first { _ in true } ?? false
+    /// Whether facts are left to move.
+    static func hasFacts(_ connection: Connection) throws(StorageError) -> Bool {
+        try connection.integer(SQL.anyFactByKey) != nil
     }
 
     /// Moves some facts in one transaction; returns true when none is left. `check` is called
@@ -34,9 +35,10 @@ final class FactMove {
         do {
             try move.run(.integer(Self.part))
             try remove.run(.integer(Self.part))
-            let isDone = try !isIncomplete()
+            let isDone = try !Self.hasFacts(connection)
             try check()
             try writeSession.end()
+            if isDone { writeSession.movedEarlierFacts() }
             return isDone
         } catch {
             writeSession.rollBack()

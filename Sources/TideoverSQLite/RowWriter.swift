@@ -8,6 +8,9 @@ final class RowWriter {
     private let hasHeader: Statement
     private let insertHeader: Statement
     private let insertFact: Statement
+    private let insertMovedFact: Statement
+    /// Whether facts of earlier versions may be left in their table.
+    var hasEarlierFacts = true
     private let markFigures: Statement
     private let insertName: Statement
     private let insertOwner: Statement
@@ -20,12 +23,15 @@ final class RowWriter {
     private let insertDrift: Statement
     private let insertTold: Statement
     private let insertAudit: Statement
+    private let used: UsedTables
 
-    init(_ connection: Connection) throws(StorageError) {
+    init(_ connection: Connection, _ used: UsedTables) throws(StorageError) {
+        self.used = used
         insertEvidence = try Statement(SQL.insertEvidence, on: connection)
         hasHeader = try Statement(SQL.hasHeader, on: connection)
         insertHeader = try Statement(SQL.insertHeader, on: connection)
         insertFact = try Statement(SQL.insertFact, on: connection)
+        insertMovedFact = try Statement(SQL.insertMovedFact, on: connection)
         markFigures = try Statement(SQL.markFigures, on: connection)
         insertName = try Statement(SQL.insertName, on: connection)
         insertOwner = try Statement(SQL.insertOwner, on: connection)
@@ -65,7 +71,7 @@ final class RowWriter {
 
     /// Adds a fact, and its names to the index. The caller marks the figures of its lineage.
     func insert(_ row: FactRow, in scope: AppScope) throws(StorageError) -> Bool {
-        let inserted = try insertFact.run(
+        let inserted = try (hasEarlierFacts ? insertFact : insertMovedFact).run(
             .text(scope.app),
             .text(scope.environment.rawValue),
             .text(row.fact.lineage.key),
@@ -132,6 +138,7 @@ final class RowWriter {
 
     /// Adds an alias, and removes the answer that it had as an id of its own.
     func insert(_ alias: CustomerAlias, in scope: AppScope) throws(StorageError) {
+        used.alias = true
         try insertAlias.run(
             .text(scope.app),
             .text(scope.environment.rawValue),
@@ -164,6 +171,7 @@ final class RowWriter {
     /// Adds a difference; returns false if it is stored or another one is open.
     @discardableResult
     func insert(_ drift: Drift, of key: CustomerKey) throws(StorageError) -> Bool {
+        used.drift = true
         let inserted = try insertDrift.run(
             .text(key.app),
             .text(key.environment.rawValue),

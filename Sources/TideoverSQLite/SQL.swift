@@ -28,7 +28,15 @@ enum SQL {
         WHERE app = ?1 AND environment = ?2 AND lineage = ?3
         ORDER BY asserted_at, identity
         """
+    /// `facts` once every fact is moved.
+    static let movedFacts: StaticString = """
+        SELECT form FROM fact WHERE app = ?1 AND environment = ?2 AND lineage = ?3
+        ORDER BY asserted_at, identity
+        """
     static let anyFactByKey: StaticString = "SELECT 1 FROM fact_by_key LIMIT 1"
+    static let anyAlias: StaticString = "SELECT 1 FROM alias LIMIT 1"
+    static let anyDrift: StaticString = "SELECT 1 FROM drift LIMIT 1"
+    static let anyPrompt: StaticString = "SELECT 1 FROM prompt LIMIT 1"
     static let moveFacts: StaticString = """
         INSERT INTO fact (app, environment, lineage, asserted_at, identity, form)
         SELECT app, environment, lineage, asserted_at, identity, form FROM
@@ -223,6 +231,12 @@ enum SQL {
         WHERE NOT EXISTS (SELECT 1 FROM fact_by_key AS old
             WHERE old.app = ?1 AND old.environment = ?2 AND old.lineage = ?3
             AND old.asserted_at = ?5 AND old.identity = ?4)
+        ON CONFLICT (app, environment, lineage, asserted_at, identity) DO NOTHING
+        """
+    /// `insertFact` once every fact is moved.
+    static let insertMovedFact: StaticString = """
+        INSERT INTO fact (app, environment, lineage, identity, asserted_at, form)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
         ON CONFLICT (app, environment, lineage, asserted_at, identity) DO NOTHING
         """
     static let insertName: StaticString = """

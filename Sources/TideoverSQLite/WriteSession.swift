@@ -9,6 +9,7 @@ final class WriteSession: StorageWriter {
     private let keys: KeyQueries
     private let rowWriter: RowWriter
     private let audit: AuditLines
+    private let used: UsedTables
     private let random: @Sendable () -> UInt64
 
     private let settle: Statement
@@ -49,9 +50,10 @@ final class WriteSession: StorageWriter {
     ) throws(StorageError) {
         self.connection = connection
         self.random = random
-        customers = try CustomerQueries(connection)
+        used = try UsedTables(connection)
+        customers = try CustomerQueries(connection, used)
         keys = try KeyQueries(connection)
-        rowWriter = try RowWriter(connection)
+        rowWriter = try RowWriter(connection, used)
         audit = try AuditLines(connection, rowWriter, random: random)
         settle = try Statement(SQL.settle, on: connection)
         putCustomer = try Statement(SQL.putCustomer, on: connection)
@@ -76,6 +78,13 @@ final class WriteSession: StorageWriter {
         releaseSavepoint = try Statement(SQL.releaseSavepoint, on: connection)
         returnToSavepoint = try Statement(SQL.returnToSavepoint, on: connection)
         log = LogMeter(connection)
+        if try !FactMove.hasFacts(connection) { movedEarlierFacts() }
+    }
+
+    /// From now on reads facts only in the table of new ones, where all others are.
+    func movedEarlierFacts() {
+        customers.hasEarlierFacts = false
+        rowWriter.hasEarlierFacts = false
     }
 
     /// The single entry point: stores the content of commit requests of one app, environment and
@@ -660,6 +669,7 @@ final class WriteSession: StorageWriter {
     }
 
     private func put(_ prompt: ShownPrompt) throws(StorageError) {
+        used.prompt = true
         try putPrompt.run(
             .text(prompt.customer.app),
             .text(prompt.customer.environment.rawValue),

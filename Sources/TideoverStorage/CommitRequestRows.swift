@@ -17,9 +17,10 @@ package struct CommitRequestRows: Sendable {
             throw StorageError(.refused, place: place, detail: objection)
         }
         var facts: [FactRow] = []
+        var reader = StoredFactReader()
         for fact in commitRequest.facts {
             let row = FactRow(fact)
-            guard row.canBeReadBack else {
+            guard (try? reader.fact(row.form)) == fact else {
                 throw StorageError(.refused, place: place, detail: "a fact has no JSON form")
             }
             facts.append(row)
@@ -79,11 +80,6 @@ package struct FactRow: Sendable {
         said.source = .appStoreNotification
         said.evidence = EvidenceID(hex: "")
         identity = SHA256.hash(said.json)
-    }
-
-    fileprivate var canBeReadBack: Bool {
-        guard let document = try? JSONDocument(form, limits: .local) else { return false }
-        return (try? Fact(json: document.root)) == fact
     }
 }
 

@@ -12,7 +12,7 @@ import TideoverTestProcesses
         "keys", "webhooks", "tallies", "policyVersions", "insertPolicy",
         "latestAudit", "latestEvent", "latestEvents", "pruneAudit", "pruneEvents", "eraseAudit",
         "eraseEvent", "unclaimedCount", "staleFigures",
-        "anyFactByKey", "moveFacts", "removeMovedFacts",
+        "anyFactByKey", "moveFacts", "removeMovedFacts", "anyAlias", "anyDrift", "anyPrompt",
     ]
 
     /// Returns the statements of the module by name.

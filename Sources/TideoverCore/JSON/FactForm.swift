@@ -11,12 +11,29 @@ extension Fact: FormObject {
         try self.init(form: json, "fact")
     }
 
+    /// Reads the output of `write(to:)` without the lineage, which is known.
+    package init(json: JSONNode, of lineage: Lineage) throws(FormError) {
+        guard json.kind == .object else { throw .wrongType(field: "fact") }
+        var fields = FormReader(json)
+        self = try Self.form(&fields, nil, of: lineage)
+    }
+
     package static func form<Fields: FormFields>(
         _ fields: inout Fields,
         _ fact: Fact?
     ) throws(Fields.Failure) -> Fact {
-        Fact(
-            lineage: try fields.required("lineage", fact?.lineage),
+        try form(&fields, fact, of: nil)
+    }
+
+    private static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ fact: Fact?,
+        of known: Lineage?
+    ) throws(Fields.Failure) -> Fact {
+        let lineage =
+            if let known { known } else { try fields.required("lineage", fact?.lineage) }
+        return Fact(
+            lineage: lineage,
             assertion: try fields.variant(fact?.assertion),
             effectiveAt: try fields.required("effectiveAt", fact?.effectiveAt),
             assertedAt: try fields.required("assertedAt", fact?.assertedAt),
