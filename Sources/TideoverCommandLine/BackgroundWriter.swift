@@ -39,6 +39,9 @@ struct LineQueue {
 
 /// Writes lines to a sink on its own thread, so that a stalled reader blocks no caller.
 ///
+/// After each write the thread pauses for some milliseconds. Lines of that time are written together,
+/// and adding them wakes no thread: with thousands of lines a second, that cost more than the lines.
+///
 /// The queue is bounded; lines beyond it are dropped and counted. When the sink accepts bytes
 /// again, a notice after the gap states the number of dropped lines. Memory use is at most twice
 /// the capacity: the queue, and the batch that is being written.
@@ -53,6 +56,9 @@ package final class BackgroundWriter: Sendable {
     }
 
     private let state: ConditionLock<State>
+
+    /// The duration of a pause: shorter than a person who follows the log notices.
+    private static let pauseMilliseconds: Int64 = 10
 
     /// Creates a writer to a sink. `notice` returns the line for a number of dropped lines.
     ///
@@ -97,6 +103,8 @@ package final class BackgroundWriter: Sendable {
         while let batch = nextBatch(state) {
             sink.write(batch.bytes)
             if batch.droppedCount > 0 { sink.write(notice(batch.droppedCount)) }
+            // Only the end of the writer ends a pause.
+            _ = state.wait(upTo: pauseMilliseconds) { $0.isClosing ? true : nil }
             state.update { $0.isWriting = false }
         }
     }

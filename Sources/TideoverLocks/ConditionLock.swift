@@ -33,21 +33,21 @@ package final class ConditionLock<State>: @unchecked Sendable {
         _ body: (inout State) -> Result
     ) -> Result {
         pthread_mutex_lock(mutex)
-        defer {
-            if matters(state) { pthread_cond_broadcast(change) }
-            pthread_mutex_unlock(mutex)
-        }
-        return body(&state)
+        let result = body(&state)
+        let isNews = matters(state)
+        pthread_mutex_unlock(mutex)
+        // A thread that wakes while the mutex is locked would only wait for it.
+        if isNews { pthread_cond_broadcast(change) }
+        return result
     }
 
     /// Updates the value, and wakes one of the waiting threads, which must all wait for the same.
     package func updateWakingOne<Result>(_ body: (inout State) -> Result) -> Result {
         pthread_mutex_lock(mutex)
-        defer {
-            pthread_cond_signal(change)
-            pthread_mutex_unlock(mutex)
-        }
-        return body(&state)
+        let result = body(&state)
+        pthread_mutex_unlock(mutex)
+        pthread_cond_signal(change)
+        return result
     }
 
     /// Runs `body` now and after each change until it returns a value.
