@@ -4,25 +4,55 @@ import TideoverStorage
 
 /// An app, and what everything that serves it shares.
 struct AppContext: Sendable {
-    let app: App
-    let storage: any Storage
-    let clock: Clock
+    /// The same for all requests. A context is copied often, and this is copied as one reference.
+    private let box: Box
     /// The log of the server, or of one request.
     var log: Log
-    /// A cryptographically secure source.
-    let random: @Sendable () -> UInt64
-    let keys: Locked<KeyTable>
-    let metrics: Metrics
-    let tallies: CounterBuffer
-    let verifications: ConcurrencyLimiter
-    let longReads: LongReads
-    let rateLimiter: RateLimiter
-    let arrivals: NotificationLog
-    let consumption: ConsumptionQueues
-    /// Limits the queries to Google Play that devices cause; nil if the app is not sold there.
-    let playQuestions: RequestLimiter?
     /// Receives the environment of a request's content, for the request's log line.
     var noteEnvironment: @Sendable (Environment) -> Void = { _ in }
+
+    struct Shared: Sendable {
+        let app: App
+        let storage: any Storage
+        let clock: Clock
+        /// A cryptographically secure source.
+        let random: @Sendable () -> UInt64
+        let keys: Locked<KeyTable>
+        let metrics: Metrics
+        let tallies: CounterBuffer
+        let verifications: ConcurrencyLimiter
+        let longReads: LongReads
+        let rateLimiter: RateLimiter
+        let arrivals: NotificationLog
+        let consumption: ConsumptionQueues
+        /// Limits the queries to Google Play that devices cause; nil if the app is not sold there.
+        let playQuestions: RequestLimiter?
+    }
+
+    private final class Box: Sendable {
+        let shared: Shared
+
+        init(_ shared: Shared) { self.shared = shared }
+    }
+
+    init(_ shared: Shared, log: @escaping Log) {
+        box = Box(shared)
+        self.log = log
+    }
+
+    var app: App { box.shared.app }
+    var storage: any Storage { box.shared.storage }
+    var clock: Clock { box.shared.clock }
+    var random: @Sendable () -> UInt64 { box.shared.random }
+    var keys: Locked<KeyTable> { box.shared.keys }
+    var metrics: Metrics { box.shared.metrics }
+    var tallies: CounterBuffer { box.shared.tallies }
+    var verifications: ConcurrencyLimiter { box.shared.verifications }
+    var longReads: LongReads { box.shared.longReads }
+    var rateLimiter: RateLimiter { box.shared.rateLimiter }
+    var arrivals: NotificationLog { box.shared.arrivals }
+    var consumption: ConsumptionQueues { box.shared.consumption }
+    var playQuestions: RequestLimiter? { box.shared.playQuestions }
 
     /// Returns the name of a request's key.
     func presenter(of call: Call) -> String { keys.withLock { $0.name(of: call.presented) } }

@@ -228,22 +228,24 @@ package struct Service: Sendable {
         var replayers: [Replayer] = []
         for app in apps {
             let context = AppContext(
-                app: app,
-                storage: storage,
-                clock: clock,
-                log: log,
-                random: random,
-                keys: keys,
-                metrics: metrics,
-                tallies: tallies,
-                verifications: self.verifications,
-                longReads: longReads,
-                rateLimiter: rateLimiter,
-                arrivals: arrivals,
-                consumption: consumption,
-                playQuestions: app.googlePlay.map { _ in
-                    RequestLimiter(environment: .production, timing: timing)
-                }
+                AppContext.Shared(
+                    app: app,
+                    storage: storage,
+                    clock: clock,
+                    random: random,
+                    keys: keys,
+                    metrics: metrics,
+                    tallies: tallies,
+                    verifications: self.verifications,
+                    longReads: longReads,
+                    rateLimiter: rateLimiter,
+                    arrivals: arrivals,
+                    consumption: consumption,
+                    playQuestions: app.googlePlay.map { _ in
+                        RequestLimiter(environment: .production, timing: timing)
+                    }
+                ),
+                log: log
             )
             contexts[app.id] = context
             replayers += app.environments.map { environment in
