@@ -228,6 +228,21 @@ import TideoverSandbox
         #expect(taken.machine.voided(since: 0, until: .max).map(\.order) == [other])
     }
 
+    @Test func `a one-time purchase that the store voids is revoked`() throws {
+        var store = try PlayedStore()
+        try store.buy("cards.coins")
+        try store.write(.acknowledge(token: store.token))
+        let refund = GooglePlayAction.refund(
+            product: nil,
+            .remorse,
+            quantity: nil,
+            revokes: false
+        )
+        #expect(try store.act(refund) == ["voided 2 1"])
+        #expect(try store.readProduct()["purchaseStateContext"] == ["purchaseState": "CANCELLED"])
+        #expect(try store.truth() == .revoked)
+    }
+
     @Test func `a chargeback revokes`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         let refund = GooglePlayAction.refund(

@@ -254,9 +254,11 @@ extension GooglePlayMachine {
         }
         let isPartial = count < purchase.refundable
         let amount = isPartial ? share(of: order.total, count, of: purchase.quantity) : order.kept
-        self[purchase: place].refund(count, revokes: revokes, at: now)
+        // Google lists as voided only what is to be taken away (Voided Purchases API).
+        let isVoided = cause.voids(revoking: revokes)
+        self[purchase: place].refund(count, revokes: isVoided, at: now)
         giveBack(amount, of: order.id, cause)
-        guard cause.voids(revoking: revokes) else { return [] }
+        guard isVoided else { return [] }
         return void(order.id, cause, place.account, quantity: isPartial ? count : nil)
     }
 }
