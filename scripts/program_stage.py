@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import random
 import socket
 import subprocess
 import tempfile
@@ -51,5 +52,9 @@ def end(process):
 
 
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
+    """A port that is free now. It is none of those that the system gives to connections, of which
+    another trial may have thousands meanwhile."""
+    while True:
+        port = random.randrange(20_000, 32_768)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
