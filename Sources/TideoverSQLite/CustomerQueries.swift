@@ -7,8 +7,6 @@ final class CustomerQueries {
     private let place: String
     private let facts: Statement
     private let movedFacts: Statement
-    /// Whether facts of earlier versions may be left in their table.
-    var hasEarlierFacts = true
     private let owners: Statement
     private let lineagesOwned: Statement
     private let lineagesUnsettled: Statement
@@ -482,7 +480,7 @@ final class CustomerQueries {
         _ environment: Environment,
         known: [FactRow] = []
     ) throws(StorageError) -> [Fact] {
-        let statement = hasEarlierFacts ? facts : movedFacts
+        let statement = used.earlierFacts ? facts : movedFacts
         var reader = StoredFactReader()
         return try statement.all(.text(app), .text(environment.rawValue), .text(lineage)) {
             row throws(StorageError) in

@@ -38,7 +38,7 @@ final class FactMove {
             let isDone = try !Self.hasFacts(connection)
             try check()
             try writeSession.end()
-            if isDone { writeSession.movedEarlierFacts() }
+            if isDone { writeSession.used.earlierFacts = false }
             return isDone
         } catch {
             writeSession.rollBack()

@@ -9,8 +9,6 @@ final class RowWriter {
     private let insertHeader: Statement
     private let insertFact: Statement
     private let insertMovedFact: Statement
-    /// Whether facts of earlier versions may be left in their table.
-    var hasEarlierFacts = true
     private let markFigures: Statement
     private let insertName: Statement
     private let insertOwner: Statement
@@ -71,7 +69,7 @@ final class RowWriter {
 
     /// Adds a fact, and its names to the index. The caller marks the figures of its lineage.
     func insert(_ row: FactRow, in scope: AppScope) throws(StorageError) -> Bool {
-        let inserted = try (hasEarlierFacts ? insertFact : insertMovedFact).run(
+        let inserted = try (used.earlierFacts ? insertFact : insertMovedFact).run(
             .text(scope.app),
             .text(scope.environment.rawValue),
             .text(row.fact.lineage.key),

@@ -11,6 +11,8 @@ final class UsedTables {
     var drift = true
     /// Prompts that were shown.
     var prompt = true
+    /// Facts of earlier versions that are not moved yet.
+    var earlierFacts = true
 
     /// Assumes that every table is used.
     init() {}
@@ -20,5 +22,6 @@ final class UsedTables {
         alias = try connection.integer(SQL.anyAlias) != nil
         drift = try connection.integer(SQL.anyDrift) != nil
         prompt = try connection.integer(SQL.anyPrompt) != nil
+        earlierFacts = try FactMove.hasFacts(connection)
     }
 }

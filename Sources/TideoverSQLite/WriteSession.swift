@@ -9,7 +9,7 @@ final class WriteSession: StorageWriter {
     private let keys: KeyQueries
     private let rowWriter: RowWriter
     private let audit: AuditLines
-    private let used: UsedTables
+    let used: UsedTables
     private let random: @Sendable () -> UInt64
 
     private let settle: Statement
@@ -78,13 +78,6 @@ final class WriteSession: StorageWriter {
         releaseSavepoint = try Statement(SQL.releaseSavepoint, on: connection)
         returnToSavepoint = try Statement(SQL.returnToSavepoint, on: connection)
         log = LogMeter(connection)
-        if try !FactMove.hasFacts(connection) { movedEarlierFacts() }
-    }
-
-    /// From now on reads facts only in the table of new ones, where all others are.
-    func movedEarlierFacts() {
-        customers.hasEarlierFacts = false
-        rowWriter.hasEarlierFacts = false
     }
 
     /// The single entry point: stores the content of commit requests of one app, environment and

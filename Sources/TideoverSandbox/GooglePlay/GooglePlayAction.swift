@@ -41,7 +41,8 @@ public enum GooglePlayAction: Hashable, Sendable {
     case acceptStepUp(product: String?)
     /// Requests a refund, on which the developer may comment first. This is not a refund.
     case requestRefund(product: String?)
-    /// Google refunds the newest order; a subscription continues unless it is also revoked.
+    /// Google refunds the newest order, and revokes a one-time purchase with it. A subscription
+    /// continues unless it is also revoked.
     case refund(product: String?, VoidReason, quantity: Int64?, revokes: Bool)
 
     /// How a purchase is paid for.
