@@ -24,14 +24,7 @@ missing_for_load() {
 
 require_packages "$(missing_for_building) $(missing_for_apple) $(missing_for_load)"
 cd "$root"
-if [ -z "${TIDEOVER_BINARY:-}" ] || [ -z "${TIDEOVER_BENCHMARKS_BINARY:-}" ]; then
-    for product in tideover TideoverBenchmarks; do
-        TIDEOVER_BENCHMARKS=1 swift build --configuration release --static-swift-stdlib \
-            --product "$product" >&2
-    done
-    TIDEOVER_BINARY=.build/release/tideover
-    TIDEOVER_BENCHMARKS_BINARY=.build/release/TideoverBenchmarks
-fi
+require_benchmarks
 require_apple
 # shellcheck disable=SC2154 # require_apple sets it
 if ! "$python" -c 'import fastapi, uvicorn, httptools, uvloop' 2>/dev/null &&

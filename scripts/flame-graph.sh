@@ -26,16 +26,10 @@ missing_for_samples() {
 
 require_swift
 require_packages "$(missing_for_building) $(missing_for_samples)"
-if [ -z "${TIDEOVER_BINARY:-}" ] || [ -z "${TIDEOVER_BENCHMARKS_BINARY:-}" ]; then
-    for product in tideover TideoverBenchmarks; do
-        TIDEOVER_BENCHMARKS=1 swift build --configuration release --static-swift-stdlib \
-            --product "$product" >&2
-    done
-    TIDEOVER_BINARY=.build/release/tideover
-    TIDEOVER_BENCHMARKS_BINARY=.build/release/TideoverBenchmarks
-fi
+require_benchmarks
 
 # Next to the build, on a disk: /tmp may be memory.
+mkdir -p .build
 folder=$(mktemp -d "$PWD/.build/samples-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 "$TIDEOVER_BENCHMARKS_BINARY" run --tideover "$TIDEOVER_BINARY" --folder "$folder" durable \

@@ -3,8 +3,7 @@
     perf script -i FILE -F comm,ip,sym,dso | python3 scripts/flame_graph.py GRAPH.svg
 
 The table on standard output is Markdown. Each sample counts for the kind of work that its innermost
-known frame belongs to. Threads are told apart by what they run, since their names are those of the
-threads that started them.
+known frame belongs to. Names of threads are not used: each is the name of the thread that started it.
 """
 
 import html
@@ -13,8 +12,8 @@ import subprocess
 import sys
 from collections import Counter
 
-# Kinds of work: a name, a colour, and the functions whose time belongs to it. The first function from the
-# inside that belongs to a kind decides; those of the runtime and of libraries belong to their caller's.
+# Kinds of work: a name, a colour, and the functions that belong to it. The first such function from the
+# inside decides; those of the runtime and of libraries belong to their caller's.
 KINDS = [
     ("signatures and digests", "#c2410c", r"^Signatures\.|^EVP_|^EC_|ecp_nistz|sha256|SHA256|libcrypto"),
     ("reading a notification", "#b45309", r"^AppStore\.|Base64|^Server\.AppStoreIngest\.believed"),
@@ -32,7 +31,7 @@ PATTERNS = [(name, re.compile(pattern)) for name, _, pattern in KINDS]
 COLOURS = {name: colour for name, colour, _ in KINDS}
 OTHER = "others"
 WIDTH, ROW, TOP, FOOT = 1200, 17, 44, 40
-# Narrower frames are left out of the drawing: nobody could read or hit them.
+# Narrower frames are left out of the drawing: they are too narrow to read or to point at.
 LEAST = 0.0008
 
 
@@ -56,8 +55,8 @@ def demangled(names):
     """Returns readable names of Swift symbols."""
     mangled = sorted(name for name in names if name.startswith("$s"))
     command = ["swift", "demangle", "--compact"]
-    said = subprocess.run(command, input="\n".join(mangled), capture_output=True, text=True, check=True)
-    return dict(zip(mangled, said.stdout.splitlines()))
+    ended = subprocess.run(command, input="\n".join(mangled), capture_output=True, text=True, check=True)
+    return dict(zip(mangled, ended.stdout.splitlines()))
 
 
 def short(name, library):
@@ -78,7 +77,7 @@ def short(name, library):
 
 
 # Where threads begin, and what the compiler and the unwinder put between functions.
-UNSAID = re.compile(r"^(__)?clone3?$|^start_thread$|Locks\.(startThread|ThreadBody)|^in unknown$|^reabstraction thunk")
+SKIPPED = re.compile(r"^(__)?clone3?$|^start_thread$|Locks\.(startThread|ThreadBody)|^in unknown$|^reabstraction thunk")
 
 
 def kind_of(frames):
@@ -139,7 +138,7 @@ def main():
         frames = []
         for name, library in stack:
             frame = short(words.get(name, name), library)
-            if not UNSAID.search(frame) and (not frames or frames[-1] != frame):
+            if not SKIPPED.search(frame) and (not frames or frames[-1] != frame):
                 frames.append(frame)
         kind = kind_of(frames)
         shares[kind] += 1
@@ -159,16 +158,17 @@ def main():
         left += 26 + 5.0 * len(name)
     with open(target, "w", encoding="utf-8") as file:
         file.write(
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">'
-            "<title>Where a durable notification's processor time goes</title>"
+            # A line for each box.
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">\n'
+            "<title>Where a durable notification's processor time goes</title>\n"
             "<style>text{font:11px sans-serif;fill:#fff}.key{font-size:9px;fill:#334155}"
-            ".head{font-size:14px;fill:#0f172a}</style>"
-            f'<rect width="{WIDTH}" height="{height}" fill="#f8fafc"/>'
+            ".head{font-size:14px;fill:#0f172a}</style>\n"
+            f'<rect width="{WIDTH}" height="{height}" fill="#f8fafc"/>\n'
             '<text x="8" y="26" class="head">Processor time of the server while it commits notifications, '
             f"{root.count} samples. "
-            "Each box is a function, as wide as the time in it and in what it calls.</text>"
-            + "".join(rows + legend)
-            + "</svg>\n"
+            "Each box is a function, as wide as the time in it and in what it calls.</text>\n"
+            + "\n".join(rows + legend)
+            + "\n</svg>\n"
         )
     print("| work | share |\n|---|---|")
     for name, count in shares.most_common():

@@ -175,6 +175,19 @@ require_program() {
     unset TIDEOVER_BINARY # the program reads TIDEOVER_* as settings
 }
 
+# Sets TIDEOVER_BINARY and TIDEOVER_BENCHMARKS_BINARY to release builds, unless both are given. Call it
+# in the root of the project.
+require_benchmarks() {
+    if [ -z "${TIDEOVER_BINARY:-}" ] || [ -z "${TIDEOVER_BENCHMARKS_BINARY:-}" ]; then
+        for product in tideover TideoverBenchmarks; do
+            TIDEOVER_BENCHMARKS=1 swift build --configuration release --static-swift-stdlib \
+                --product "$product" >&2
+        done
+        TIDEOVER_BINARY=.build/release/tideover
+        TIDEOVER_BENCHMARKS_BINARY=.build/release/TideoverBenchmarks
+    fi
+}
+
 require_swift() {
     command -v swift >/dev/null && return 0
     say "the Swift toolchain (6.2 or later) is not on the PATH: https://www.swift.org/install"
