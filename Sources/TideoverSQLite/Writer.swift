@@ -25,7 +25,8 @@ final class Writer: Sendable {
         /// The latest requested copy of the database, and whether it is still to start.
         var copy: CopyReport?
         var isCopyWanted = false
-        var isMoveWanted = false
+        /// Receives the error that ends a requested move of facts; nil if none is requested.
+        var moveReport: (@Sendable (StorageError) -> Void)?
         /// The number of SQL statements run until the latest commit.
         var statementCount = 0
         /// The reason why writes are prohibited.
@@ -126,7 +127,9 @@ final class Writer: Sendable {
     }
 
     /// Starts to move facts of earlier versions, if there are any.
-    func beginMoving() { queue.update { $0.isMoveWanted = true } }
+    func beginMoving(_ report: @escaping @Sendable (StorageError) -> Void) {
+        queue.update { $0.moveReport = report }
+    }
 
     /// The progress of the latest copy; nil if there is none.
     var copy: CopyReport? { queue.update(matters: { _ in false }) { $0.copy } }

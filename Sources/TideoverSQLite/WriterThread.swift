@@ -18,6 +18,7 @@ final class WriterThread {
     private var copy: PageCopy?
     /// Nil once no fact of an earlier version is left to move.
     private var factMove: FactMove?
+    private var moveReport: (@Sendable (StorageError) -> Void)?
     /// Set when the disk did not confirm a write: the content of the file is unknown until it is
     /// opened again.
     private var failure: StorageError?
@@ -115,7 +116,7 @@ final class WriterThread {
             queue.wanted = count
             let isEnough =
                 queue.jobs.count >= count || queue.isClosing || queue.isCopyWanted
-                || queue.isMoveWanted
+                || queue.moveReport != nil
             return isEnough ? true : nil
         } == true
     }
@@ -291,16 +292,21 @@ final class WriterThread {
         return factMove != nil && !isLogBlocked
     }
 
-    /// Moves more facts. After an error the others stay in their table until the next start, and
-    /// statements read both tables.
+    /// Moves more facts. After an error, which is reported, the others stay in their table until the
+    /// next start, and statements read both tables.
     private func goOnMoving(_ writeSession: WriteSession) {
-        let (isWanted, mayWrite) = queue.update(matters: { _ in false }) { queue in
-            defer { queue.isMoveWanted = false }
-            return (queue.isMoveWanted, queue.prohibition == nil)
+        let (wanted, mayWrite) = queue.update(matters: { _ in false }) { queue in
+            defer { queue.moveReport = nil }
+            return (queue.moveReport, queue.prohibition == nil)
         }
-        guard isWanted || factMove != nil, failure == nil, mayWrite else { return factMove = nil }
+        guard wanted != nil || factMove != nil, failure == nil, mayWrite else {
+            return factMove = nil
+        }
         do {
-            if isWanted { factMove = try FactMove(writeSession.connection) }
+            if let wanted {
+                moveReport = wanted
+                factMove = try FactMove(writeSession.connection)
+            }
             guard mayMove, let move = factMove else { return }
             let isDone = try move.step(writeSession) { () throws(StorageError) in
                 try faults.beforeCommit(1)
@@ -312,6 +318,7 @@ final class WriterThread {
         } catch {
             note(error)
             factMove = nil
+            moveReport?(error)
         }
     }
 

@@ -107,7 +107,7 @@ import TideoverStorage
         let storage = try SQLiteStorage(path: folder.database)
         let even = (0..<150).map { Int64(2 * $0) }
         for lineage in 1...4 { #expect(try months(of: lineage, in: storage) == even) }
-        storage.moveEarlierFacts()
+        storage.moveEarlierFacts { Issue.record($0) }
         for _ in 0..<50 { #expect(try months(of: 2, in: storage) == even) }
         try await moved()
         for lineage in 1...4 { #expect(try months(of: lineage, in: storage) == even) }
@@ -126,7 +126,7 @@ import TideoverStorage
         #expect(try await commit(news, to: storage) == 2)
         let expected = ((0..<150).map { Int64(2 * $0) } + [3, 999]).sorted()
         #expect(try months(of: 1, in: storage) == expected)
-        storage.moveEarlierFacts()
+        storage.moveEarlierFacts { Issue.record($0) }
         try await moved()
         #expect(try months(of: 1, in: storage) == expected)
         #expect(try await commit(news, to: storage) == 0)
@@ -164,7 +164,7 @@ import TideoverStorage
         let storage = try SQLiteStorage(path: folder.database)
         let reader = try connection(.readOnly)
         try reader.execute("BEGIN; SELECT count(*) FROM tally")
-        storage.moveEarlierFacts()
+        storage.moveEarlierFacts { Issue.record($0) }
         while storage.logByteCount < 16 << 20 { try await Task.sleep(for: .milliseconds(10)) }
         for month in Int64(150)..<160 {
             #expect(try await commit([Self.fact(1, month)], to: storage) == 1)
@@ -177,11 +177,44 @@ import TideoverStorage
         await storage.close()
     }
 
+    @Test func `a copy that is made during a move has every fact`() async throws {
+        try createEarlierFile(
+            (1...40).flatMap { lineage in (0..<150).map { Self.fact(lineage, $0) } }
+        )
+        let storage = try SQLiteStorage(path: folder.database)
+        storage.moveEarlierFacts { Issue.record($0) }
+        let copy = try storage.beginCopy()
+        while storage.copyReport?.state == .copying {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(storage.copyReport?.state == .copied)
+        let copied = try SQLiteStorage(readingUsed: copy.file)
+        for lineage in 1...40 {
+            #expect(try months(of: lineage, in: copied) == (0..<150).map { Int64($0) })
+        }
+        #expect(try copied.problems() == [])
+        await copied.close()
+        try await moved()
+        await storage.close()
+    }
+
+    @Test func `an imported fact that is not moved yet is stored once`() async throws {
+        try createEarlierFile(Array(Self.earlier.prefix(3)))
+        let storage = try SQLiteStorage(path: folder.database)
+        let known = Self.fact(1, 2)
+        _ = try await storage.restore([.fact(known)], in: Self.scope, now: Self.start)
+        #expect(try months(of: 1, in: storage) == [0, 2, 4])
+        storage.moveEarlierFacts { Issue.record($0) }
+        try await moved()
+        #expect(try months(of: 1, in: storage) == [0, 2, 4])
+        await storage.close()
+    }
+
     @Test func `a damaged file is not changed`() async throws {
         try createEarlierFile(Self.earlier)
         let storage = try SQLiteStorage(path: folder.database)
         storage.prohibitWriting("a page is unreadable")
-        storage.moveEarlierFacts()
+        storage.moveEarlierFacts { Issue.record($0) }
         await storage.close()
         #expect(try connection(.readOnly).integer("SELECT count(*) FROM fact_by_key") == 600)
     }
@@ -196,8 +229,10 @@ import TideoverStorage
             }
             if count > 1 { throw StorageError(.full, place: "") }
         }
-        full.moveEarlierFacts()
-        while transactions.withLock({ $0 }) < 2 { try await Task.sleep(for: .milliseconds(10)) }
+        let reported = Locked<StorageError.Reason?>(nil)
+        full.moveEarlierFacts { error in reported.withLock { $0 = error.reason } }
+        while reported.withLock({ $0 }) == nil { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(reported.withLock { $0 } == .full)
         await full.close()
         // One part of three was moved.
         #expect(try connection(.readOnly).integer("SELECT count(*) FROM fact_by_key") == 344)
@@ -207,7 +242,7 @@ import TideoverStorage
             await reopened.close()
         }
         let storage = try SQLiteStorage(path: folder.database)
-        storage.moveEarlierFacts()
+        storage.moveEarlierFacts { Issue.record($0) }
         try await moved()
         for lineage in 1...4 { #expect(try months(of: lineage, in: storage).count == 150) }
         await storage.close()

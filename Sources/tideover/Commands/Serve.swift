@@ -104,7 +104,7 @@ enum Serve {
         let followed = try await follow(arguments[clock], configuration, path)
         let storage = try OpenStorage(configuration.storage)
         try await requireWhole(storage.storage)
-        log(storage.check())
+        storage.check(log)
         let id = Probes.randomID()
         let replica = try storage.replica(configuration.replica, readBy: id)
         let announcer = ServerAnnouncer(storage, id: id, log: log, replica: replica)

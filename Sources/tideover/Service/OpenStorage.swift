@@ -99,21 +99,30 @@ enum OpenStorage {
 
     // MARK: Checking
 
-    /// Checks the database, starts to move the facts of earlier versions in it, and returns the line
-    /// for the log.
-    func check() -> LogLine {
+    /// Checks the database, and starts to move the facts of earlier versions in it.
+    func check(_ log: @escaping Log) {
         switch self {
-        case .sqlite(let storage): Self.checkAndMove(storage)
+        case .sqlite(let storage): Self.checkAndMove(storage, log)
         case .postgres(let storage, _):
-            LogLine(.info, "database connected", detail: storage.place + Self.note(on: storage))
+            log(
+                LogLine(.info, "database connected", detail: storage.place + Self.note(on: storage))
+            )
         }
     }
 
     /// In this order, because nothing may move in a damaged database.
-    private static func checkAndMove(_ storage: SQLiteStorage) -> LogLine {
-        let line = check(storage)
-        storage.moveEarlierFacts()
-        return line
+    private static func checkAndMove(_ storage: SQLiteStorage, _ log: @escaping Log) {
+        log(check(storage))
+        storage.moveEarlierFacts { error in
+            log(
+                LogLine(
+                    .warning,
+                    "facts of an earlier version not moved",
+                    detail: "\(error.description) They are read where they are, and the next start "
+                        + "moves them."
+                )
+            )
+        }
     }
 
     /// Says that a newer version upgraded a database; empty if none did.
