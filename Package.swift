@@ -256,7 +256,7 @@ targets += [
         name: "TideoverUnionChecker",
         dependencies: ["TideoverCore", "TideoverHTTP", "TideoverJSON"],
         path: "Tests/TideoverUnionChecker",
-        swiftSettings: settings
+        swiftSettings: optimized
     ),
     tests(
         "TideoverRevenueCatTests",

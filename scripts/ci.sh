@@ -147,10 +147,12 @@ sanitizer_flags() {
     case $1 in
     # Rooms without a second thread, and programs, whose server is tried here without them. Building
     # the program and its tests would take longer than all that remains to be run. The tests of
-    # PostgreSQL skip without a database.
+    # PostgreSQL skip without a database. The suites left out calculate, or refuse one request after
+    # the other.
     thread)
         without=(ASN1 AppStore Calendar Core Dashboard Doctor GooglePlay JSON KitRehearsal PostgreSQL RevenueCat Sandbox ServerSerial Storage StoreKitFile Tidy "")
-        skipped+='|^TideoverSignaturesTests[.](Mutation|Property|Refusal)Tests'
+        skipped+='|^TideoverSignaturesTests[.](CertificateForm|Mutation|OCSP|P256Numbers|Property|Refusal|Wycheproof)Tests'
+        skipped+='|^TideoverServerTests[.]RefusalTests'
         ;;
     # Rooms without pointers; the core's few are on the way of every other test. All of the server's
     # are in rooms below it. The tests of PostgreSQL need the whole server, and skip without a
