@@ -7,30 +7,34 @@ package struct StoredFactReader {
     /// The latest lineage, and the beginning of its facts' forms until its end.
     private var latest: (beginning: ArraySlice<UInt8>, lineage: Lineage)?
 
-    private static let beginning = Array(#"{"lineage":"#.utf8)
-
     package init() {}
 
     /// Reads a fact from its form, as it was stored.
     ///
     /// - Throws: the `JSONError` or the `FormError`.
     package mutating func fact(_ form: [UInt8]) throws -> Fact {
-        if let latest, form.count > latest.beginning.count,
-            form[latest.beginning.count] == UInt8(ascii: ","),
+        if let fact = factOfLatest(form) ?? factOfOther(form) { return fact }
+        return try Fact(json: JSONDocument(form, limits: .local).root)
+    }
+
+    private func factOfLatest(_ form: [UInt8]) -> Fact? {
+        guard let latest, form.count > latest.beginning.count,
             form[..<latest.beginning.count] == latest.beginning
-        {
-            var rest = form
-            rest.replaceSubrange(1...latest.beginning.count, with: EmptyCollection())
-            return try Fact(json: JSONDocument(rest, limits: .local).root, of: latest.lineage)
+        else { return nil }
+        return WrittenJSON.read(form, from: latest.beginning.count) {
+            json throws(WrittenJSON.Mismatch) in
+            try Fact(written: &json, of: latest.lineage)
         }
-        let json = try JSONDocument(form, limits: .local).root
-        let fact = try Fact(json: json)
-        if let lineage = json["lineage"], lineage.offset == Self.beginning.count,
-            form[..<Self.beginning.count] == Self.beginning[...]
-        {
-            let end = lineage.offset + lineage.source.count
-            latest = (form[..<end], fact.lineage)
+    }
+
+    private mutating func factOfOther(_ form: [UInt8]) -> Fact? {
+        let read = WrittenJSON.read(form) { json throws(WrittenJSON.Mismatch) in
+            try json.beginObject()
+            let lineage: Lineage = try json.required("lineage", nil)
+            return (json.offset, try Fact(written: &json, of: lineage))
         }
+        guard let (end, fact) = read else { return nil }
+        latest = (form[..<end], fact.lineage)
         return fact
     }
 }

@@ -191,6 +191,7 @@ import TideoverLives
         var writer = JSONWriter()
         fact.write(to: &writer)
         #expect(try Fact(json: JSONDocument(writer.bytes).root) == fact)
+        #expect(FormTests.writtenFact(writer.bytes) == fact)
     }
 
     @Test(arguments: assertions.indices)

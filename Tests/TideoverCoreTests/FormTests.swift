@@ -10,13 +10,44 @@ import TideoverLives
         return writer.bytes
     }
 
+    /// Reads a fact without a document; nil if its text is not as the writer writes it.
+    static func writtenFact(_ form: [UInt8]) -> Fact? {
+        WrittenJSON.read(form) { json throws(WrittenJSON.Mismatch) in try Fact(written: &json) }
+    }
+
     @Test func `every fact of many lives survives its JSON form`() throws {
         var random = SeededRandom(seed: 7)
         for _ in 0..<100 {
-            for fact in GeneratedLife(&random).life.facts {
-                #expect(try Fact(json: JSONDocument(written(fact)).root) == fact)
+            for fact in GeneratedLife(&random).life.facts + GeneratedPlayLife(&random).life.facts {
+                let form = written(fact)
+                #expect(try Fact(json: JSONDocument(form).root) == fact)
+                #expect(Self.writtenFact(form) == fact)
             }
         }
+    }
+
+    /// Without a document, a text is never read as another fact than with one.
+    @Test func `both ways to read a changed form agree`() throws {
+        var random = SeededRandom(seed: 8)
+        let marks = Array("0-\",:{}[]\\ nt1e.".utf8)
+        var accepted = 0
+        for fact in (0..<20).flatMap({ _ in GeneratedLife(&random).life.facts }) {
+            let form = written(fact)
+            for _ in 0..<20 {
+                var changed = form
+                let place = Int.random(in: form.indices, using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: changed[place] = UInt8.random(in: 0...255, using: &random)
+                case 1: changed.remove(at: place)
+                case 2: changed.insert(marks.randomElement(using: &random) ?? 0, at: place)
+                default: changed.swapAt(place, Int.random(in: form.indices, using: &random))
+                }
+                guard let fact = Self.writtenFact(changed) else { continue }
+                accepted += 1
+                #expect(try Fact(json: JSONDocument(changed).root) == fact)
+            }
+        }
+        #expect(accepted > 100)
     }
 
     @Test func `unknown values of the store survive`() throws {

@@ -11,11 +11,13 @@ extension Fact: FormObject {
         try self.init(form: json, "fact")
     }
 
-    /// Reads the output of `write(to:)` without the lineage, which is known.
-    package init(json: JSONNode, of lineage: Lineage) throws(FormError) {
-        guard json.kind == .object else { throw .wrongType(field: "fact") }
-        var fields = FormReader(json)
-        self = try Self.form(&fields, nil, of: lineage)
+    /// Reads the output of `write(to:)` after the lineage, which is known.
+    package init(
+        written json: inout WrittenJSON,
+        of lineage: Lineage
+    ) throws(WrittenJSON.Mismatch) {
+        self = try Self.form(&json, nil, of: lineage)
+        try json.endObject()
     }
 
     package static func form<Fields: FormFields>(
@@ -55,6 +57,11 @@ extension Rank: FormValue {
         guard let rank = Rank(rawValue: Int(clamping: number)) else {
             throw .unknownWord(field: field, value: "\(number)")
         }
+        self = rank
+    }
+
+    package init(written json: inout WrittenJSON) throws(WrittenJSON.Mismatch) {
+        guard let rank = Rank(rawValue: Int(try json.int64())) else { throw WrittenJSON.Mismatch() }
         self = rank
     }
 
@@ -145,23 +152,26 @@ extension Assertion: FormVariant {
 
     package static let reportedMember = "term"
 
-    package init?(word: String, form node: JSONNode) throws(FormError) {
+    package init?<Input: FormInput>(
+        word: String,
+        _ input: inout Input
+    ) throws(Input.Failure) {
         switch word {
-        case "term": self = .term(try .init(form: node, word))
-        case "outlook": self = .outlook(try .init(form: node, word))
-        case "condition": self = .condition(try .init(form: node, word))
-        case "revocation": self = .revocation(try .init(form: node, word))
-        case "reversal": self = .reversal(try .init(form: node, word))
-        case "grant": self = .grant(try .init(form: node, word))
-        case "move": self = .move(try .init(form: node, word))
-        case "inquiry": self = .inquiry(try .init(form: node, word))
-        case "pending": self = .pending(try .init(form: node, word))
-        case "playSubscription": self = .playSubscription(try .init(form: node, word))
-        case "playPurchase": self = .playPurchase(try .init(form: node, word))
-        case "playVoidedOrder": self = .playVoidedOrder(try .init(form: node, word))
-        case "playReplacement": self = .playReplacement(try .init(form: node, word))
-        case "playNotice": self = .playNotice(try .init(form: node, word))
-        case "unrecognised": self = .unrecognised(try .init(form: node, word))
+        case "term": self = .term(try input.value(word))
+        case "outlook": self = .outlook(try input.value(word))
+        case "condition": self = .condition(try input.value(word))
+        case "revocation": self = .revocation(try input.value(word))
+        case "reversal": self = .reversal(try input.value(word))
+        case "grant": self = .grant(try input.value(word))
+        case "move": self = .move(try input.value(word))
+        case "inquiry": self = .inquiry(try input.value(word))
+        case "pending": self = .pending(try input.value(word))
+        case "playSubscription": self = .playSubscription(try input.value(word))
+        case "playPurchase": self = .playPurchase(try input.value(word))
+        case "playVoidedOrder": self = .playVoidedOrder(try input.value(word))
+        case "playReplacement": self = .playReplacement(try input.value(word))
+        case "playNotice": self = .playNotice(try input.value(word))
+        case "unrecognised": self = .unrecognised(try input.value(word))
         default: return nil
         }
     }

@@ -9,7 +9,8 @@ public enum FormError: Error, Hashable, Sendable {
 
 // MARK: - Lists of fields
 
-/// The target of a form's fields (``JSONWriter``) or their source (``FormReader``).
+/// The target of a form's fields (``JSONWriter``) or their source (``FormReader``, and for what was
+/// written and stored ``WrittenJSON``).
 ///
 /// One function names each member of a form, in the order in which they are written:
 ///
@@ -144,15 +145,49 @@ package struct FormReader: FormFields {
     package mutating func derived<Value: FormValue>(_: String, _: Value?) {}
 
     package mutating func variant<Value: FormVariant>(_: Value?) throws(FormError) -> Value {
-        if let (word, node) = object.nextMember(at: &cursor),
-            let value = try Value(word: word, form: node)
+        if var next = object.nextMember(at: &cursor),
+            let value = try Value(word: next.key, &next.value)
         {
             return value
         }
-        for (word, node) in object.members {
-            if let value = try Value(word: word, form: node) { return value }
+        for var member in object.members {
+            if let value = try Value(word: member.key, &member.value) { return value }
         }
         throw .missing(field: Value.reportedMember)
+    }
+}
+
+extension WrittenJSON: FormFields {
+    package typealias Failure = Mismatch
+
+    package mutating func required<Value: FormValue>(
+        _ name: String,
+        _ value: Value?
+    ) throws(Mismatch) -> Value {
+        guard nextKey(is: name) else { throw Mismatch() }
+        return try Value(written: &self)
+    }
+
+    package mutating func optional<Value: FormValue>(
+        _ name: String,
+        _ value: Value?
+    ) throws(Mismatch) -> Value? {
+        try present(name, value)
+    }
+
+    package mutating func present<Value: FormValue>(
+        _ name: String,
+        _: Value?
+    ) throws(Mismatch) -> Value? {
+        nextKey(is: name) ? try Value(written: &self) : nil
+    }
+
+    /// A member that follows is not read, so the text differs at its end.
+    package mutating func derived<Value: FormValue>(_: String, _: Value?) {}
+
+    package mutating func variant<Value: FormVariant>(_: Value?) throws(Mismatch) -> Value {
+        guard let value = try Value(word: try nextKey(), &self) else { throw Mismatch() }
+        return value
     }
 }
 
@@ -163,7 +198,17 @@ package protocol FormValue {
     /// Reads the value; `field` names it in errors.
     init(form node: JSONNode, _ field: String) throws(FormError)
 
+    /// Reads the value as `write` wrote it.
+    init(written json: inout WrittenJSON) throws(WrittenJSON.Mismatch)
+
     func write(to writer: inout JSONWriter)
+}
+
+extension FormValue {
+    /// Most values are read seldom, and from a document.
+    package init(written json: inout WrittenJSON) throws(WrittenJSON.Mismatch) {
+        throw WrittenJSON.Mismatch()
+    }
 }
 
 /// A value that is written as an object.
@@ -179,6 +224,12 @@ extension FormObject {
         guard node.kind == .object else { throw .wrongType(field: field) }
         var fields = FormReader(node)
         self = try Self.form(&fields, nil)
+    }
+
+    package init(written json: inout WrittenJSON) throws(WrittenJSON.Mismatch) {
+        try json.beginObject()
+        self = try Self.form(&json, nil)
+        try json.endObject()
     }
 
     package func write(to writer: inout JSONWriter) {
@@ -199,10 +250,30 @@ package protocol FormVariant {
     var word: String { get }
 
     /// Reads the value of a member; nil if no case has this name.
-    init?(word: String, form node: JSONNode) throws(FormError)
+    init?<Input: FormInput>(word: String, _ input: inout Input) throws(Input.Failure)
 
     /// Writes the value of its member.
     func write(to writer: inout JSONWriter)
+}
+
+/// What one value is read from.
+package protocol FormInput {
+    associatedtype Failure: Error
+
+    /// Reads the value; `field` names it in errors.
+    mutating func value<Value: FormValue>(_ field: String) throws(Failure) -> Value
+}
+
+extension JSONNode: FormInput {
+    package func value<Value: FormValue>(_ field: String) throws(FormError) -> Value {
+        try Value(form: self, field)
+    }
+}
+
+extension WrittenJSON: FormInput {
+    package mutating func value<Value: FormValue>(_: String) throws(Mismatch) -> Value {
+        try Value(written: &self)
+    }
 }
 
 /// A value that is written as text.
@@ -218,6 +289,11 @@ extension FormText {
         guard let value = Self(formText: text) else {
             throw .unknownWord(field: field, value: text)
         }
+        self = value
+    }
+
+    package init(written json: inout WrittenJSON) throws(WrittenJSON.Mismatch) {
+        guard let value = Self(formText: try json.string()) else { throw WrittenJSON.Mismatch() }
         self = value
     }
 
@@ -239,6 +315,10 @@ extension String: FormValue {
         self = text
     }
 
+    package init(written json: inout WrittenJSON) throws(WrittenJSON.Mismatch) {
+        self = try json.string()
+    }
+
     package func write(to writer: inout JSONWriter) { writer.value(self) }
 }
 
@@ -248,6 +328,10 @@ extension Bool: FormValue {
         self = flag
     }
 
+    package init(written json: inout WrittenJSON) throws(WrittenJSON.Mismatch) {
+        self = try json.bool()
+    }
+
     package func write(to writer: inout JSONWriter) { writer.value(self) }
 }
 
@@ -255,6 +339,10 @@ extension Int64: FormValue {
     package init(form node: JSONNode, _ field: String) throws(FormError) {
         guard let number = node.int64 else { throw .wrongType(field: field) }
         self = number
+    }
+
+    package init(written json: inout WrittenJSON) throws(WrittenJSON.Mismatch) {
+        self = try json.int64()
     }
 
     package func write(to writer: inout JSONWriter) { writer.value(self) }
@@ -287,6 +375,11 @@ extension Instant: FormValue {
         self = instant
     }
 
+    package init(written json: inout WrittenJSON) throws(WrittenJSON.Mismatch) {
+        guard let instant = Instant(rfc3339: try json.utf8()) else { throw WrittenJSON.Mismatch() }
+        self = instant
+    }
+
     package func write(to writer: inout JSONWriter) {
         withRFC3339 { writer.value(unescaped: $0) }
     }
@@ -297,6 +390,12 @@ extension Array: FormValue where Element: FormValue {
         guard node.kind == .array else { throw .wrongType(field: field) }
         self = []
         for element in node.elements { append(try Element(form: element, field)) }
+    }
+
+    package init(written json: inout WrittenJSON) throws(WrittenJSON.Mismatch) {
+        try json.beginArray()
+        self = []
+        while try !json.endsArray() { append(try Element(written: &json)) }
     }
 
     package func write(to writer: inout JSONWriter) {

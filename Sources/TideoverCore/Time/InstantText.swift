@@ -36,6 +36,11 @@ extension Instant {
         self = instant
     }
 
+    init?(rfc3339 text: UnsafeBufferPointer<UInt8>) {
+        guard let instant = Self.read(rfc3339: text) else { return nil }
+        self = instant
+    }
+
     private static func read(rfc3339 text: UnsafeBufferPointer<UInt8>) -> Instant? {
         var reader = DigitReader(text)
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2),

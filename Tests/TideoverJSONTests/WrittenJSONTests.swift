@@ -1,0 +1,91 @@
+import Testing
+import TideoverJSON
+
+/// Texts as the writer writes them are read without a document, and all others are left to one.
+@Suite struct WrittenJSONTests {
+    private func number(_ text: String) -> Int64? {
+        WrittenJSON.read(Array(text.utf8)) { json throws(WrittenJSON.Mismatch) in try json.int64() }
+    }
+
+    private func string(_ text: String) -> String? {
+        WrittenJSON.read(Array(text.utf8)) { json throws(WrittenJSON.Mismatch) in
+            try json.string()
+        }
+    }
+
+    private func numbers(_ text: String) -> [Int64]? {
+        WrittenJSON.read(Array(text.utf8)) { json throws(WrittenJSON.Mismatch) in
+            try json.beginArray()
+            var numbers: [Int64] = []
+            while try !json.endsArray() { numbers.append(try json.int64()) }
+            return numbers
+        }
+    }
+
+    @Test(arguments: ["0", "7", "-1", "10", "999999999999999999", "-999999999999999999"])
+    func `a number that the writer can write is read`(text: String) {
+        #expect(number(text) == Int64(text))
+    }
+
+    @Test(
+        arguments: [
+            "", "-", "-0", "00", "01", "-01", "1.0", "1e3", "+1", " 1", "1 ", "1,", "0x1",
+            "1000000000000000000", "9223372036854775808", "null", "\"1\"",
+        ]
+    )
+    func `another number is left to a document`(text: String) { #expect(number(text) == nil) }
+
+    @Test(arguments: ["", "a", "eight...", "more than eight bytes", "~ and /"])
+    func `a string of plain ASCII is read`(text: String) { #expect(string("\"\(text)\"") == text) }
+
+    @Test(
+        arguments: [
+            "", "\"", "a", "\"a", "a\"", "\"a\"b\"", "\"a\\n\"", "\"\u{9}\"", "\"\u{FC}\"",
+            "\"\u{7F}\u{80}\"", "'a'", " \"a\"",
+        ]
+    )
+    func `another string is left to a document`(text: String) { #expect(string(text) == nil) }
+
+    @Test func `elements follow each other after one comma`() {
+        #expect(numbers("[]") == [])
+        #expect(numbers("[1]") == [1])
+        #expect(numbers("[1,-2,3]") == [1, -2, 3])
+        for text in ["", "[", "[1", "[1,", "[,1]", "[1,]", "[1,,2]", "[1 ,2]", "[1, 2]", "[1]]"] {
+            #expect(numbers(text) == nil, "\(text)")
+        }
+    }
+
+    @Test func `members are read by name in their order`() {
+        func read(_ text: String) -> [String]? {
+            WrittenJSON.read(Array(text.utf8)) { json throws(WrittenJSON.Mismatch) in
+                try json.beginObject()
+                var found: [String] = []
+                for name in ["a", "b", "c"] where json.nextKey(is: name) {
+                    found.append("\(name) \(try json.bool())")
+                }
+                try json.endObject()
+                return found
+            }
+        }
+        #expect(read("{}") == [])
+        #expect(read(#"{"b":true}"#) == ["b true"])
+        #expect(read(#"{"a":true,"c":false}"#) == ["a true", "c false"])
+        let others = [
+            "{", #"{"d":true}"#, #"{"b":true,"a":true}"#, #"{"a":true,"a":true}"#,
+            #"{"a":true,}"#, #"{,"a":true}"#, #"{"a":true"b":true}"#, #"{"a" :true}"#,
+            #"{"a": true}"#, #"{"a":truE}"#, #"{"a":null}"#, #"{"a":true}}"#, #"{"\u0061":true}"#,
+        ]
+        for text in others { #expect(read(text) == nil, "\(text)") }
+    }
+
+    @Test func `the rest of a text is read after a value`() {
+        let text = Array(#"{"a":1,"b":2}"#.utf8)
+        let rest = WrittenJSON.read(text, from: 6) { json throws(WrittenJSON.Mismatch) in
+            guard json.nextKey(is: "b") else { throw WrittenJSON.Mismatch() }
+            let number = try json.int64()
+            try json.endObject()
+            return number
+        }
+        #expect(rest == 2)
+    }
+}
