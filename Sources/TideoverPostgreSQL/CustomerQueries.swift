@@ -452,10 +452,7 @@ struct CustomerQueries {
         }
         for (key, fact) in facts { parts[key, default: LineageParts()].facts.append(fact) }
         let owners = try answers.owners.all { row throws(StorageError) in
-            let entry = try stored(row.bytes(0)) { json throws(FormError) in
-                try OwnershipEntry(json: json)
-            }
-            return (row.text(1), entry)
+            (row.text(1), try readable { try OwnershipEntry(stored: row.bytes(0)) })
         }
         for (key, entry) in owners { parts[key, default: LineageParts()].owners.append(entry) }
         return parts
@@ -467,7 +464,7 @@ struct CustomerQueries {
     ) throws(StorageError) -> [OwnershipEntry] {
         let answer = try connection.ask(SQL.owners, in: scope, .texts([lineage]))
         return try answer.all { row throws(StorageError) in
-            try stored(row.bytes(0)) { json throws(FormError) in try OwnershipEntry(json: json) }
+            try readable { try OwnershipEntry(stored: row.bytes(0)) }
         }
     }
 

@@ -428,9 +428,7 @@ final class CustomerQueries {
         let owners = try owners.all(.text(app), .text(environment.rawValue), .text(lineage)) {
             row throws(StorageError) in
             if row.integer(1) == 1 { isSettled = true }
-            return try stored(row.bytes(0)) { json throws(FormError) in
-                try OwnershipEntry(json: json)
-            }
+            return try readable { try OwnershipEntry(stored: row.bytes(0)) }
         }
         return (owners, isSettled)
     }

@@ -110,6 +110,16 @@ extension OwnershipEntry {
         write(to: &writer)
         return writer.bytes
     }
+
+    /// Reads an entry from its form, as it was stored.
+    ///
+    /// - Throws: the `JSONError` or the `FormError`.
+    package init(stored form: [UInt8]) throws {
+        let read = WrittenJSON.read(form) { json throws(WrittenJSON.Mismatch) in
+            try OwnershipEntry(written: &json)
+        }
+        self = try read ?? OwnershipEntry(json: JSONDocument(form, limits: .local).root)
+    }
 }
 
 extension Drift {
