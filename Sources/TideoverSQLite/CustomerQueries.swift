@@ -9,6 +9,7 @@ final class CustomerQueries {
     private let movedFacts: Statement
     private let owners: Statement
     private let lineagesOwned: Statement
+    private let firstLineagesOwned: Statement
     private let lineagesUnsettled: Statement
     private let settledLineages: Statement
     private let settledKeys: Statement
@@ -31,6 +32,7 @@ final class CustomerQueries {
         movedFacts = try Statement(SQL.movedFacts, on: connection)
         owners = try Statement(SQL.owners, on: connection)
         lineagesOwned = try Statement(SQL.lineagesOwned, on: connection)
+        firstLineagesOwned = try Statement(SQL.firstLineagesOwned, on: connection)
         lineagesUnsettled = try Statement(SQL.lineagesUnsettled, on: connection)
         settledLineages = try Statement(SQL.settledLineages, on: connection)
         settledKeys = try Statement(SQL.settledKeys, on: connection)
@@ -200,6 +202,15 @@ final class CustomerQueries {
     ) throws(StorageError) -> CustomerOutline {
         let identity = try identity(of: key, primary: primary)
         let answer = try row(of: key)
+        if !isWhole, let only = try onlyLineages(of: identity, key) {
+            return CustomerOutline(
+                key: key,
+                identity: identity,
+                answer: answer,
+                leftOut: nil,
+                lineages: only
+            )
+        }
         let settled = isWhole ? nil : try settled(of: identity, key, answer, now: now)
         return CustomerOutline(
             key: key,
@@ -372,6 +383,21 @@ final class CustomerQueries {
             )
         }
         return found ?? nil
+    }
+
+    /// Returns the keys of a customer's lineages if there are fewer than two: one that represents
+    /// the settled ones always stays, so none is left out. Most customers have one.
+    private func onlyLineages(
+        of identity: CustomerIdentity,
+        _ key: CustomerKey
+    ) throws(StorageError) -> [String]? {
+        guard identity.aliases.isEmpty else { return nil }
+        let first = try firstLineagesOwned.all(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(identity.primary.text)
+        ) { $0.text(0) }
+        return first.count < 2 ? first : nil
     }
 
     /// Returns the keys of the lineages that a customer owns or ever owned, by any id, in order.

@@ -58,6 +58,11 @@ enum SQL {
         SELECT DISTINCT lineage FROM owner WHERE app = ?1 AND environment = ?2 AND customer = ?3
         ORDER BY lineage
         """
+    /// Enough to tell that a customer has only one.
+    static let firstLineagesOwned: StaticString = """
+        SELECT DISTINCT lineage FROM owner WHERE app = ?1 AND environment = ?2 AND customer = ?3
+        ORDER BY lineage LIMIT 2
+        """
     /// Excludes the lineages settled under a fingerprint by an instant, except the first.
     static let lineagesUnsettled: StaticString = """
         SELECT DISTINCT lineage FROM owner WHERE app = ?1 AND environment = ?2 AND customer = ?3
