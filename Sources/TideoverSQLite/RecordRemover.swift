@@ -15,6 +15,7 @@ final class RecordRemover {
     private let removeAttribute: Statement
     private let removeDrift: Statement
     private let removeEvent: Statement
+    private let removeEventByKey: Statement
     private let removeTold: Statement
     private let removeAudit: Statement
     private let removePolicy: Statement
@@ -40,6 +41,7 @@ final class RecordRemover {
         removeAttribute = try Statement(SQL.removeAttribute, on: connection)
         removeDrift = try Statement(SQL.removeDrift, on: connection)
         removeEvent = try Statement(SQL.removeEvent, on: connection)
+        removeEventByKey = try Statement(SQL.removeEventByKey, on: connection)
         removeTold = try Statement(SQL.removeTold, on: connection)
         removeAudit = try Statement(SQL.removeAudit, on: connection)
         removePolicy = try Statement(SQL.removePolicy, on: connection)
@@ -106,7 +108,11 @@ final class RecordRemover {
         case .drift(let drift):
             let customer = SQLValue.text(drift.customer.text)
             try removeDrift.run(app, environment, customer, .text(drift.id))
-        case .event(let event): try removeEvent.run(app, environment, .text(event.id.description))
+        case .event(let event):
+            let id = SQLValue.text(event.id.description)
+            for statement in [removeEvent, removeEventByKey] {
+                try statement.run(app, environment, id)
+            }
         case .told(let told):
             try removeTold.run(app, environment, .text(told.customer.text), .text(told.name))
         case .audit(let record):

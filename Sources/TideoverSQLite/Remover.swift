@@ -10,6 +10,7 @@ final class Remover {
     private let prunePrompts: Statement
     private let pruneAudit: Statement
     private let pruneEvents: Statement
+    private let pruneEventsByKey: Statement
     private let pruneAttempts: Statement
     private let customersAfter: Statement
     private let pruneCustomer: Statement
@@ -29,7 +30,9 @@ final class Remover {
     private let eraseAttributes: Statement
     private let eraseAliases: Statement
     private let eraseEvent: Statement
+    private let eraseEventByKey: Statement
     private let disguiseEvent: Statement
+    private let disguiseEventByKey: Statement
     private let auditNaming: Statement
     private let eraseAudit: Statement
     private let rewriteAudit: Statement
@@ -42,6 +45,7 @@ final class Remover {
         prunePrompts = try Statement(SQL.prunePrompts, on: connection)
         pruneAudit = try Statement(SQL.pruneAudit, on: connection)
         pruneEvents = try Statement(SQL.pruneEvents, on: connection)
+        pruneEventsByKey = try Statement(SQL.pruneEventsByKey, on: connection)
         pruneAttempts = try Statement(SQL.pruneAttempts, on: connection)
         customersAfter = try Statement(SQL.customersAfter, on: connection)
         pruneCustomer = try Statement(SQL.pruneCustomer, on: connection)
@@ -61,7 +65,9 @@ final class Remover {
         eraseAttributes = try Statement(SQL.eraseAttributes, on: connection)
         eraseAliases = try Statement(SQL.eraseAliases, on: connection)
         eraseEvent = try Statement(SQL.eraseEvent, on: connection)
+        eraseEventByKey = try Statement(SQL.eraseEventByKey, on: connection)
         disguiseEvent = try Statement(SQL.disguiseEvent, on: connection)
+        disguiseEventByKey = try Statement(SQL.disguiseEventByKey, on: connection)
         auditNaming = try Statement(SQL.auditNaming, on: connection)
         eraseAudit = try Statement(SQL.eraseAudit, on: connection)
         rewriteAudit = try Statement(SQL.rewriteAudit, on: connection)
@@ -81,7 +87,9 @@ final class Remover {
         case .drift: count = try pruneDrift.run(app, environment, before, limit)
         case .prompts: count = try prunePrompts.run(app, environment, before, limit)
         case .audit: count = try pruneAudit.run(app, environment, earliest, limit)
-        case .told: count = try pruneEvents.run(app, environment, earliest, limit)
+        case .told:
+            let earlier = try pruneEventsByKey.run(app, environment, earliest, limit)
+            count = try earlier + pruneEvents.run(app, environment, earliest, limit)
         case .webhookAttempts: count = try pruneAttempts.run(app, before, limit)
         case .attributes: return try prune(order, pruneAttributes, listedBy: attributedAfter)
         case .customers: return try prune(order, pruneCustomer, listedBy: customersAfter)
@@ -176,11 +184,14 @@ final class Remover {
         let customer = SQLValue.text(key.customer.text)
         for event in erasure.events {
             let id = SQLValue.text(event.description)
-            let removed = try eraseEvent.run(app, environment, customer, id)
             let pseudonym = SQLValue.text(erasure.pseudonym.text)
-            erased.events += removed
-            guard removed == 0 else { continue }
-            erased.events += try disguiseEvent.run(app, environment, customer, id, pseudonym)
+            for removal in [eraseEvent, eraseEventByKey] {
+                erased.events += try removal.run(app, environment, customer, id)
+            }
+            // The latest event of the app is left.
+            for disguise in [disguiseEvent, disguiseEventByKey] {
+                erased.events += try disguise.run(app, environment, customer, id, pseudonym)
+            }
         }
         try eraseTold.run(app, environment, customer)
         erased.drift += try eraseDrift.run(app, environment, customer)

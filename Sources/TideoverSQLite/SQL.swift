@@ -34,6 +34,7 @@ enum SQL {
         ORDER BY asserted_at, identity
         """
     static let anyFactByKey: StaticString = "SELECT 1 FROM fact_by_key LIMIT 1"
+    static let anyEventByKey: StaticString = "SELECT 1 FROM outbox_by_key LIMIT 1"
     static let anyAlias: StaticString = "SELECT 1 FROM alias LIMIT 1"
     static let anyDrift: StaticString = "SELECT 1 FROM drift LIMIT 1"
     static let anyPrompt: StaticString = "SELECT 1 FROM prompt LIMIT 1"
@@ -49,6 +50,18 @@ enum SQL {
         DELETE FROM fact_by_key WHERE (app, environment, lineage, asserted_at, identity) IN
             (SELECT app, environment, lineage, asserted_at, identity FROM fact_by_key
             ORDER BY app, environment, lineage, asserted_at, identity LIMIT ?1)
+        """
+    static let moveEvents: StaticString = """
+        INSERT INTO outbox (app, id, environment, customer, version, kind, at, body)
+        SELECT app, id, environment, customer, version, kind, at, body FROM
+            (SELECT app, id, environment, customer, version, kind, at, body FROM outbox_by_key
+            ORDER BY app, id LIMIT ?1) AS some
+        WHERE true
+        ON CONFLICT (app, id) DO NOTHING
+        """
+    static let removeMovedEvents: StaticString = """
+        DELETE FROM outbox_by_key WHERE (app, id) IN
+            (SELECT app, id FROM outbox_by_key ORDER BY app, id LIMIT ?1)
         """
     static let owners: StaticString = """
         SELECT form, settled IS NOT NULL FROM owner
@@ -297,8 +310,12 @@ enum SQL {
     static let deleteUnclaimed: StaticString = """
         DELETE FROM unclaimed WHERE app = ?1 AND environment = ?2 AND lineage = ?3
         """
+    /// `outbox_by_key` has the events of earlier versions that are not moved yet.
     static let latestEvent: StaticString = """
-        SELECT id FROM outbox WHERE app = ?1 ORDER BY id DESC LIMIT 1
+        SELECT id FROM outbox WHERE app = ?1
+        UNION ALL
+        SELECT id FROM outbox_by_key WHERE app = ?1
+        ORDER BY id DESC LIMIT 1
         """
     static let insertEvent: StaticString = """
         INSERT INTO outbox (app, id, environment, customer, version, kind, at, body)
@@ -409,7 +426,18 @@ enum SQL {
         DELETE FROM outbox WHERE app = ?1 AND id IN
             (SELECT id FROM outbox
             WHERE app = ?1 AND environment = ?2 AND id < ?3
-            AND id < (SELECT max(id) FROM outbox WHERE app = ?1)
+            AND id < (SELECT max(id) FROM
+                (SELECT max(id) AS id FROM outbox WHERE app = ?1
+                UNION ALL SELECT max(id) FROM outbox_by_key WHERE app = ?1) AS latest)
+            ORDER BY id LIMIT ?4)
+        """
+    static let pruneEventsByKey: StaticString = """
+        DELETE FROM outbox_by_key WHERE app = ?1 AND id IN
+            (SELECT id FROM outbox_by_key
+            WHERE app = ?1 AND environment = ?2 AND id < ?3
+            AND id < (SELECT max(id) FROM
+                (SELECT max(id) AS id FROM outbox WHERE app = ?1
+                UNION ALL SELECT max(id) FROM outbox_by_key WHERE app = ?1) AS latest)
             ORDER BY id LIMIT ?4)
         """
     static let pruneAttempts: StaticString = """
@@ -519,10 +547,23 @@ enum SQL {
     static let eraseEvent: StaticString = """
         DELETE FROM outbox
         WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4
-        AND id < (SELECT max(id) FROM outbox WHERE app = ?1)
+        AND id < (SELECT max(id) FROM
+            (SELECT max(id) AS id FROM outbox WHERE app = ?1
+            UNION ALL SELECT max(id) FROM outbox_by_key WHERE app = ?1) AS latest)
+        """
+    static let eraseEventByKey: StaticString = """
+        DELETE FROM outbox_by_key
+        WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4
+        AND id < (SELECT max(id) FROM
+            (SELECT max(id) AS id FROM outbox WHERE app = ?1
+            UNION ALL SELECT max(id) FROM outbox_by_key WHERE app = ?1) AS latest)
         """
     static let disguiseEvent: StaticString = """
         UPDATE outbox SET customer = ?5, body = json_set(body, '$.customer', ?5)
+        WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4
+        """
+    static let disguiseEventByKey: StaticString = """
+        UPDATE outbox_by_key SET customer = ?5, body = json_set(body, '$.customer', ?5)
         WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4
         """
     static let auditNaming: StaticString = """
@@ -575,7 +616,11 @@ enum SQL {
         """
     static let eventRecords: StaticString = """
         SELECT id, environment, customer, version, kind, at, body FROM outbox
-        WHERE app = ?1 AND environment = ?2 AND id > ?3 ORDER BY id LIMIT ?4
+        WHERE app = ?1 AND environment = ?2 AND id > ?3
+        UNION ALL
+        SELECT id, environment, customer, version, kind, at, body FROM outbox_by_key
+        WHERE app = ?1 AND environment = ?2 AND id > ?3
+        ORDER BY id LIMIT ?4
         """
     static let toldRecords: StaticString = """
         SELECT customer, name, event FROM told
@@ -596,7 +641,9 @@ enum SQL {
         """
     static let restoreEvent: StaticString = """
         INSERT INTO outbox (app, id, environment, customer, version, kind, at, body)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING
+        SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+        WHERE NOT EXISTS (SELECT 1 FROM outbox_by_key AS old WHERE old.app = ?1 AND old.id = ?2)
+        ON CONFLICT DO NOTHING
         """
     static let restorePolicy: StaticString = """
         INSERT INTO policy_version (app, environment, effective_at, fingerprint, form)
@@ -649,6 +696,9 @@ enum SQL {
         """
     static let removeEvent: StaticString = """
         DELETE FROM outbox WHERE app = ?1 AND environment = ?2 AND id = ?3
+        """
+    static let removeEventByKey: StaticString = """
+        DELETE FROM outbox_by_key WHERE app = ?1 AND environment = ?2 AND id = ?3
         """
     static let removeTold: StaticString = """
         DELETE FROM told WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND name = ?4
@@ -732,11 +782,17 @@ enum SQL {
     static let header: StaticString = "SELECT text FROM header WHERE fingerprint = ?1"
     static let outbox: StaticString = """
         SELECT id, environment, customer, version, kind, at, body FROM outbox
-        WHERE app = ?1 AND id > ?2 ORDER BY id LIMIT ?3
+        WHERE app = ?1 AND id > ?2
+        UNION ALL
+        SELECT id, environment, customer, version, kind, at, body FROM outbox_by_key
+        WHERE app = ?1 AND id > ?2
+        ORDER BY id LIMIT ?3
         """
     static let latestEvents: StaticString = """
-        SELECT id, environment, customer, version, kind, at, body FROM outbox
-        WHERE app = ?1 ORDER BY id DESC LIMIT ?2
+        SELECT id, environment, customer, version, kind, at, body FROM outbox WHERE app = ?1
+        UNION ALL
+        SELECT id, environment, customer, version, kind, at, body FROM outbox_by_key WHERE app = ?1
+        ORDER BY id DESC LIMIT ?2
         """
     static let audit: StaticString = """
         SELECT id, environment, form FROM audit WHERE app = ?1 AND id > ?2 ORDER BY id LIMIT ?3

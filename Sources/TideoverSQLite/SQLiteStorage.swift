@@ -197,10 +197,10 @@ package final class SQLiteStorage: Storage {
         )
     }
 
-    /// Starts to move facts that an earlier version stored to the table of new ones, in parts,
+    /// Starts to move rows that an earlier version stored to the tables of new ones, in parts,
     /// between two transactions. Statements read both tables, so this may end at any time; the next
     /// start goes on. `report` is called with an error that ends it, on the writer's thread.
-    package func moveEarlierFacts(report: @escaping @Sendable (StorageError) -> Void) {
+    package func moveEarlierRows(report: @escaping @Sendable (StorageError) -> Void) {
         writer?.beginMoving(report)
     }
 

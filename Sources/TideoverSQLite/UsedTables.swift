@@ -22,6 +22,6 @@ final class UsedTables {
         alias = try connection.integer(SQL.anyAlias) != nil
         drift = try connection.integer(SQL.anyDrift) != nil
         prompt = try connection.integer(SQL.anyPrompt) != nil
-        earlierFacts = try FactMove.hasFacts(connection)
+        earlierFacts = try RowMove.hasFacts(connection)
     }
 }

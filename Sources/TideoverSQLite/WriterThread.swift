@@ -16,8 +16,8 @@ final class WriterThread {
     /// The number of transactions to run with savepoints, since a job failed lately.
     private var cautiousTurns = 0
     private var copy: PageCopy?
-    /// Nil once no fact of an earlier version is left to move.
-    private var factMove: FactMove?
+    /// Nil once no row of an earlier version is left to move.
+    private var rowMove: RowMove?
     private var moveReport: (@Sendable (StorageError) -> Void)?
     /// Set when the disk did not confirm a write: the content of the file is unknown until it is
     /// opened again.
@@ -56,7 +56,7 @@ final class WriterThread {
 
     private func run() {
         while let writeSession, takeTurn(writeSession) {}
-        factMove = nil
+        rowMove = nil
         // This is the last reference to the connection: it closes here, before the lock is
         // released.
         writeSession = nil
@@ -72,7 +72,7 @@ final class WriterThread {
     /// Returns false after the last turn.
     private func takeTurn(_ writeSession: WriteSession) -> Bool {
         let hasWork = copy != nil || mayMove
-        let isQuiet = !plan.isDirty && factMove == nil
+        let isQuiet = !plan.isDirty && rowMove == nil
         switch nextTurn(hasWork ? 0 : isQuiet ? .max >> 32 : Self.quietMilliseconds) {
         case .write(let jobs):
             write(jobs, writeSession)
@@ -283,41 +283,41 @@ final class WriterThread {
         }
     }
 
-    // MARK: Facts of earlier versions
+    // MARK: Rows of earlier versions
 
-    /// Whether facts can be moved now. While a reader keeps the log from restarting, moving would only
+    /// Whether rows can be moved now. While a reader keeps the log from restarting, moving would only
     /// make it longer, and later checkpoints would wait for the reader.
     private var mayMove: Bool {
         let isLogBlocked = plan.isDirty && plan.pageCount >= CheckpointPlan.softPageCount
-        return factMove != nil && !isLogBlocked
+        return rowMove != nil && !isLogBlocked
     }
 
-    /// Moves more facts. After an error, which is reported, the others stay in their table until the
+    /// Moves more rows. After an error, which is reported, the others stay in their table until the
     /// next start, and statements read both tables.
     private func goOnMoving(_ writeSession: WriteSession) {
         let (wanted, mayWrite) = queue.update(matters: { _ in false }) { queue in
             defer { queue.moveReport = nil }
             return (queue.moveReport, queue.prohibition == nil)
         }
-        guard wanted != nil || factMove != nil, failure == nil, mayWrite else {
-            return factMove = nil
+        guard wanted != nil || rowMove != nil, failure == nil, mayWrite else {
+            return rowMove = nil
         }
         do {
             if let wanted {
                 moveReport = wanted
-                factMove = try FactMove(writeSession.connection)
+                rowMove = try RowMove(writeSession.connection)
             }
-            guard mayMove, let move = factMove else { return }
+            guard mayMove, let move = rowMove else { return }
             let isDone = try move.step(writeSession) { () throws(StorageError) in
                 try faults.beforeCommit(1)
                 try lock?.check()
             }
-            if isDone { factMove = nil }
+            if isDone { rowMove = nil }
             plan.committed(pagesInLog: writeSession.pagesInLog)
             checkpoint(writeSession, isIdle: false)
         } catch {
             note(error)
-            factMove = nil
+            rowMove = nil
             moveReport?(error)
         }
     }

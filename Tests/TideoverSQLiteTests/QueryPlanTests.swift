@@ -12,7 +12,9 @@ import TideoverTestProcesses
         "keys", "webhooks", "tallies", "policyVersions", "insertPolicy",
         "latestAudit", "latestEvent", "latestEvents", "pruneAudit", "pruneEvents", "eraseAudit",
         "eraseEvent", "unclaimedCount", "staleFigures",
-        "anyFactByKey", "moveFacts", "removeMovedFacts", "anyAlias", "anyDrift", "anyPrompt",
+        "anyFactByKey", "moveFacts", "removeMovedFacts", "anyEventByKey", "moveEvents",
+        "removeMovedEvents", "pruneEventsByKey", "eraseEventByKey", "anyAlias", "anyDrift",
+        "anyPrompt",
     ]
 
     /// Returns the statements of the module by name.

@@ -10,7 +10,7 @@ package struct Migration: Sendable {
     package static let all = [
         first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth, eleventh,
         twelfth, thirteenth, fourteenth, fifteenth, sixteenth, seventeenth, eighteenth,
-        nineteenth,
+        nineteenth, twentieth,
     ]
 
     /// The number of the last step.

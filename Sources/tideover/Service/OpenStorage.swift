@@ -113,11 +113,11 @@ enum OpenStorage {
     /// In this order, because nothing may move in a damaged database.
     private static func checkAndMove(_ storage: SQLiteStorage, _ log: @escaping Log) {
         log(check(storage))
-        storage.moveEarlierFacts { error in
+        storage.moveEarlierRows { error in
             log(
                 LogLine(
                     .warning,
-                    "facts of an earlier version not moved",
+                    "rows of an earlier version not moved",
                     detail: "\(error.description) They are read where they are, and the next start "
                         + "moves them."
                 )

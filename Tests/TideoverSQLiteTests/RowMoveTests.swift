@@ -7,7 +7,7 @@ import TideoverStorage
 
 /// Facts that a version before the table of new facts stored: they are read at once and moved while
 /// the storage is used.
-@Suite(.timeLimit(.minutes(20))) struct FactMoveTests {
+@Suite(.timeLimit(.minutes(20))) struct RowMoveTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -107,7 +107,7 @@ import TideoverStorage
         let storage = try SQLiteStorage(path: folder.database)
         let even = (0..<150).map { Int64(2 * $0) }
         for lineage in 1...4 { #expect(try months(of: lineage, in: storage) == even) }
-        storage.moveEarlierFacts { Issue.record($0) }
+        storage.moveEarlierRows { Issue.record($0) }
         for _ in 0..<50 { #expect(try months(of: 2, in: storage) == even) }
         try await moved()
         for lineage in 1...4 { #expect(try months(of: lineage, in: storage) == even) }
@@ -126,7 +126,7 @@ import TideoverStorage
         #expect(try await commit(news, to: storage) == 2)
         let expected = ((0..<150).map { Int64(2 * $0) } + [3, 999]).sorted()
         #expect(try months(of: 1, in: storage) == expected)
-        storage.moveEarlierFacts { Issue.record($0) }
+        storage.moveEarlierRows { Issue.record($0) }
         try await moved()
         #expect(try months(of: 1, in: storage) == expected)
         #expect(try await commit(news, to: storage) == 0)
@@ -164,7 +164,7 @@ import TideoverStorage
         let storage = try SQLiteStorage(path: folder.database)
         let reader = try connection(.readOnly)
         try reader.execute("BEGIN; SELECT count(*) FROM tally")
-        storage.moveEarlierFacts { Issue.record($0) }
+        storage.moveEarlierRows { Issue.record($0) }
         while storage.logByteCount < 16 << 20 { try await Task.sleep(for: .milliseconds(10)) }
         for month in Int64(150)..<160 {
             #expect(try await commit([Self.fact(1, month)], to: storage) == 1)
@@ -182,7 +182,7 @@ import TideoverStorage
             (1...40).flatMap { lineage in (0..<150).map { Self.fact(lineage, $0) } }
         )
         let storage = try SQLiteStorage(path: folder.database)
-        storage.moveEarlierFacts { Issue.record($0) }
+        storage.moveEarlierRows { Issue.record($0) }
         let copy = try storage.beginCopy()
         while storage.copyReport?.state == .copying {
             try await Task.sleep(for: .milliseconds(5))
@@ -204,7 +204,7 @@ import TideoverStorage
         let known = Self.fact(1, 2)
         _ = try await storage.restore([.fact(known)], in: Self.scope, now: Self.start)
         #expect(try months(of: 1, in: storage) == [0, 2, 4])
-        storage.moveEarlierFacts { Issue.record($0) }
+        storage.moveEarlierRows { Issue.record($0) }
         try await moved()
         #expect(try months(of: 1, in: storage) == [0, 2, 4])
         await storage.close()
@@ -214,7 +214,7 @@ import TideoverStorage
         try createEarlierFile(Self.earlier)
         let storage = try SQLiteStorage(path: folder.database)
         storage.prohibitWriting("a page is unreadable")
-        storage.moveEarlierFacts { Issue.record($0) }
+        storage.moveEarlierRows { Issue.record($0) }
         await storage.close()
         #expect(try connection(.readOnly).integer("SELECT count(*) FROM fact_by_key") == 600)
     }
@@ -230,7 +230,7 @@ import TideoverStorage
             if count > 1 { throw StorageError(.full, place: "") }
         }
         let reported = Locked<StorageError.Reason?>(nil)
-        full.moveEarlierFacts { error in reported.withLock { $0 = error.reason } }
+        full.moveEarlierRows { error in reported.withLock { $0 = error.reason } }
         while reported.withLock({ $0 }) == nil { try await Task.sleep(for: .milliseconds(10)) }
         #expect(reported.withLock { $0 } == .full)
         await full.close()
@@ -242,7 +242,7 @@ import TideoverStorage
             await reopened.close()
         }
         let storage = try SQLiteStorage(path: folder.database)
-        storage.moveEarlierFacts { Issue.record($0) }
+        storage.moveEarlierRows { Issue.record($0) }
         try await moved()
         for lineage in 1...4 { #expect(try months(of: lineage, in: storage).count == 150) }
         await storage.close()

@@ -1,0 +1,68 @@
+import TideoverCore
+import TideoverStorage
+
+/// Moves facts and events that an earlier version stored to the tables of new ones, in parts, between
+/// the writer's transactions.
+final class RowMove {
+    /// The number of rows of each table in one transaction: it delays the next one by a few
+    /// milliseconds and one confirmation of the disk.
+    private static let part: Int64 = 256
+
+    private struct Table {
+        let move: Statement
+        let remove: Statement
+    }
+
+    private let connection: Connection
+    private let tables: [Table]
+
+    /// Returns nil if all rows are moved.
+    init?(_ connection: Connection) throws(StorageError) {
+        guard try Self.hasRows(connection) else { return nil }
+        self.connection = connection
+        tables = [
+            Table(
+                move: try Statement(SQL.moveFacts, on: connection),
+                remove: try Statement(SQL.removeMovedFacts, on: connection)
+            ),
+            Table(
+                move: try Statement(SQL.moveEvents, on: connection),
+                remove: try Statement(SQL.removeMovedEvents, on: connection)
+            ),
+        ]
+    }
+
+    /// Whether facts are left to move.
+    static func hasFacts(_ connection: Connection) throws(StorageError) -> Bool {
+        try connection.integer(SQL.anyFactByKey) != nil
+    }
+
+    private static func hasRows(_ connection: Connection) throws(StorageError) -> Bool {
+        if try hasFacts(connection) { return true }
+        return try connection.integer(SQL.anyEventByKey) != nil
+    }
+
+    /// Moves some rows in one transaction; returns true when none is left. `check` is called before
+    /// the transaction is committed.
+    func step(
+        _ writeSession: WriteSession,
+        check: () throws(StorageError) -> Void
+    ) throws(StorageError) -> Bool {
+        try writeSession.begin()
+        do {
+            for table in tables {
+                try table.move.run(.integer(Self.part))
+                try table.remove.run(.integer(Self.part))
+            }
+            let hasFacts = try Self.hasFacts(connection)
+            let hasRows = try Self.hasRows(connection)
+            try check()
+            try writeSession.end()
+            writeSession.used.earlierFacts = hasFacts
+            return !hasRows
+        } catch {
+            writeSession.rollBack()
+            throw error
+        }
+    }
+}
