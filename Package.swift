@@ -1,16 +1,23 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// One language mode and one set of upcoming features for every target.
-let language: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-]
+/// Set for the build of the fuzzers, which is also that of the tests under the address sanitizer.
+let isForFuzzers = Context.environment["TIDEOVER_FUZZ"] != nil
 
-/// Set for builds with long test runs. They are clean builds, never incremental ones.
+/// Tells libFuzzer which code an input reaches. With the address sanitizer, as its tests need.
+let fuzzed = ["-sanitize=fuzzer,address"]
+
+/// One language mode and one set of upcoming features for every target.
+let language: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ] + (isForFuzzers ? [.unsafeFlags(fuzzed)] : [])
+
+/// Set for debug builds with long test runs. They are clean builds, never incremental ones.
 let isBuiltOnce = Context.environment["TIDEOVER_OPTIMIZED_TESTS"] != nil
 
 /// Compiling all files of a module together takes a quarter less processor time than in batches. The
@@ -30,8 +37,23 @@ let optimized: [SwiftSetting] =
 
 /// For the largest modules in the fuzzers' build: optimizing them takes a third of it, and few fuzzers
 /// run them.
-let unoptimizedForFuzzers: [SwiftSetting] =
-    Context.environment["TIDEOVER_FUZZ"] == nil ? [] : [.unsafeFlags(["-Onone"])]
+let unoptimizedForFuzzers: [SwiftSetting] = isForFuzzers ? [.unsafeFlags(["-Onone"])] : []
+
+/// Set for release builds with tests: these then run the modules that users get, or those of the
+/// fuzzers.
+let isTestedRelease = Context.environment["TIDEOVER_TESTED_RELEASE"] != nil
+
+/// For what tests consist of, which runs once: optimizing it would take longer than it saves.
+let unoptimized: [SwiftSetting] = isTestedRelease ? [.unsafeFlags(["-Onone"])] : []
+
+/// No target waits for the modules of tests, which the compiler would otherwise emit in a pass of
+/// their own.
+let testSettings: [SwiftSetting] =
+    settings + unoptimized
+    + (isTestedRelease || isBuiltOnce ? [.unsafeFlags(["-no-emit-module-separately-wmo"])] : [])
+
+/// For modules that tests import with `@testable`.
+let testable: [SwiftSetting] = isTestedRelease ? [.unsafeFlags(["-enable-testing"])] : []
 
 func library(
     _ name: String,
@@ -46,7 +68,7 @@ func synchronous(_ name: String, _ dependencies: [Target.Dependency] = []) -> Ta
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: testSettings)
 }
 
 // The levels of ARCHITECTURE.md: a target depends only on lower levels.
@@ -211,7 +233,7 @@ targets += [
         name: "TideoverStorageConformance",
         dependencies: ["TideoverStorage", "TideoverCore", "TideoverJSON", "TideoverLocks"],
         path: "Tests/TideoverStorageConformance",
-        swiftSettings: settings
+        swiftSettings: settings + unoptimized
     ),
     // Starts the programs for tests.
     .target(
@@ -222,7 +244,7 @@ targets += [
         name: "TideoverTestProcesses",
         dependencies: ["CTideoverTestProcesses"],
         path: "Tests/TideoverTestProcesses",
-        swiftSettings: settings
+        swiftSettings: settings + unoptimized
     ),
     library("TideoverHTTPServer", ["TideoverHTTP", "TideoverLocks", "CTideoverMicrohttpd"]),
     tests("TideoverHTTPServerTests", ["TideoverHTTPServer", "TideoverHTTP", "TideoverLocks"]),
@@ -358,7 +380,7 @@ targets += [
             "TideoverTestResponders", "TideoverUnionChecker",
         ],
         path: "Tests/TideoverTestServer",
-        swiftSettings: settings
+        swiftSettings: settings + unoptimized + testable
     ),
     tests(
         "TideoverServerTests",
@@ -383,7 +405,7 @@ targets += [
             "TideoverTestResponders", "TideoverTestServer", "TideoverUnionChecker",
         ]
     ),
-    library("TideoverCommandLine", ["TideoverJSON", "TideoverLocks"]),
+    library("TideoverCommandLine", ["TideoverJSON", "TideoverLocks"], testable),
     tests("TideoverCommandLineTests", ["TideoverCommandLine", "TideoverLocks"]),
     // level 6
     library(
@@ -416,7 +438,7 @@ targets += [
         ],
         // The demo's scenario is embedded in the executable.
         resources: [.embedInCode("Sandbox/Story/a-year-of-subscribers.json5")],
-        swiftSettings: settings,
+        swiftSettings: settings + testable,
         // All symbols are bound at startup, and their table is read-only afterwards. `-z` requires
         // unsafe flags; they affect only this program, not the libraries.
         linkerSettings: [
@@ -434,7 +456,7 @@ targets += [
             "TideoverSignatures",
         ],
         path: "Examples/NaiveBackEnd",
-        swiftSettings: settings
+        swiftSettings: settings + testable
     ),
     tests(
         "TideoverTests",
@@ -529,8 +551,8 @@ if Context.environment["TIDEOVER_BENCHMARKS"] != nil {
     ]
 }
 
-// Built only by scripts/fuzz.sh, with libFuzzer, which provides the main function.
-if Context.environment["TIDEOVER_FUZZ"] != nil {
+// Built only by scripts/fuzz.sh, with libFuzzer.
+if isForFuzzers {
     targets += [
         .target(
             name: "CTideoverFuzzing",
@@ -546,7 +568,8 @@ if Context.environment["TIDEOVER_FUZZ"] != nil {
                 "TideoverSQLite", "TideoverStorage",
             ],
             path: "Fuzz/TideoverFuzz",
-            swiftSettings: settings
+            swiftSettings: settings,
+            linkerSettings: [.unsafeFlags(fuzzed)]
         ),
     ]
     products.append(.executable(name: "TideoverFuzz", targets: ["TideoverFuzz"]))

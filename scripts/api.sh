@@ -4,7 +4,7 @@
 #   scripts/api.sh [SCRATCH]           fail if a declaration was removed, changed or not recorded
 #   scripts/api.sh --write [SCRATCH]   record the current declarations
 #
-# SCRATCH contains a finished debug build; .build by default. A removed or changed line is a
+# SCRATCH contains a finished build; .build by default. A removed or changed line is a
 # breaking change for apps. The files list what Linux compiles: declarations of Apple platforms
 # alone, such as the views of TideoverKit, are absent.
 set -euo pipefail
@@ -17,8 +17,9 @@ if [ "${1:-}" = --write ]; then
 fi
 scratch=${1:-.build}
 compiled=$scratch/debug/Modules
+[ -d "$compiled" ] || compiled=$scratch/release/Modules
 if [ ! -d "$compiled" ]; then
-    echo "There is no debug build in $scratch. Make one with: swift build" >&2
+    echo "There is no build in $scratch. Make one with: swift build" >&2
     exit 66
 fi
 toolchain=$(dirname "$(readlink -f "$(command -v swift)")")

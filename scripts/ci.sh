@@ -67,14 +67,6 @@ build_tests() {
     swift build --build-tests "${strict[@]}" "$@"
 }
 
-# Synchronous rooms are optimized where a build's tests run for minutes. Asynchronous ones are not: under
-# the thread sanitizer, optimized code reads in place what a continuation handed over, and the runtime
-# does not tell the sanitizer about a continuation that is resumed before it is awaited.
-optimized() {
-    local -x TIDEOVER_OPTIMIZED_TESTS=1
-    "$@"
-}
-
 # Apart from .build/debug: a build with other flags would throw away what `swift build` has there.
 checked=(--scratch-path .build/checked)
 
@@ -131,12 +123,27 @@ postgres_tests() {
 # Failed tests name their lines themselves, and reports of a sanitizer the functions: without debug
 # information a build takes a fifth less. Of the index only what finds the tests is needed.
 lean=(-debug-info-format none -Xswiftc -index-ignore-system-modules)
-# Apart from the builds that developers work with, whose flags are others.
-whole=("${lean[@]}" --scratch-path .build/whole)
 
-whole_tests() {
-    all_tests whole "${strict[@]}" "${whole[@]}"
-    postgres_tests whole-postgres "${strict[@]}" "${whole[@]}"
+# The release build with its tests: they run the modules that users get. One manifest for all the
+# products: what they share is compiled once. Programs contain Swift's runtime, and tests are linked with
+# it: the modules of the tests' libraries are only beside the latter, and what the former's Foundation
+# consists of is only beside the former.
+release() {
+    local -x TIDEOVER_TESTED_RELEASE=1 TIDEOVER_TRIALS=1 TIDEOVER_BENCHMARKS=1
+    local toolchain modules=$PWD/.build/test-modules
+    toolchain=$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")
+    mkdir -p "$modules"
+    ln -sfn "$toolchain"/lib/swift/linux/{*Testing*,XCTest*}.swift* "$modules"
+    build_tests --configuration release --static-swift-stdlib --scratch-path .build/tested "${lean[@]}" \
+        -Xswiftc -I -Xswiftc "$modules" -Xlinker -L"$toolchain/lib/swift_static/linux"
+}
+release_built=(--configuration release --scratch-path .build/tested --skip-build)
+server=$PWD/.build/tested/release/tideover
+trials=$PWD/.build/tested/release/TideoverTrials
+
+release_tests() {
+    all_tests release "${release_built[@]}"
+    postgres_tests release-postgres "${release_built[@]}"
 }
 
 # What is left out by each sanitizer is what it could find nothing in, after minutes: the simulated
@@ -144,24 +151,30 @@ whole_tests() {
 sanitizer_flags() {
     without=()
     skipped=$sockets
+    sanitized=(--sanitize="$1" "${lean[@]}")
     case $1 in
     # Rooms without a second thread, and programs, whose server is tried here without them. Building
     # the program and its tests would take longer than all that remains to be run. The tests of
     # PostgreSQL skip without a database. The suites left out calculate, or refuse one request after
-    # the other.
+    # the other. Asynchronous rooms are not optimized: optimized code reads in place what a
+    # continuation handed over, and the runtime does not tell the sanitizer about a continuation that
+    # is resumed before it is awaited.
     thread)
+        sanitized+=(--scratch-path .build/thread)
+        export TIDEOVER_OPTIMIZED_TESTS=1
         without=(ASN1 AppStore Calendar Core Dashboard Doctor GooglePlay JSON KitRehearsal PostgreSQL RevenueCat Sandbox ServerSerial Storage StoreKitFile Tidy "")
         skipped+='|^TideoverSignaturesTests[.](CertificateForm|Mutation|OCSP|P256Numbers|Property|Refusal|Wycheproof)Tests'
         skipped+='|^TideoverServerTests[.]RefusalTests'
         ;;
     # Rooms without pointers; the core's few are on the way of every other test. All of the server's
     # are in rooms below it. The tests of PostgreSQL need the whole server, and skip without a
-    # database.
+    # database. The modules are those of the fuzzers.
     address)
+        sanitized+=(--configuration release --scratch-path .build/fuzz)
+        export TIDEOVER_FUZZ=1 TIDEOVER_TESTED_RELEASE=1
         without=(AppStore Core Dashboard Doctor GooglePlay Kit KitRehearsal PostgreSQL RevenueCat Sandbox Server ServerSerial StoreKitFile Tidy "")
         ;;
     esac
-    sanitized=(--sanitize="$1" "${lean[@]}" --scratch-path ".build/$1")
     export TIDEOVER_WITHOUT_TESTS
     TIDEOVER_WITHOUT_TESTS=$(printf 'Tideover%sTests ' "${without[@]}")
 }
@@ -179,38 +192,18 @@ sanitized_tests() (
 )
 
 documentation() {
-    scripts/docs.sh .build/whole | grep -v '^$'
+    scripts/docs.sh .build/tested | grep -v '^$'
 }
 
-# One manifest for all the products: what they share is compiled once.
-release() {
-    local -x TIDEOVER_BENCHMARKS=1
-    # shellcheck source=scripts/trials.sh
-    . scripts/trials.sh
-    trial_build TideoverBenchmarks
-    trial_build TideoverLaws
-    trial_build TideoverCoreBenchmarks
-}
-
-# The release build, and beside it those of the fuzzers and of the address sanitizer: the first keeps
-# one core busy for most of its time.
-optimized_builds() {
-    local log=$logs/beside-release.log others
-    {
-        scripts/fuzz.sh build
-        optimized sanitized_build address
-    } >"$log" 2>&1 &
-    others=$!
-    release
-    wait "$others" || {
-        cat "$log" >&2
-        return 1
-    }
+other_builds() {
+    sanitized_build thread
+    sanitized_build address
+    TIDEOVER_TESTED_RELEASE=1 scripts/fuzz.sh build "${lean[@]}"
 }
 
 laws() {
-    .build/static/release/TideoverLaws try --seeds 2000
-    .build/static/release/TideoverLaws experiments --seeds 20
+    .build/tested/release/TideoverLaws try --seeds 2000
+    .build/tested/release/TideoverLaws experiments --seeds 20
 }
 
 smoke() {
@@ -220,8 +213,8 @@ smoke() {
     "$server" demo --no-serve
     "$server" sandbox run Scenarios/*.json5
     stories
-    .build/static/release/TideoverBenchmarks smoke
-    .build/static/release/TideoverCoreBenchmarks measure --short
+    .build/tested/release/TideoverBenchmarks smoke
+    .build/tested/release/TideoverCoreBenchmarks measure --short
 }
 
 # What users install: made twice of the program that was built, compared, unpacked and started.
@@ -310,17 +303,18 @@ fast)
 full)
     step "format" format
     step "scripts" shell_scripts
-    step "build" optimized build_tests "${whole[@]}"
+    # Each of them keeps one core busy for most of its time.
+    beside "builds for the sanitizers and the fuzzers" other_builds
+    step "release build, with its tests" release
+    joined
     beside "an app's package with TideoverKit alone" scripts/kit-consumer.sh
     beside "faults that the conformance tables find" scripts/mutation-check.sh --first 3
-    step "tests" optimized whole_tests
+    step "tests" release_tests
     joined
     step "documentation" documentation
-    step "public declarations" scripts/api.sh .build/whole
-    step "build for the thread sanitizer" optimized sanitized_build thread
-    step "tests under the thread sanitizer" optimized sanitized_tests thread
-    step "release build, and those of the fuzzers and the address sanitizer" optimized_builds
-    step "tests under the address sanitizer" optimized sanitized_tests address
+    step "public declarations" scripts/api.sh .build/tested
+    step "tests under the thread sanitizer" sanitized_tests thread
+    step "tests under the address sanitizer" sanitized_tests address
     beside "smoke of the fuzzers" scripts/fuzz.sh smoke --built
     step "smoke of the release build" smoke
     joined

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Creates the documentation of every module with public declarations, and fails on a broken link.
 #
-#   scripts/docs.sh [SCRATCH]    SCRATCH contains a finished debug build; .build by default
+#   scripts/docs.sh [SCRATCH]    SCRATCH contains a finished build; .build by default
 #
 # The result is one archive. To read it, serve the folder and open /documentation:
 #
@@ -13,8 +13,9 @@ scratch=${1:-.build}
 toolchain=$(dirname "$(readlink -f "$(command -v swift)")")
 made=.build/documentation
 compiled=$scratch/debug/Modules
+[ -d "$compiled" ] || compiled=$scratch/release/Modules
 if [ ! -d "$compiled" ]; then
-    echo "there is no debug build in $scratch; make one with: swift build" >&2
+    echo "there is no build in $scratch; make one with: swift build" >&2
     exit 66
 fi
 rm -rf "$made"

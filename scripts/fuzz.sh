@@ -6,7 +6,7 @@
 #   scripts/fuzz.sh all SECONDS                 every fuzzer, one for each core at a time
 #   scripts/fuzz.sh NAME FILE                   one input again, such as one that was found
 #   scripts/fuzz.sh list                        the names
-#   scripts/fuzz.sh build                       only builds, for `smoke --built` afterwards
+#   scripts/fuzz.sh build [FLAGS...]            only builds, for `smoke --built` afterwards
 #
 # The exit code is 1 if a fault was found, or if a canary's planted fault was not. Failing inputs
 # stay in .build/fuzzing/found/NAME, and the corpus for the next run in .build/fuzzing/NAME/corpus.
@@ -30,11 +30,9 @@ usage() {
     exit 2
 }
 
-# Both are needed: with --sanitize alone the compiler omits libFuzzer's coverage feedback.
 build() {
     TIDEOVER_FUZZ=1 swift build --configuration release --product TideoverFuzz \
-        --scratch-path .build/fuzz --sanitize=fuzzer --sanitize=address \
-        -Xswiftc -sanitize=fuzzer,address >&2
+        --scratch-path .build/fuzz --sanitize=address "$@" >&2
     mkdir -p "$work/found"
     TIDEOVER_FUZZ_PREPARE=$work "$binary"
 }
@@ -108,7 +106,8 @@ fuzz_all() {
 
 case ${1:-} in
 build)
-    build
+    shift
+    build "$@"
     ;;
 smoke)
     # A second build would compile everything again, although nothing has changed.

@@ -1,6 +1,5 @@
 import Testing
-
-@testable import TideoverCore
+import TideoverCore
 
 @Suite struct OwnershipTests {
     private let lineage = Lineage(store: .appStore, environment: .production, id: "1")

@@ -2,9 +2,8 @@ import Testing
 import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
+import TideoverSandbox
 import TideoverSignatures
-
-@testable import TideoverSandbox
 
 /// Back ends other than Tideover in rehearsals.
 @Suite struct ForeignBackEndTests {

@@ -22,7 +22,7 @@ extension Scenario {
 extension ScenarioStep {
     /// Returns the same step, reduced to the access check that every back end supports. A required
     /// state is converted to access; all other requirements are omitted.
-    var askingForAccess: ScenarioStep {
+    package var askingForAccess: ScenarioStep {
         var step = self
         step.events = nil
         let stated = expectations.filter { $0.entitlementPlace?.place == "access" }
