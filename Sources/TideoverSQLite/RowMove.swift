@@ -6,7 +6,7 @@ import TideoverStorage
 final class RowMove {
     /// The number of rows of each table in one transaction: it delays the next one by a few
     /// milliseconds and one confirmation of the disk.
-    private static let part: Int64 = 256
+    private static let part: Int64 = 128
 
     private struct Table {
         let move: Statement
@@ -50,9 +50,10 @@ final class RowMove {
     ) throws(StorageError) -> Bool {
         try writeSession.begin()
         do {
-            for table in tables {
-                try table.move.run(.integer(Self.part))
-                try table.remove.run(.integer(Self.part))
+            for table in tables { try table.move.run(.integer(Self.part)) }
+            // No copy of a row may outlast its erasure.
+            try writeSession.overwritingDeleted { () throws(StorageError) in
+                for table in tables { try table.remove.run(.integer(Self.part)) }
             }
             let hasFacts = try Self.hasFacts(connection)
             let hasRows = try Self.hasRows(connection)

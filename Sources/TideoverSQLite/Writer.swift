@@ -126,7 +126,7 @@ final class Writer: Sendable {
         return try begun.get()
     }
 
-    /// Starts to move facts of earlier versions, if there are any.
+    /// Starts to move rows of earlier versions, if there are any.
     func beginMoving(_ report: @escaping @Sendable (StorageError) -> Void) {
         queue.update { $0.moveReport = report }
     }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TideoverCore
 import TideoverSQLite
@@ -16,6 +17,12 @@ import TideoverStorage
     private static func key(_ customer: String) throws -> CustomerKey {
         let id = try #require(CustomerID(customer))
         return CustomerKey(app: scope.app, environment: scope.environment, customer: id)
+    }
+
+    /// A body as long as most events have one: in the table before, each needed a page of its own.
+    private static func body(_ customer: String) -> [UInt8] {
+        let text = String(repeating: "a", count: 1_300)
+        return Array(#"{"customer":"\#(customer)","text":"\#(text)"}"#.utf8)
     }
 
     private func connection(_ access: Connection.Access) throws -> Connection {
@@ -40,12 +47,11 @@ import TideoverStorage
         for number in 0..<count {
             let customer = number.isMultiple(of: 2) ? "anna" : "ben"
             let at = Self.start + .hours(Int64(number))
-            let body = Array(#"{"customer":"\#(customer)"}"#.utf8)
             let event = OutboxEvent(
                 id: EventID.next(after: events.last?.id, at: at, random: 7),
                 customer: try Self.key(customer),
                 version: Int64(number),
-                event: Event(kind: "changed", at: at, body: body)
+                event: Event(kind: "changed", at: at, body: Self.body(customer))
             )
             events.append(event)
             try insert.run(
@@ -53,7 +59,7 @@ import TideoverStorage
                 .text(customer),
                 .integer(event.version),
                 .integer(at.millisecondsSince1970),
-                .utf8(body)
+                .utf8(event.event.body)
             )
         }
         try old.execute("COMMIT")
@@ -168,8 +174,37 @@ import TideoverStorage
         #expect(try await storage.erase(erasure)?.events == 3)
         let left = try events(in: storage)
         #expect(left.map(\.customer.customer.text) == ["ben", "ben", "erased-1"])
-        #expect(left.last?.event.body == Array(#"{"customer":"erased-1"}"#.utf8))
+        #expect(left.last?.event.body == Self.body("erased-1"))
         await storage.close()
+    }
+
+    /// Moving an event leaves no copy of it in the file. An erasure before switches overwriting off
+    /// again, as it does in a server that has worked for a while.
+    @Test func `nothing in the file names an erased customer after a move`() async throws {
+        let earlier = try createEarlierFile(1_001)
+        let storage = try SQLiteStorage(path: folder.database)
+        func erase(_ customer: String, _ events: [OutboxEvent]) async throws {
+            let erasure = Erasure(
+                try Self.key(customer),
+                known: [],
+                exclusive: [],
+                events: events.map(\.id),
+                pseudonym: try Self.key("erased-1").customer
+            )
+            _ = try await storage.erase(erasure)
+        }
+        try await erase("chloe", [])
+        try await moved(storage)
+        try await erase("ben", earlier.filter { $0.customer.customer.text == "ben" })
+        #expect(try events(in: storage).count == 501)
+        await storage.close()
+        let content = try content()
+        let named = ["anna", "ben"].filter { content.contains(#""customer":"\#($0)""#) }
+        #expect(named == ["anna"])
+    }
+
+    private func content() throws -> String {
+        String(decoding: try Data(contentsOf: URL(filePath: folder.database)), as: UTF8.self)
     }
 
     @Test func `an earlier event is exported, imported once and removed`() async throws {

@@ -234,8 +234,8 @@ import TideoverStorage
         while reported.withLock({ $0 }) == nil { try await Task.sleep(for: .milliseconds(10)) }
         #expect(reported.withLock { $0 } == .full)
         await full.close()
-        // One part of three was moved.
-        #expect(try connection(.readOnly).integer("SELECT count(*) FROM fact_by_key") == 344)
+        // One part of five was moved.
+        #expect(try connection(.readOnly).integer("SELECT count(*) FROM fact_by_key") == 472)
         for lineage in 1...4 {
             let reopened = try SQLiteStorage(reading: folder.database)
             #expect(try months(of: lineage, in: reopened).count == 150)

@@ -99,7 +99,7 @@ enum OpenStorage {
 
     // MARK: Checking
 
-    /// Checks the database, and starts to move the facts of earlier versions in it.
+    /// Checks the database, and starts to move the rows of earlier versions in it.
     func check(_ log: @escaping Log) {
         switch self {
         case .sqlite(let storage): Self.checkAndMove(storage, log)
