@@ -4,7 +4,7 @@ import PackageDescription
 /// Set for the build of the fuzzers, which is also that of the tests under the address sanitizer.
 let isForFuzzers = Context.environment["TIDEOVER_FUZZ"] != nil
 
-/// Tells libFuzzer which code an input reaches. With the address sanitizer, as its tests need.
+/// The coverage that libFuzzer needs, and the address sanitizer.
 let fuzzed = ["-sanitize=fuzzer,address"]
 
 /// One language mode and one set of upcoming features for every target.
@@ -43,7 +43,7 @@ let unoptimizedForFuzzers: [SwiftSetting] = isForFuzzers ? [.unsafeFlags(["-Onon
 /// fuzzers.
 let isTestedRelease = Context.environment["TIDEOVER_TESTED_RELEASE"] != nil
 
-/// For what tests consist of, which runs once: optimizing it would take longer than it saves.
+/// For tests and their helpers, which run once: optimizing them would take longer than it saves.
 let unoptimized: [SwiftSetting] = isTestedRelease ? [.unsafeFlags(["-Onone"])] : []
 
 /// No target waits for the modules of tests, which the compiler would otherwise emit in a pass of

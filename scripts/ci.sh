@@ -138,8 +138,9 @@ release() {
         -Xswiftc -I -Xswiftc "$modules" -Xlinker -L"$toolchain/lib/swift_static/linux"
 }
 release_built=(--configuration release --scratch-path .build/tested --skip-build)
-server=$PWD/.build/tested/release/tideover
-trials=$PWD/.build/tested/release/TideoverTrials
+programs=$PWD/.build/tested/release
+server=$programs/tideover
+trials=$programs/TideoverTrials
 
 release_tests() {
     all_tests release "${release_built[@]}"
@@ -195,15 +196,15 @@ documentation() {
     scripts/docs.sh .build/tested | grep -v '^$'
 }
 
-other_builds() {
+sanitizers_and_fuzzers() {
     sanitized_build thread
     sanitized_build address
     TIDEOVER_TESTED_RELEASE=1 scripts/fuzz.sh build "${lean[@]}"
 }
 
 laws() {
-    .build/tested/release/TideoverLaws try --seeds 2000
-    .build/tested/release/TideoverLaws experiments --seeds 20
+    "$programs/TideoverLaws" try --seeds 2000
+    "$programs/TideoverLaws" experiments --seeds 20
 }
 
 smoke() {
@@ -213,8 +214,8 @@ smoke() {
     "$server" demo --no-serve
     "$server" sandbox run Scenarios/*.json5
     stories
-    .build/tested/release/TideoverBenchmarks smoke
-    .build/tested/release/TideoverCoreBenchmarks measure --short
+    "$programs/TideoverBenchmarks" smoke
+    "$programs/TideoverCoreBenchmarks" measure --short
 }
 
 # What users install: made twice of the program that was built, compared, unpacked and started.
@@ -304,7 +305,7 @@ full)
     step "format" format
     step "scripts" shell_scripts
     # Each of them keeps one core busy for most of its time.
-    beside "builds for the sanitizers and the fuzzers" other_builds
+    beside "builds for the sanitizers and the fuzzers" sanitizers_and_fuzzers
     step "release build, with its tests" release
     joined
     beside "an app's package with TideoverKit alone" scripts/kit-consumer.sh

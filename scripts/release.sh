@@ -59,7 +59,7 @@ release_version() {
     fi
 }
 
-# Prints the program of this commit, built with the flags that CI tests.
+# Prints the program of this commit. CI tests the same build, made together with the tests.
 built_program() {
     if [ -z "${TIDEOVER_BINARY:-}" ]; then
         require_packages "$(missing_for_building) $(missing_for_full_check)"

@@ -188,7 +188,7 @@ final class Remover {
             for removal in [eraseEvent, eraseEventByKey] {
                 erased.events += try removal.run(app, environment, customer, id)
             }
-            // The latest event of the app is left.
+            // Only the latest event of the app is left.
             for disguise in [disguiseEvent, disguiseEventByKey] {
                 erased.events += try disguise.run(app, environment, customer, id, pseudonym)
             }

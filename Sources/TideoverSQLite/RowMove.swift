@@ -18,7 +18,9 @@ final class RowMove {
 
     /// Returns nil if all rows are moved.
     init?(_ connection: Connection) throws(StorageError) {
-        guard try Self.hasRows(connection) else { return nil }
+        let hasFacts = try Self.hasFacts(connection)
+        let hasEvents = try Self.hasEvents(connection)
+        guard hasFacts || hasEvents else { return nil }
         self.connection = connection
         tables = [
             Table(
@@ -37,9 +39,8 @@ final class RowMove {
         try connection.integer(SQL.anyFactByKey) != nil
     }
 
-    private static func hasRows(_ connection: Connection) throws(StorageError) -> Bool {
-        if try hasFacts(connection) { return true }
-        return try connection.integer(SQL.anyEventByKey) != nil
+    private static func hasEvents(_ connection: Connection) throws(StorageError) -> Bool {
+        try connection.integer(SQL.anyEventByKey) != nil
     }
 
     /// Moves some rows in one transaction; returns true when none is left. `check` is called before
@@ -56,11 +57,11 @@ final class RowMove {
                 for table in tables { try table.remove.run(.integer(Self.part)) }
             }
             let hasFacts = try Self.hasFacts(connection)
-            let hasRows = try Self.hasRows(connection)
+            let hasEvents = try Self.hasEvents(connection)
             try check()
             try writeSession.end()
             writeSession.used.earlierFacts = hasFacts
-            return !hasRows
+            return !hasFacts && !hasEvents
         } catch {
             writeSession.rollBack()
             throw error

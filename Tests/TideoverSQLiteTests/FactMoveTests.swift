@@ -7,7 +7,7 @@ import TideoverStorage
 
 /// Facts that a version before the table of new facts stored: they are read at once and moved while
 /// the storage is used.
-@Suite(.timeLimit(.minutes(20))) struct RowMoveTests {
+@Suite(.timeLimit(.minutes(20))) struct FactMoveTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
