@@ -35,13 +35,20 @@ let settings: [SwiftSetting] =
 let optimized: [SwiftSetting] =
     isBuiltOnce ? language + [.unsafeFlags(["-O", "-assert-config", "Debug"])] : language
 
+/// Set for release builds with tests: these then run the modules that users get, or those of the
+/// fuzzers.
+let isTestedRelease = Context.environment["TIDEOVER_TESTED_RELEASE"] != nil
+
 /// For the largest modules in the fuzzers' build: optimizing them takes a third of it, and few fuzzers
 /// run them.
 let unoptimizedForFuzzers: [SwiftSetting] = isForFuzzers ? [.unsafeFlags(["-Onone"])] : []
 
-/// Set for release builds with tests: these then run the modules that users get, or those of the
-/// fuzzers.
-let isTestedRelease = Context.environment["TIDEOVER_TESTED_RELEASE"] != nil
+/// Set for builds that are only run for some minutes.
+let isForShortRuns = Context.environment["TIDEOVER_SHORT_RUNS"] != nil
+
+/// For all modules but those that read bytes and calculate with keys: optimizing them takes longer than
+/// it saves in short runs.
+let unoptimizedForShortRuns: [SwiftSetting] = isForShortRuns ? [.unsafeFlags(["-Onone"])] : []
 
 /// For tests and their helpers, which run once: optimizing them would take longer than it saves.
 let unoptimized: [SwiftSetting] = isTestedRelease ? [.unsafeFlags(["-Onone"])] : []
@@ -60,7 +67,11 @@ func library(
     _ dependencies: [Target.Dependency] = [],
     _ special: [SwiftSetting] = []
 ) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings + special)
+    .target(
+        name: name,
+        dependencies: dependencies,
+        swiftSettings: settings + unoptimizedForShortRuns + special
+    )
 }
 
 func synchronous(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -86,7 +97,7 @@ var targets: [Target] = [
         dependencies: ["TideoverCalendar", "TideoverJSON"],
         // The texts for customers, in every language.
         resources: [.embedInCode("Answer/messages.json")],
-        swiftSettings: optimized
+        swiftSettings: isForShortRuns ? settings + unoptimizedForShortRuns : optimized
     ),
     // Generated lives of subscriptions, and the laws that the core must satisfy for all of them.
     .target(
@@ -296,7 +307,7 @@ targets += [
             .embedInCode("Assets/dashboard.css"), .embedInCode("Assets/dashboard.js"),
             .embedInCode("Assets/icon.svg"),
         ],
-        swiftSettings: settings
+        swiftSettings: settings + unoptimizedForShortRuns
     ),
     tests(
         "TideoverDashboardTests",

@@ -22,6 +22,12 @@ patience=30m
 # What builds and test runs say that nobody needs to see while it goes well.
 noise='^(◇|✔ (Test "|Test case|Suite))|^\[[0-9]+/[0-9]+\]|ld\.gold: warning: Cannot export local symbol'
 
+# A folder in memory for the databases of tests, where a commit costs no disk; empty without 1 GiB
+# free there.
+memory=/dev/shm
+free=$(df --output=avail --block-size=1M "$memory" 2>/dev/null | tail -n 1) || free=0
+if [ ! -w "$memory" ] || [ "$free" -lt 1024 ]; then memory=; fi
+
 step() {
     local name=$1 began=$SECONDS
     shift
@@ -80,7 +86,8 @@ run_tests() {
     local log=$logs/$1.log status=0
     shift
     mkdir -p "$logs"
-    timeout --foreground "$patience" swift test --disable-xctest "$@" >"$log" 2>&1 || status=$?
+    TMPDIR=${memory:-${TMPDIR:-/tmp}} timeout --foreground "$patience" \
+        swift test --disable-xctest "$@" >"$log" 2>&1 || status=$?
     without_noise <"$log"
     if [ "$status" -ne 0 ]; then
         echo "the tests failed ($status); all they said is in $log" >&2
@@ -109,7 +116,7 @@ all_tests() {
 postgres_tests() {
     local name=$1 parent status=0
     shift
-    parent=$(mktemp -d)
+    parent=$(mktemp -d -p "${memory:-${TMPDIR:-/tmp}}")
     # PostgreSQL runs as another user than root.
     chmod 711 "$parent"
     local -x TIDEOVER_TEST_POSTGRES
@@ -153,6 +160,7 @@ sanitizer_flags() {
     without=()
     skipped=$sockets
     sanitized=(--sanitize="$1" "${lean[@]}")
+    export TIDEOVER_SHORT_RUNS=1
     case $1 in
     # Rooms without a second thread, and programs, whose server is tried here without them. Building
     # the program and its tests would take longer than all that remains to be run. The tests of
@@ -199,7 +207,7 @@ documentation() {
 sanitizers_and_fuzzers() {
     sanitized_build thread
     sanitized_build address
-    TIDEOVER_TESTED_RELEASE=1 scripts/fuzz.sh build "${lean[@]}"
+    TIDEOVER_TESTED_RELEASE=1 TIDEOVER_SHORT_RUNS=1 scripts/fuzz.sh build "${lean[@]}"
 }
 
 laws() {
@@ -233,9 +241,9 @@ release_files() {
 # Stories of both stores, fewer than scripts/stories.sh plays; in memory, where a commit costs no disk,
 # three times as many in the same time.
 stories() {
-    local seeds=12 folder=${TMPDIR:-/tmp}
-    if [ -w /dev/shm ]; then seeds=36 folder=/dev/shm; fi
-    TMPDIR=$folder "$server" sandbox stories --seeds "$seeds"
+    local seeds=12
+    if [ -n "$memory" ]; then seeds=36; fi
+    TMPDIR=${memory:-${TMPDIR:-/tmp}} "$server" sandbox stories --seeds "$seeds"
 }
 
 # What stands for a store in tests must pass for it with the store's own library.
