@@ -2,6 +2,14 @@
 
 /* Wrappers for variadic functions and a cast destructor, which Swift cannot express. */
 
+/*
+ * Stops SQLite from counting the memory it uses: it would lock one mutex for all connections at each
+ * allocation. Call it before the first connection is opened; later it has no effect.
+ */
+static inline int tideover_sqlite_stop_counting_memory(void) {
+    return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 static inline int tideover_sqlite_keep_wal_on_close(sqlite3 *db) {
     return sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }

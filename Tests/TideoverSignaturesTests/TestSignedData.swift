@@ -159,7 +159,7 @@ struct TestSignedData {
     }
 
     private func compound(_ identifier: UInt8, _ parts: [UInt8]...) -> [UInt8] {
-        let contents = Array(parts.joined())
+        let contents = parts.reduce(into: []) { $0 += $1 }
         switch form {
         case .der: return Self.value(identifier, contents)
         case .ber: return [identifier, 0x80] + contents + [0, 0]

@@ -31,6 +31,7 @@ package final class Connection {
         let common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
         let mode = access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
         let isFrozen = access == .frozen
+        Self.stopCountingMemory
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(
             isFrozen ? Self.frozenName(of: path) : path,
@@ -55,6 +56,11 @@ package final class Connection {
             throw StorageError(.readOnly, place: path)
         }
     }
+
+    /// Nothing reads the counts. If SQLite was used before by other code, it goes on counting.
+    private static let stopCountingMemory: Void = {
+        _ = tideover_sqlite_stop_counting_memory()
+    }()
 
     private static let registration = tideover_sqlite_register_log()
 
