@@ -50,7 +50,8 @@ let isForShortRuns = Context.environment["TIDEOVER_SHORT_RUNS"] != nil
 /// it saves in short runs.
 let unoptimizedForShortRuns: [SwiftSetting] = isForShortRuns ? [.unsafeFlags(["-Onone"])] : []
 
-/// For tests and their helpers, which run once: optimizing them would take longer than it saves.
+/// For tests, trials and benchmarks, which then run once and briefly: optimizing them would take
+/// longer than it saves.
 let unoptimized: [SwiftSetting] = isTestedRelease ? [.unsafeFlags(["-Onone"])] : []
 
 /// No target waits for the modules of tests, which the compiler would otherwise emit in a pass of
@@ -525,7 +526,7 @@ if Context.environment["TIDEOVER_TRIALS"] != nil {
                 "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
             ],
             path: "Trials",
-            swiftSettings: settings
+            swiftSettings: settings + unoptimized
         )
     )
     products.append(.executable(name: "TideoverTrials", targets: ["TideoverTrials"]))
@@ -548,7 +549,7 @@ if Context.environment["TIDEOVER_BENCHMARKS"] != nil {
             ],
             path: "Benchmarks/TideoverBenchmarks",
             resources: [.embedInCode("load.lua")],
-            swiftSettings: settings
+            swiftSettings: settings + unoptimized
         ),
         .executableTarget(
             name: "TideoverCoreBenchmarks",
@@ -557,7 +558,7 @@ if Context.environment["TIDEOVER_BENCHMARKS"] != nil {
                 "TideoverLives",
             ],
             path: "Benchmarks/TideoverCoreBenchmarks",
-            swiftSettings: settings
+            swiftSettings: settings + unoptimized
         ),
     ]
 }

@@ -238,6 +238,11 @@ release_files() {
     scripts/release-test.sh --short "$files"
 }
 
+release_files_and_clients() {
+    release_files
+    clients
+}
+
 # Stories of both stores, fewer than scripts/stories.sh plays; in memory, where a commit costs no disk,
 # three times as many in the same time.
 stories() {
@@ -328,12 +333,11 @@ full)
     step "smoke of the release build" smoke
     joined
     beside "laws of the core over 6,000 lives" laws
-    step "files of a release" release_files
+    beside "files of a release, and the clients beside the release build" release_files_and_clients
     step "the simulated Google, judged by Google's library" judged scripts/verify-google.sh
     step "the simulated App Store, judged by Apple's library" judged scripts/verify-apple.sh
     step "the proxy in front of RevenueCat's SDKs" judged scripts/verify-proxy.sh
     step "clients of RevenueCat's SDKs, simulated" judged scripts/verify-revenuecat-sdk.sh
-    step "the clients, beside the release build" clients
     joined
     beside "webhooks, mirrors, files for operators, and a replica" webhooks_and_packaging
     step "short trials of the release build" short_trials
