@@ -26,6 +26,14 @@ import TideoverServer
             .map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }
     }
 
+    /// What stands between two quotation marks in any source.
+    private static let betweenQuotes = Result {
+        try Set(
+            sources().flatMap { $0.utf8.split(separator: UInt8(ascii: "\"")) }
+                .map { String(Substring($0)) }
+        )
+    }
+
     @Test func `the type of a problem is a URL that describes it`() async throws {
         let server = try TestServer()
         let refused = try await server.get("/v1/apps/cards/events?after=x")
@@ -92,7 +100,6 @@ import TideoverServer
 
     @Test(arguments: ProblemType.all)
     func `every problem type is used`(type: ProblemType) throws {
-        let literal = "\"\(type.code)\""
-        #expect(try Self.sources().contains { $0.contains(literal) })
+        #expect(try Self.betweenQuotes.get().contains(type.code))
     }
 }

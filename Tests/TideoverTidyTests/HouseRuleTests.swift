@@ -312,7 +312,7 @@ import Testing
     ]
 
     private func broken(_ text: String, at path: String = "README.md") -> [String] {
-        MarkdownLinks.broken(SourceFile(path: path, text: text)) { tree[$0] }
+        MarkdownLinks.broken([SourceFile(path: path, text: text)]) { tree[$0] }
     }
 
     @Test(arguments: [

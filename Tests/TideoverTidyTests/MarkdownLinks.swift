@@ -2,12 +2,19 @@ import Foundation
 
 /// Checks that what a document of ours links to inside the project is there.
 enum MarkdownLinks {
-    /// The relative links of a document that lead nowhere; `read` answers the text of a file, the empty
+    /// The relative links of documents that lead nowhere; `read` answers the text of a file, the empty
     /// text for a folder, and nil for what is not there.
-    static func broken(_ file: SourceFile, read: (String) -> String?) -> [String] {
-        prose(file.written.all).enumerated().flatMap { index, line in
-            targets(in: line).filter { !leads($0, from: file, read) }.map {
-                file.violation(index, "the link to `\($0)` leads nowhere")
+    static func broken(_ files: [SourceFile], read: (String) -> String?) -> [String] {
+        var known: [String: Set<String>] = [:]
+        func anchors(at path: String) -> Set<String>? {
+            if known[path] == nil { known[path] = read(path).map(Self.anchors(of:)) }
+            return known[path]
+        }
+        return files.flatMap { file in
+            prose(file.written.all).enumerated().flatMap { index, line in
+                targets(in: line).filter { !leads($0, from: file, anchors(at:)) }.map {
+                    file.violation(index, "the link to `\($0)` leads nowhere")
+                }
             }
         }
     }
@@ -40,13 +47,13 @@ enum MarkdownLinks {
     private static func leads(
         _ target: String,
         from file: SourceFile,
-        _ read: (String) -> String?
+        _ anchors: (String) -> Set<String>?
     ) -> Bool {
         guard !target.contains("://"), !target.hasPrefix("mailto:") else { return true }
         let parts = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts[0].isEmpty ? file.path : resolved(String(parts[0]), beside: file.path)
-        guard let path, let text = read(path) else { return false }
-        return parts.count == 1 || anchors(of: text).contains(String(parts[1]))
+        guard let path, let anchors = anchors(path) else { return false }
+        return parts.count == 1 || anchors.contains(String(parts[1]))
     }
 
     /// A path as seen from the project, or nil when it leaves the project.

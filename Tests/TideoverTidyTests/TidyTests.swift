@@ -96,11 +96,8 @@ import Testing
         let documents = SourceTree.files.filter {
             $0.path.hasSuffix(".md") && (!$0.path.contains("/") || $0.path.hasPrefix("docs/"))
         }
-        let broken = documents.flatMap { document in
-            MarkdownLinks.broken(document) { path in
-                SourceTree.file(path)?.written.text
-                    ?? (SourceTree.exists(path) ? "" : nil)
-            }
+        let broken = MarkdownLinks.broken(documents) { path in
+            SourceTree.file(path)?.written.text ?? (SourceTree.exists(path) ? "" : nil)
         }
         #expect(broken == [])
     }
