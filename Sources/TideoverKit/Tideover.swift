@@ -60,8 +60,9 @@ public enum Tideover {
         public var app: String
         /// A public key, made with `tideover keys add`.
         public var apiKey: String
-        /// The server's address. It is also the issuer of its passes, unless `issuer` differs.
+        /// The server's address.
         public var url: String
+        /// `pass.issuer` of the server's configuration, which is `tideover` unless given.
         public var issuer: String
         /// Keys that verify passes, built into the app. The server's published keys are trusted
         /// too.
@@ -77,7 +78,7 @@ public enum Tideover {
             self.app = app
             self.apiKey = apiKey
             self.url = url
-            self.issuer = issuer ?? url
+            self.issuer = issuer ?? "tideover"
             self.passKeys = passKeys
         }
     }

@@ -261,7 +261,7 @@ private struct ServedFiles {
                 "listen": "127.0.0.1:0", "adminKeyFile": "admin.key", "checkRevocation": false,
             ],
             "storage": .string("sqlite:\(folder.path)/tideover.db"),
-            "pass": ["keyFile": "pass.pem", "issuer": .string(KitRehearsal.issuer)],
+            "pass": ["keyFile": "pass.pem"],
             "apps": [app(of: scenario, store: store)],
         ]
     }
