@@ -21,10 +21,14 @@ import TideoverJSON
     deinit { try? FileManager.default.removeItem(at: folder) }
 
     /// Writes the configuration of a server, and returns its path.
-    private func configure(_ name: String, billingRetry: String = "suspend") throws -> String {
+    private func configure(
+        _ name: String,
+        billingRetry: String = "suspend",
+        listen: Substring = "127.0.0.1:0"
+    ) throws -> String {
         let file = folder.appending(path: "\(name).json")
         let text = """
-            { server: { listen: "127.0.0.1:0" }, storage: "\(database.address)",
+            { server: { listen: "\(listen)" }, storage: "\(database.address)",
               apps: [{ id: "cards", environments: ["sandbox"],
               appStore: { bundleId: "com.example.cards" },
               policy: { billingRetry: "\(billingRetry)" },
@@ -151,6 +155,24 @@ import TideoverJSON
             #expect(try await delay { try await reading(server) == "same" } != nil)
         }
         #expect(one.stop().contains("servers have different configurations"))
+    }
+
+    @Test func `is expected by the doctor at the address where it listens`() async throws {
+        let server = try RunningServer(try configure("one"))
+        defer { server.kill() }
+        let path = try configure("beside", listen: server.url.dropFirst("http://".count))
+        func verdicts() throws -> [String: String] {
+            // The exit code is 0 only without problems.
+            let text = try RunningServer.run("doctor", "--offline", "--json", "--config", path)
+            let findings = try JSONDocument(Array(text.utf8)).root["findings"]
+            let pairs = findings?.elements.compactMap { finding in
+                finding["check"]?.string.map { ($0, finding["verdict"]?.string ?? "") }
+            }
+            return Dictionary(pairs ?? []) { first, _ in first }
+        }
+        #expect(try await delay { (try? verdicts()["listen"]) == "ok" } != nil)
+        // It also reads the metrics of that server.
+        #expect(try verdicts()["workers"] == "ok")
     }
 
     @Test func `adds and disables a webhook for all of them`() async throws {

@@ -9,6 +9,8 @@ final class RunningServer {
     private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appending(path: "tideover").path
 
+    /// Its URL, without a path.
+    let url: String
     private let process: ChildProcess
     private let client: Handler
     private var messages = ""
@@ -23,7 +25,8 @@ final class RunningServer {
             messages += String(decoding: bytes, as: UTF8.self)
             url = Self.address(in: messages)
         }
-        let place = Destination(try HTTPURL(url ?? ""), addresses: .any)
+        self.url = url ?? ""
+        let place = Destination(try HTTPURL(self.url), addresses: .any)
         client = try HTTPClient(userAgent: "tests").handler(under: place)
     }
 

@@ -49,8 +49,7 @@ enum Doctor {
                 + "meanwhile.",
             "If the server runs, the App Store is asked for a test notification, for each "
                 + "app and environment with a Server API key, and the result is printed. The "
-                + "server is asked for what arrived, with the admin key. --preflight reads all "
-                + "stored facts.",
+                + "server is asked for what arrived. --preflight reads all stored facts.",
             "Google Play is asked whether the service account has access, and with "
                 + "--preflight for the settings of base plans. You send a test notification by "
                 + "hand in the Play Console. If nothing arrived for a day, the command prints "
@@ -155,14 +154,12 @@ enum Doctor {
         _ configuration: Configuration
     ) async -> (findings: [Finding], isServing: Bool) {
         let now = SystemClock.now()
-        var (storage, findings) = stored(configuration, now: now)
+        var (storage, isOpen, findings) = stored(configuration, now: now)
         for app in configuration.apps {
             findings += await simulatedStore(of: app, now: now)
         }
         let address = configuration.server.listen
         let listen = await SystemReadings.listen(address)
-        var isOpen = false
-        if case .inUse = storage { isOpen = true }
         let roots = SystemRoots()
         let connections = HTTPServerLimits().connections
         findings += [
@@ -194,12 +191,12 @@ enum Doctor {
         return (findings, false)
     }
 
-    /// Returns the state of an SQLite file, and findings about the storage. A PostgreSQL database is
-    /// not read as a whole.
+    /// Returns the state of an SQLite file, whether a server has the storage open, and findings about
+    /// it. A PostgreSQL database is not read as a whole.
     private static func stored(
         _ configuration: Configuration,
         now: Instant
-    ) -> (storage: StorageReading, findings: [Finding]) {
+    ) -> (storage: StorageReading, isOpen: Bool, findings: [Finding]) {
         switch configuration.storage {
         case .postgres(let address):
             let database = SystemReadings.database(address)
@@ -207,7 +204,11 @@ enum Doctor {
             let comparison = servers.map {
                 Finding.servers($0, fingerprint: configuration.fingerprint)
             }
-            return (.missing, [Finding.database(database)] + [comparison].compactMap(\.self))
+            return (
+                .missing,
+                servers?.isEmpty == false,
+                [Finding.database(database)] + [comparison].compactMap(\.self)
+            )
         case .sqlite(let path):
             let folder = SystemReadings.folder(of: path)
             let storage = SystemReadings.storage(path)
@@ -215,7 +216,9 @@ enum Doctor {
                 Finding.storage(path, storage, in: folder), Finding.disk(folder),
                 Finding.clock(now, storage),
             ]
-            return (storage, findings + Finding.replays(storage))
+            var isOpen = false
+            if case .inUse = storage { isOpen = true }
+            return (storage, isOpen, findings + Finding.replays(storage))
         }
     }
 
