@@ -1,6 +1,19 @@
 public import TideoverJSON
 
 extension Experiment: FormObject {
+    /// Reads an experiment within the limits of a configuration: others cannot be assigned.
+    package init(form node: JSONNode, _ field: String) throws(FormError) {
+        guard node.kind == .object else { throw .wrongType(field: field) }
+        var fields = FormReader(node)
+        self = try Self.form(&fields, nil)
+        guard arms.count > 1 else { throw .missing(field: "arms") }
+        let counts = [("days", days, 365), ("points", points, 100)]
+        for (name, count, most) in counts + arms.map({ ("weight", $0.weight, 1_000) })
+        where count < 1 || count > most {
+            throw .unknownWord(field: name, value: String(count))
+        }
+    }
+
     package static func form<Fields: FormFields>(
         _ fields: inout Fields,
         _ experiment: Experiment?

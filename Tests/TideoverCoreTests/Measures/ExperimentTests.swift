@@ -217,6 +217,32 @@ import TideoverLives
         #expect(try Policy(json: JSONDocument(writer.bytes).root) == policy)
     }
 
+    @Test(
+        arguments: [
+            ("\"arms\":[", "\"arms\":[],\"other\":[", FormError.missing(field: "arms")),
+            ("\"weight\":3", "\"weight\":0", .unknownWord(field: "weight", value: "0")),
+            ("\"weight\":3", "\"weight\":-3", .unknownWord(field: "weight", value: "-3")),
+            ("\"weight\":3", "\"weight\":1001", .unknownWord(field: "weight", value: "1001")),
+            ("\"days\":30", "\"days\":0", .unknownWord(field: "days", value: "0")),
+            ("\"points\":5", "\"points\":101", .unknownWord(field: "points", value: "101")),
+        ] as [(String, String, FormError)]
+    )
+    func `an experiment that cannot be assigned is refused`(
+        part: String,
+        replaced: String,
+        error: FormError
+    ) throws {
+        var policy = Policy()
+        policy.experiments = [Self.experiment]
+        var writer = JSONWriter()
+        policy.write(to: &writer)
+        let text = String(decoding: writer.bytes, as: UTF8.self)
+        #expect(text.contains(part))
+        let changed = text.replacing(part, with: replaced)
+        let root = try JSONDocument(changed).root
+        #expect(throws: error) { try Policy(json: root) }
+    }
+
     // MARK: Report
 
     /// Robbins's boundary for a standard error of 0.02 and an effect of 0.05, computed by hand:
