@@ -61,8 +61,8 @@ package final class TaskThreads: TaskExecutor {
 
     private func next() -> UnownedJob? {
         state.update(matters: { _ in false }) { $0.idle += 1 }
-        // Whoever has taken a job is no longer idle at the same moment. Otherwise the next job would
-        // wait for it, and perhaps for ever.
+        // A thread that has taken a job is no longer idle at the same moment. Otherwise the next job
+        // would wait for it, and perhaps for ever.
         return state.wait { state -> UnownedJob?? in
             guard !state.jobs.isEmpty || state.isClosed else { return nil }
             state.idle -= 1

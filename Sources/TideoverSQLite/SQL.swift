@@ -71,7 +71,7 @@ enum SQL {
         SELECT DISTINCT lineage FROM owner WHERE app = ?1 AND environment = ?2 AND customer = ?3
         ORDER BY lineage
         """
-    /// Enough to tell that a customer has only one.
+    /// Enough to know that a customer has only one.
     static let firstLineagesOwned: StaticString = """
         SELECT DISTINCT lineage FROM owner WHERE app = ?1 AND environment = ?2 AND customer = ?3
         ORDER BY lineage LIMIT 2

@@ -295,7 +295,7 @@ import TideoverStorage
         #expect(!ids.isEmpty && ids == stored.map(\.id.description).reversed())
         let first = try #require(ids.first)
         let stream = "/dashboard/apps/cards/events/stream?environment=sandbox"
-        // The id tells the browser where to continue.
+        // By the id the browser knows where to continue.
         func nothing(_ next: String) -> String { "retry: 2000\n\nid: \(next)\n\n" }
         #expect(try await browser.text("\(stream)&after=\(first)") == nothing(first))
         server.set(Message.end + .minutes(5))

@@ -26,7 +26,7 @@ import TideoverServer
             .map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }
     }
 
-    /// What stands between two quotation marks in any source.
+    /// Every text between two quotation marks in any source.
     private static let betweenQuotes = Result {
         try Set(
             sources().flatMap { $0.utf8.split(separator: UInt8(ascii: "\"")) }

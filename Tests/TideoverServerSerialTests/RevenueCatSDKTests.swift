@@ -444,7 +444,7 @@ import TideoverUnionChecker
         return play
     }
 
-    @Test(arguments: ["heard before", "known by another", "unknown"])
+    @Test(arguments: ["received before", "known by another", "unknown"])
     func `a log-in takes along a purchase whose receipt was never sent`(
         purchase: String
     ) async throws {
@@ -454,7 +454,7 @@ import TideoverUnionChecker
         ]
         // Another customer's attempt makes the purchase known.
         let stranger = SDKApp(server: server, key: "goog_test", customer: "u_9")
-        if purchase == "heard before" {
+        if purchase == "received before" {
             #expect(try await stranger.post(receipt).body["code"] == 7102)
         } else if purchase == "known by another" {
             // The anonymous customer is known by an earlier purchase.
@@ -591,7 +591,7 @@ import TideoverUnionChecker
     @Test(arguments: [
         ("POST", "/v1/config/app", 404, 7259), ("POST", "/v1/offers", 400, 7234),
         ("POST", "/v1/subscribers/redeem_purchase", 400, 7849),
-        ("GET", "/v1/customercenter/u_42", 404, 7259), ("GET", "/v1/unheard/of", 404, 7259),
+        ("GET", "/v1/customercenter/u_42", 404, 7259), ("GET", "/v1/no/such", 404, 7259),
         ("DELETE", "/v1/receipts", 405, 7226), ("POST", "/v1/receipts", 400, 7226),
         ("GET", "/v1/receipts/amazon/a/b", 400, 7662),
         ("POST", "/v1/external_purchase_tokens", 400, 7000),

@@ -177,7 +177,7 @@ import TideoverStorage
         let mixed: JSONValue = [
             "good": ["value": "1", "updated_at_ms": .integer(now.millisecondsSince1970)],
             "timeless": ["value": "1"],
-            "$email": ["value": "nobody", "updated_at_ms": 5],
+            "$email": ["value": "no address", "updated_at_ms": 5],
             "long": ["value": .string(long), "updated_at_ms": 5],
             "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn": ["value": "1", "updated_at_ms": 5],
         ]

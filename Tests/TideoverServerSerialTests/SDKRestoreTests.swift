@@ -34,7 +34,7 @@ import TideoverServer
         ]) { first, _ in first }
     )
 
-    /// An Apple account with two subscriptions and a lifetime purchase, and a server that heard of
+    /// An Apple account with two subscriptions and a lifetime purchase, and a server that knows
     /// none of them.
     private struct World {
         let rehearsed: RehearsedStore

@@ -89,7 +89,7 @@ final class TestTime: Sendable {
     private let movesClock: Bool
     private let end = Locked<Instant>(.distantFuture)
     private let stands = Locked(false)
-    /// The event of the log with which time stands still; nil for none.
+    /// The event of the log with which time stops; nil for none.
     private let lastEvent = Locked<String?>(nil)
 
     init(at instant: Instant = RehearsedStore.start, movesClock: Bool = false) {

@@ -35,6 +35,31 @@ import TideoverJSON
         #expect(!all.results.captured.contains("Never bought"))
     }
 
+    @Test func `an explanation prints why a prompt waits and when one was shown`() throws {
+        let answer = try node(
+            """
+            { "entitlements": {}, "prompt": { "kind": null, "heldBy": "interval",
+              "heldUntil": "2026-05-04T10:00:00.000Z", "sentence": "The prompt waits.",
+              "shown": [{ "id": "b", "kind": "soft", "shownAt": "2026-05-01T10:00:00.000Z" },
+                        { "id": "a", "kind": "soft", "shownAt": "2026-04-28T10:00:00.000Z" }] } }
+            """
+        )
+        let output = Output(capturingAs: .plain)
+        ExplanationPrinter(output).print(answer)
+        let expected = """
+            Prompt
+              The prompt waits.
+              The next one is due at 2026-05-04T10:00:00.000Z
+              Last shown at 2026-05-01T10:00:00.000Z
+
+            """
+        #expect(output.results.captured.contains(expected))
+        let silent = Output(capturingAs: .plain)
+        let nothing = #"{ "prompt": { "kind": null, "heldBy": null, "shown": [] } }"#
+        ExplanationPrinter(silent).print(try node(nothing))
+        #expect(!silent.results.captured.contains("Prompt"))
+    }
+
     @Test func `a lookup without a result lists each store's answer`() throws {
         let stores = try node(
             """

@@ -55,6 +55,10 @@ import Testing
         #expect(SourceTree.files.flatMap(HouseRules.unexplainedEscapes) == [])
     }
 
+    @Test func `documents, comments and messages are in plain English`() {
+        #expect(SourceTree.files.flatMap(PlainEnglish.idioms) == [])
+    }
+
     @Test func `no file contains a machine-specific path`() {
         #expect(SourceTree.files.flatMap(HouseRules.pathsOfOneMachine) == [])
     }
@@ -84,6 +88,11 @@ import Testing
         let page = try #require(SourceTree.file("ARCHITECTURE.md"), "README.md has come before it")
         let text = page.written.text
         #expect(HouseRules.undrawnModules(text, modules: SourceTree.modules) == [])
+    }
+
+    @Test func `every trap has a reason on the page`() throws {
+        let page = try #require(SourceTree.file("docs/traps.md"))
+        #expect(HouseRules.unarguedTraps(SourceTree.sources, page: page) == [])
     }
 
     @Test func `every threat has a test or trial in the tree`() throws {

@@ -2,7 +2,7 @@ import TideoverCommandLine
 import TideoverPostgreSQL
 import TideoverStorage
 
-/// Reads a PostgreSQL database with its own statements, after the last server has let go of it or
+/// Reads a PostgreSQL database with its own statements, after the last server has closed it or
 /// beside servers without work.
 struct PostgresAudit: StoredWork {
     /// A server process of the database still works for a server that was killed.

@@ -1,4 +1,4 @@
-/// What a portfolio report needs of one failed renewal: how it stood at each instant.
+/// What a portfolio report needs of one failed renewal: its state at each instant.
 package struct FailureFigures: Hashable, Sendable {
     package var enteredAt: Instant
     /// The price of the failed renewal, if known.

@@ -154,7 +154,7 @@ struct MeasureCards {
 
     private var churn: [HTML] {
         guard let row = measures.churn else {
-            return [Parts.quiet("Nobody was subscribed 30 days ago.")]
+            return [Parts.quiet("No customer was subscribed 30 days ago.")]
         }
         return [
             Parts.facts([

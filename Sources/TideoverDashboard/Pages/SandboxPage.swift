@@ -42,7 +42,7 @@ package enum SandboxAction: String, Hashable, Sendable, CaseIterable {
 /// The simulated stores of an app, with what the server answers about their customers.
 package struct SandboxView: Hashable, Sendable {
     let now: Instant
-    /// How many times faster than real time the clock runs; 0 while it stands still.
+    /// How many times faster than real time the clock runs; 0 while it is stopped.
     let speed: Int64
     let customers: [SandboxCustomer]
     /// The products on sale in each store, in the spelling of the server's catalogue.

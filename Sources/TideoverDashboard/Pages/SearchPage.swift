@@ -29,7 +29,7 @@ package enum SearchPage {
                         "stating",
                         [
                             list(stating, in: place),
-                            Parts.quiet("Apps state the address, and nobody has verified it."),
+                            Parts.quiet("Apps state the address; it is not verified."),
                         ]
                     ),
                 purchases.isEmpty

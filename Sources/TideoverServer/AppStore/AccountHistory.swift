@@ -33,7 +33,7 @@ extension Backfiller {
             return true
         }
         guard let subscription else { return end.isComplete }
-        // A transaction does not tell of grace.
+        // A transaction does not state grace.
         let statuses = try await askSoon(.subscriptionStatuses) {
             try await api.subscriptionStatuses(of: subscription)
         }.content

@@ -38,7 +38,7 @@ struct ControlServer {
         storeServer.add { request in try await controlServer.answer(request) }
     }
 
-    /// Creates the control server of stores that run already. Their clock stands still.
+    /// Creates the control server of stores that run already. Their clock is stopped.
     init(_ session: ScenarioSession, on storeServer: StoreServer) async {
         self.session = session
         self.storeServer = storeServer

@@ -257,7 +257,7 @@ import TideoverRevenueCat
         #expect(attributes.values["$email"]?.text == "a@b.c")
         #expect(attributes.values["x"]?.text == nil)
         let bad =
-            #"{"attributes": {"$email": {"value": "nobody", "updated_at_ms": 5}, "#
+            #"{"attributes": {"$email": {"value": "no address", "updated_at_ms": 5}, "#
             + #""x": {"value": "1"}}}"#
         let faults = try SDKAttributes(Array(bad.utf8)).faults
         #expect(faults["$email"] == "Not an email address.")
