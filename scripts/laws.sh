@@ -5,7 +5,7 @@
 #   scripts/laws.sh --from 6701 --seeds 100000       others
 #   scripts/laws.sh convergence --from 77 --seeds 1  one life, one law
 #
-# Builds the core only. A violation is reported with the fewest facts that cause it.
+# A violation is reported with the fewest facts that cause it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

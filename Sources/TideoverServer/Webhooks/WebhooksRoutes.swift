@@ -205,7 +205,7 @@ struct WebhookWish: Hashable, Sendable {
         guard list.kind == .array, patterns.count == list.count,
             let filter = WebhookFilter(patterns)
         else {
-            throw .badWebhookRequest("`events` is a list of kinds, such as [\"refund_*\"].")
+            throw .badWebhookRequest("`events` is a list of kinds, such as [\"refund*\"].")
         }
         events = filter
     }

@@ -14,8 +14,9 @@ enum ReloadCommand {
         notes: [
             "The new configuration takes effect completely or not at all: if it is invalid, "
                 + "the server keeps the previous one, and the exit code is 78. SIGHUP to the "
-                + "server does the same. storage, server.listen, server.trustedProxies, "
-                + "server.drain and server.limits.connectionsPerAddress need a restart.",
+                + "server does the same. storage, storageReplica, storageReplicaStaleness, "
+                + "server.listen, server.sdkListen, server.trustedProxies, server.drain and "
+                + "server.limits.connectionsPerAddress need a restart.",
             "The server's user and root need no key. --server sends the request to a URL, "
                 + "with the admin key in the file that server.adminKeyFile names.",
         ],

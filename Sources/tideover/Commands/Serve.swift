@@ -38,7 +38,7 @@ enum Serve {
         ],
         parameters: [ConfigurationFile.parameter, listen, clock],
         notes: [
-            "Every scalar of the file can also be set as an environment variable: server.listen as "
+            "Most scalars of the file can also be set as an environment variable: server.listen as "
                 + "TIDEOVER_SERVER_LISTEN.",
             "With --clock the server reads its time from the URL each second, as {\"now\": "
                 + "\"2026-05-06T10:00:00Z\"}, and from Tideover-Clock of each request. In between, "

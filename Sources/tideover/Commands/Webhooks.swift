@@ -110,7 +110,7 @@ enum Webhooks {
         examples: [
             Example("tideover webhooks add https://example.com/hooks", "send all events there"),
             Example(
-                "tideover webhooks add https://example.com/refunds --event \"refund_*\"",
+                "tideover webhooks add https://example.com/refunds --event \"refund*\"",
                 "send only events about refunds"
             ),
             Example(
