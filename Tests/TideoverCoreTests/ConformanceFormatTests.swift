@@ -37,6 +37,15 @@ import TideoverLives
         return differences.map { "\($0.line): \($0)" }
     }
 
+    @Test func `lists of facts that name each other again and again are refused`() throws {
+        let doubled = (1...40).map { #""g\#($0)": ["g\#($0 - 1)", "g\#($0 - 1)"]"# }
+        let given = #""given": {"g0": [\#(Self.month)], \#(doubled.joined(separator: ", "))},"#
+        let error = #expect(throws: ConformanceFault.self) {
+            try outcome(#""facts": [], "expect": [{"at": "2026-05-10"}]"#, head: given)
+        }
+        #expect(error?.description == "`g17` is no list of at most 100000 facts")
+    }
+
     // MARK: Comparing
 
     @Test func `only the given members are compared`() throws {

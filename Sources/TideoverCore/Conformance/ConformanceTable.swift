@@ -103,6 +103,8 @@ struct ConformanceSetting: Sendable {
         return setting
     }
 
+    private static let mostFacts = 100_000
+
     /// Returns the facts of a list. A text in it is the name of an earlier list.
     func facts(in node: JSONNode, of member: String) throws(ConformanceFault) -> [JSONNode] {
         guard node.kind == .array else {
@@ -117,6 +119,11 @@ struct ConformanceSetting: Sendable {
             guard let named = given[name] else {
                 let closest = closestName(to: name, among: given.keys.sorted())
                 throw ConformanceFault(.unknownSet(name, closest: closest), at: element)
+            }
+            // Lists that name each other twice would double again and again.
+            guard facts.count + named.count <= Self.mostFacts else {
+                let kind = "list of at most \(Self.mostFacts) facts"
+                throw ConformanceFault(.notA(kind, member: member), at: element)
             }
             facts += named
         }

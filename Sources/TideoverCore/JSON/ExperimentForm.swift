@@ -14,6 +14,11 @@ extension Experiment: FormObject {
         }
     }
 
+    /// A document checks the limits.
+    package init(written json: inout WrittenJSON) throws(WrittenJSON.Mismatch) {
+        throw WrittenJSON.Mismatch()
+    }
+
     package static func form<Fields: FormFields>(
         _ fields: inout Fields,
         _ experiment: Experiment?

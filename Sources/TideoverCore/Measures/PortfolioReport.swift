@@ -128,7 +128,8 @@ package struct PortfolioTally: Sendable {
 
     private static func count(_ number: Int64, _ places: Range<Int>, in change: inout [Int64]) {
         change[places.lowerBound] = change[places.lowerBound].addingSaturated(number)
-        change[places.upperBound] = change[places.upperBound].addingSaturated(-number)
+        let less = number.negatedSaturated
+        change[places.upperBound] = change[places.upperBound].addingSaturated(less)
     }
 
     package var points: [PortfolioReport.Point] {

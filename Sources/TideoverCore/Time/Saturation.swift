@@ -6,6 +6,13 @@ extension FixedWidthInteger {
         return other < 0 ? .min : .max
     }
 
+    /// Returns the negative; of the least number, which has none, the greatest.
+    package var negatedSaturated: Self {
+        let (negative, overflow) = Self.zero.subtractingReportingOverflow(self)
+        guard overflow else { return negative }
+        return self < 0 ? .max : .min
+    }
+
     /// Returns the product; on overflow, the nearest representable number.
     package func multipliedSaturated(by other: Self) -> Self {
         let (product, overflow) = multipliedReportingOverflow(by: other)

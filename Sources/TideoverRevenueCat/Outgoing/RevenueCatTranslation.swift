@@ -101,7 +101,7 @@ package struct RevenueCatTranslation {
         var part = cancellation(.customerSupport)
         part.purchase.expiresAt = event.at
         part.purchase.price = event.money.map {
-            Money(milliunits: -$0.milliunits, currency: $0.currency)
+            Money(milliunits: $0.milliunits.negatedSaturated, currency: $0.currency)
         }
         return [part] + expirationIfOver
     }

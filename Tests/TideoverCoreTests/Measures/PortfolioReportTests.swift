@@ -113,6 +113,14 @@ import TideoverLives
         #expect(late.revenue.map(\.recurring) == [0])
     }
 
+    /// Without the end of the first term, the sum would not be negated.
+    @Test(arguments: [Int64.min, .max])
+    func `the least and the greatest price can be counted`(price: Int64) {
+        let life = Diary("1").term(0, 30, price: Self.usd(price))
+        #expect(!Self.report([life], until: 40).points.isEmpty)
+        #expect(price.negatedSaturated == (price == .min ? .max : -price))
+    }
+
     @Test func `an introductory price counts as what it is, for its own period`() throws {
         let up = Offer(
             kind: .introductory,
