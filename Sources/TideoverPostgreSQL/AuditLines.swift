@@ -57,7 +57,7 @@ struct AuditLines {
     ) throws(StorageError) -> Bool {
         guard let name = entry.name, let found = try find(name, commitRequest) else { return false }
         var line = try AuditEntry.read(stored: found.form, place: connection.place)
-        line.count += 1
+        line.count = line.count.addingSaturated(1)
         try connection.ask(
             SQL.changeAudit,
             .text(commitRequest.app),

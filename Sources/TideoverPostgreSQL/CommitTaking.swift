@@ -351,7 +351,7 @@ struct CommitTaking {
         try session.write(AuditEntry(line), commitRequest)
         return Taken.Joined(
             key: scope.key(line.customer),
-            leastVersion: former.map { $0.version + 1 } ?? 0,
+            leastVersion: former.map { $0.version.addingSaturated(1) } ?? 0,
             reconciledAt: former?.reconciledAt,
             presented: former?.presented ?? [:]
         )

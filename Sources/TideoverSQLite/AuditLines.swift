@@ -71,7 +71,7 @@ final class AuditLines {
     {
         guard let name = entry.name, let found = try find(name, commitRequest) else { return false }
         var line = try AuditEntry.read(stored: found.form, place: place)
-        line.count += 1
+        line.count = line.count.addingSaturated(1)
         try change.run(.text(commitRequest.app), .text(found.id), .utf8(line.storedForm))
         return true
     }

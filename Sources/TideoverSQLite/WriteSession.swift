@@ -558,7 +558,7 @@ final class WriteSession: StorageWriter {
         try audit.write(AuditEntry(line), commitRequest)
         return Joined(
             key: key(of: line.customer, commitRequest),
-            leastVersion: former.map { $0.version + 1 } ?? 0,
+            leastVersion: former.map { $0.version.addingSaturated(1) } ?? 0,
             reconciledAt: former?.reconciledAt,
             presented: former?.presented ?? [:]
         )

@@ -71,7 +71,7 @@ package struct CustomerLineages: Hashable, Sendable {
     /// Returns the version of an answer with these bytes. It rises by one exactly when the bytes
     /// differ from those before.
     package func version(of bytes: [UInt8]) -> Int64 {
-        answer?.answer == bytes ? version : version + 1
+        answer?.answer == bytes ? version : version.addingSaturated(1)
     }
 
     /// Returns the row that stores a derivation.

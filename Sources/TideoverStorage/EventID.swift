@@ -31,15 +31,21 @@ package struct EventID: Hashable, Sendable, Comparable {
         return EventID(milliseconds: UInt64(clock), counter: 0, random: 0)
     }
 
-    /// The greatest id before this one, so that events after it begin with this one.
+    /// The greatest id before this one, so that events after it begin with this one; itself if there
+    /// is none.
     package var predecessor: EventID {
-        low > 1 << 63 ? EventID(high: high, low: low - 1) : EventID(high: high - 1, low: .max)
+        guard low <= 1 << 63 else { return EventID(high: high, low: low - 1) }
+        return high > 0 ? EventID(high: high - 1, low: .max) : self
     }
 
-    /// The smallest id after this one.
+    /// The smallest id after this one; itself if there is none.
     package var successor: EventID {
-        low < .max ? EventID(high: high, low: low + 1) : EventID(high: high + 1, low: 1 << 63)
+        guard low == .max else { return EventID(high: high, low: low + 1) }
+        return high < .max ? EventID(high: high + 1, low: 1 << 63) : self
     }
+
+    /// Whether further ids can be made after this one.
+    package var isCountable: Bool { milliseconds <= Self.maximumMilliseconds }
 
     /// A number that rises with the ids of an app: JavaScript reads it exactly until 2089.
     package var sequence: Int64 {

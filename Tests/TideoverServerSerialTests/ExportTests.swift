@@ -248,6 +248,18 @@ import TideoverStorage
             try await codes("customer") { $0.replacing("simulated", with: "sandbox") }
                 == ["environment-not-served"]
         )
+        // What could not be counted further.
+        for kind in ["customer", "event"] {
+            let found = try await codes(kind) {
+                $0.replacing(/"customerVersion":\d+/, with: "\"customerVersion\":\(Int64.max)")
+            }
+            #expect(found.first == "malformed", "\(kind)")
+        }
+        let last = "ffffffff-ffff-7fff-bfff-ffffffffffff"
+        #expect(
+            try await codes("audit") { $0.replacing(/"id":"[^"]+"/, with: "\"id\":\"\(last)\"") }
+                == ["malformed"]
+        )
         // The fact's evidence is missing too, or does not contain the fact.
         let digest = try await codes("evidence") {
             $0.replacing("\"text\":\"{", with: "\"text\":\" {")

@@ -3,6 +3,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 import TideoverServer
+import TideoverStorage
 
 @testable import TideoverTestServer
 
@@ -60,6 +61,25 @@ struct ShadowReportTests {
         let report = try await ask(server, "/v1/reports/shadow?app=cards&environment=sandbox")
         #expect(report["customers"] == 1)
         #expect(report["differing"] == 0)
+        await server.close()
+    }
+
+    @Test func `an imported response whose key names no customer is left out`() async throws {
+        let server = try server(at: "2026-05-11T00:00:00Z")
+        let text = #"{"n": 1}"#
+        let id = EvidenceID(of: Array(text.utf8)).hex
+        let lines = """
+            {"format": "tideover-export", "version": 1, "app": "cards", "holds": "everything"}
+            {"kind": "evidence", "environment": "sandbox", "id": "\(id)", "dedupeKey": \
+            "revenuecat-answer:abc", "source": "revenueCatAPI", "signedAt": null, "receivedAt": \
+            "2026-05-01T00:00:00Z", "text": "{\\"n\\": 1}"}
+            """
+        let body = Array(lines.utf8)
+        let imported = try await server.send("POST", "/v1/apps/cards/import", body: body)
+        #expect(imported.status == 200)
+        #expect(try JSONDocument(imported.body).root["refused"]?.elements.map(\.source).count == 0)
+        let report = try await server.get("/v1/reports/shadow?app=cards&environment=sandbox")
+        #expect(report.status == 200)
         await server.close()
     }
 

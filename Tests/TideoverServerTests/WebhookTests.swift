@@ -288,6 +288,13 @@ import TideoverStorage
         #expect(try json(all)["queued"]?.int64 == Int64(first.count))
         await server.service.deliverDueWebhooks()
         #expect(receiver.received.count == 2 * first.count + 1)
+        // The first and the last id have one neighbour only.
+        for id in [
+            "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff",
+        ] {
+            let body = Array(#"{"event": "\#(id)"}"#.utf8)
+            #expect(try await server.send("POST", target, body: body).status < 500, "\(id)")
+        }
         for body in [#"{}"#, #"{"event": "x"}"#, #"{"from": "today"}"#, #"{"form": "x"}"#, "["] {
             let refused = try await server.send("POST", target, body: Array(body.utf8))
             #expect(refused.status == 400, "\(body)")

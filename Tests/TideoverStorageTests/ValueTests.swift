@@ -36,6 +36,18 @@ import TideoverStorage
         }
     }
 
+    @Test func `has neighbours, except at the ends`() throws {
+        let first = try #require(EventID("00000000-0000-0000-0000-000000000001"))
+        #expect(first.predecessor == first)
+        let last = try #require(EventID("ffffffff-ffff-ffff-ffff-ffffffffffff"))
+        #expect(last.successor == last)
+        #expect(!last.isCountable)
+        let id = EventID.next(after: nil, at: instant(5), random: 0)
+        #expect(id.predecessor < id && id < id.successor)
+        #expect(id.predecessor.successor == id)
+        #expect(id.isCountable)
+    }
+
     @Test(arguments: [
         "", "x", "01234567-89ab-7000-bfff-fffffffffff", "01234567-89ab-7000-bfff-fffffffffffff",
         "01234567-89AB-7000-bfff-ffffffffffff", "01234567089ab-7000-bfff-ffffffffffff",

@@ -2,6 +2,10 @@ package import TideoverCore
 package import TideoverJSON
 package import TideoverStorage
 
+/// The greatest version of an answer that an import takes, so that it can still rise: JavaScript reads
+/// it exactly.
+private let greatestVersion: Int64 = 1 << 53
+
 /// One line of an export: the header or a record. `docs/export.md` lists the formats.
 package enum ExportLine: Hashable, Sendable {
     case header(ExportHeader)
@@ -166,16 +170,23 @@ extension StoredRecord {
         case .event:
             let line = try EventLine.form(&fields, nil)
             guard !line.kind.isEmpty else { throw .wrong(field: "event") }
+            guard line.id.isCountable else { throw .wrong(field: "id") }
+            guard line.version <= greatestVersion else { throw .wrong(field: "customerVersion") }
             self = .event(line.event(of: key(line.customer)))
         case .told: self = .told(try ToldName.form(&fields, nil))
-        case .audit: self = .audit(try AuditLine.form(&fields, nil).record(in: place.environment))
+        case .audit:
+            let line = try AuditLine.form(&fields, nil)
+            guard line.id.isCountable else { throw .wrong(field: "id") }
+            self = .audit(line.record(in: place.environment))
         case .policy:
             let version = try PolicyVersion.form(&fields, nil)
             guard (try? AppRules(recorded: version)) != nil else { throw .wrong(field: "policy") }
             self = .policy(version)
         case .customer:
             let line = try CustomerLine.form(&fields, nil)
-            guard line.version > 0 else { throw .wrong(field: "customerVersion") }
+            guard line.version > 0, line.version <= greatestVersion else {
+                throw .wrong(field: "customerVersion")
+            }
             self = .customer(line.row(of: key(line.customer)))
         }
     }

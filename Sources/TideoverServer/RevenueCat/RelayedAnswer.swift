@@ -28,9 +28,10 @@ struct RelayedAnswer: Sendable {
 
     /// Returns the customer in the key of a response; nil for another key.
     static func customer(in key: String) -> CustomerID? {
-        guard isName(key), let end = key.lastIndex(of: ":") else { return nil }
-        let name = String(key.dropFirst(prefix.count)[..<end])
-        return PercentEncoding.decode(name.utf8).flatMap { CustomerID($0) }
+        guard isName(key) else { return nil }
+        let rest = key.utf8.dropFirst(prefix.utf8.count)
+        guard let end = rest.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+        return PercentEncoding.decode(rest[..<end]).flatMap { CustomerID($0) }
     }
 
     /// The key; nil for a response that names no customer.

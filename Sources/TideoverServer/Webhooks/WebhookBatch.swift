@@ -49,7 +49,7 @@ struct WebhookTrial: Sendable {
             case .gone: now
             case .failed(let wish):
                 WebhookSchedule.next(
-                    after: item.failures + 1,
+                    after: item.failures.addingSaturated(1),
                     at: now,
                     notBefore: wish,
                     random: random
@@ -70,7 +70,7 @@ struct WebhookTrial: Sendable {
         WebhookAttempt(
             event: item.event.id,
             at: at,
-            ordinal: item.failures + 1,
+            ordinal: item.failures.addingSaturated(1),
             outcome: outcome,
             status: result.status,
             detail: result.failure
@@ -80,7 +80,11 @@ struct WebhookTrial: Sendable {
     /// The delivery that waits; nil if the event is finished.
     var waiting: WebhookDelivery? {
         nextAt.map {
-            WebhookDelivery(event: item.event.id, attempts: item.failures + 1, nextAt: $0)
+            WebhookDelivery(
+                event: item.event.id,
+                attempts: item.failures.addingSaturated(1),
+                nextAt: $0
+            )
         }
     }
 }
