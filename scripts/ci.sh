@@ -210,6 +210,13 @@ sanitizers_and_fuzzers() {
     TIDEOVER_TESTED_RELEASE=1 TIDEOVER_SHORT_RUNS=1 scripts/fuzz.sh build "${lean[@]}"
 }
 
+# Together they take about as long as the release build.
+other_builds() {
+    step "builds for the sanitizers and the fuzzers" sanitizers_and_fuzzers
+    step "an app's package with TideoverKit alone" scripts/kit-consumer.sh
+    step "faults that the conformance tables find" scripts/mutation-check.sh --first 3
+}
+
 laws() {
     "$programs/TideoverLaws" try --seeds 2000
     "$programs/TideoverLaws" experiments --seeds 20
@@ -317,14 +324,10 @@ fast)
 full)
     step "format" format
     step "scripts" shell_scripts
-    # Each of them keeps one core busy for most of its time.
-    beside "builds for the sanitizers and the fuzzers" sanitizers_and_fuzzers
+    beside "all other builds" other_builds
     step "release build, with its tests" release
     joined
-    beside "an app's package with TideoverKit alone" scripts/kit-consumer.sh
-    beside "faults that the conformance tables find" scripts/mutation-check.sh --first 3
     step "tests" release_tests
-    joined
     step "documentation" documentation
     step "public declarations" scripts/api.sh .build/tested
     step "tests under the thread sanitizer" sanitized_tests thread
