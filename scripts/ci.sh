@@ -27,6 +27,7 @@ noise='^(◇|✔ (Test "|Test case|Suite))|^\[[0-9]+/[0-9]+\]|ld\.gold: warning:
 memory=/dev/shm
 free=$(df --output=avail --block-size=1M "$memory" 2>/dev/null | tail -n 1) || free=0
 if [ ! -w "$memory" ] || [ "$free" -lt 1024 ]; then memory=; fi
+databases=${memory:-${TMPDIR:-/tmp}}
 
 step() {
     local name=$1 began=$SECONDS
@@ -86,7 +87,7 @@ run_tests() {
     local log=$logs/$1.log status=0
     shift
     mkdir -p "$logs"
-    TMPDIR=${memory:-${TMPDIR:-/tmp}} timeout --foreground "$patience" \
+    TMPDIR=$databases timeout --foreground "$patience" \
         swift test --disable-xctest "$@" >"$log" 2>&1 || status=$?
     without_noise <"$log"
     if [ "$status" -ne 0 ]; then
@@ -116,7 +117,7 @@ all_tests() {
 postgres_tests() {
     local name=$1 parent status=0
     shift
-    parent=$(mktemp -d -p "${memory:-${TMPDIR:-/tmp}}")
+    parent=$(mktemp -d -p "$databases")
     # PostgreSQL runs as another user than root.
     chmod 711 "$parent"
     local -x TIDEOVER_TEST_POSTGRES
@@ -255,7 +256,7 @@ release_files_and_clients() {
 stories() {
     local seeds=12
     if [ -n "$memory" ]; then seeds=36; fi
-    TMPDIR=${memory:-${TMPDIR:-/tmp}} "$server" sandbox stories --seeds "$seeds"
+    TMPDIR=$databases "$server" sandbox stories --seeds "$seeds"
 }
 
 # What stands for a store in tests must pass for it with the store's own library.

@@ -25,11 +25,12 @@ enum Backup {
         ],
         parameters: [file, ConfigurationFile.parameter],
         notes: [
-            "The copy contains everything committed before the start. With the admin key a "
-                + "running server makes it, at server.listen. Without the key the command reads "
-                + "the file, and the server's write-ahead log grows meanwhile. The copy is checked "
-                + "before it gets its name, and only its owner can open it. To restore it, name it "
-                + "in the configuration. Copy the configuration and the pass keys separately.",
+            "The copy contains everything committed before the start. A running server makes it, "
+                + "by the socket beside the database or, with the admin key, at server.listen. "
+                + "Without both the command reads the file, and the server's write-ahead log grows "
+                + "meanwhile. The copy is checked before it gets its name, and only its owner can "
+                + "open it. To restore it, name it in the configuration. Copy the configuration and "
+                + "the pass keys separately.",
             "The exit code is 65 if the copy does not pass the check: the database is damaged.",
         ],
         run: run

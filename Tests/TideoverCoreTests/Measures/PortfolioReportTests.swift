@@ -113,7 +113,7 @@ import TideoverLives
         #expect(late.revenue.map(\.recurring) == [0])
     }
 
-    /// Without the end of the first term, the sum would not be negated.
+    /// A price is added when a state begins, and its negative when the state ends.
     @Test(arguments: [Int64.min, .max])
     func `the least and the greatest price can be counted`(price: Int64) {
         let life = Diary("1").term(0, 30, price: Self.usd(price))
