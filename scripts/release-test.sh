@@ -32,11 +32,13 @@ if [ "${TIDEOVER_RELEASE_TEST:-}" != inside ]; then
     command -v python3 >/dev/null || missing="python3"
     if [ $short = no ] && ! command -v mmdebstrap >/dev/null; then missing="$missing mmdebstrap"; fi
     require_packages "$missing"
-    # Private mounts and processes, which end with the script.
+    # Private mounts and processes, which end with the script, and a /proc that shows them: Swift's
+    # library of queues reads its own threads there, and ends the process if it finds another's.
     words=("$1")
     if [ $short = yes ]; then words=(--short "$1"); fi
     TIDEOVER_RELEASE_TEST=inside exec timeout --kill-after=10s 15m \
-        unshare --mount --propagation private --pid --fork --kill-child "$0" "${words[@]}"
+        unshare --mount --propagation private --pid --fork --kill-child --mount-proc \
+        "$0" "${words[@]}"
 fi
 folder=$(realpath "$1")
 work=$(mktemp -d "${TMPDIR:-/tmp}/tideover-release-test.XXXXXX")
