@@ -66,7 +66,10 @@ package final class TaskThreads: TaskExecutor {
         return state.wait { state -> UnownedJob?? in
             guard !state.jobs.isEmpty || state.isClosed else { return nil }
             state.idle -= 1
-            return .some(state.jobs.isEmpty ? nil : state.jobs.removeFirst())
+            guard state.jobs.isEmpty else { return .some(state.jobs.removeFirst()) }
+            // A task can still continue here after `close`, on a new thread.
+            state.threads -= 1
+            return .some(nil)
         }
     }
 }

@@ -51,6 +51,20 @@ import TideoverLocks
         threads.close()
     }
 
+    /// A task that waits for something else while the pool is closed must still end.
+    @Test(.timeLimit(.minutes(1)))
+    func `a task continues after the threads have ended`() async throws {
+        let threads = try TaskThreads(most: 1)
+        let ended = Locked(0)
+        for _ in 0..<3 {
+            await threads.run { ended.withLock { $0 += 1 } }
+            threads.close()
+            // The only thread leaves its last job, and ends.
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(ended.withLock { $0 } == 3)
+    }
+
     @Test func `a task and its children stay on the threads after waiting`() async throws {
         let threads = try TaskThreads(most: 1)
         let names = Locked<Set<pthread_t>>([])
