@@ -636,8 +636,8 @@ extension ConfigurationSection {
         let entitlement = value("entitlement", names, isNeeded: true)
         let start = value("start", .instant, isNeeded: true)
         let end = value("end", .instant)
-        let days = value("days", .count(through: 365), default: "30")
-        let points = value("points", .count(through: 100), default: "5")
+        let days = value("days", .count(through: Experiment.mostDays), default: "30")
+        let points = value("points", .count(through: Experiment.mostPoints), default: "5")
         let arms = section("arms").namedSections().map { name, arm in
             readMessages(name, arm.section("messages"))
             return arm.readArm(name)
@@ -659,7 +659,10 @@ extension ConfigurationSection {
     private func readArm(_ name: String) -> Experiment.Arm {
         let arm = Experiment.Arm(
             name,
-            weight: max(1, value("weight", .count(through: 1000), default: "1")),
+            weight: max(
+                1,
+                value("weight", .count(through: Experiment.Arm.mostWeight), default: "1")
+            ),
             isHoldout: value("holdout", .yesOrNo, default: "false"),
             quiet: value("quiet", .duration),
             channel: value("channel", .channel)?.channel

@@ -7,8 +7,8 @@ extension Experiment: FormObject {
         var fields = FormReader(node)
         self = try Self.form(&fields, nil)
         guard arms.count > 1 else { throw .missing(field: "arms") }
-        let counts = [("days", days, 365), ("points", points, 100)]
-        for (name, count, most) in counts + arms.map({ ("weight", $0.weight, 1_000) })
+        let counts = [("days", days, Self.mostDays), ("points", points, Self.mostPoints)]
+        for (name, count, most) in counts + arms.map({ ("weight", $0.weight, Arm.mostWeight) })
         where count < 1 || count > most {
             throw .unknownWord(field: name, value: String(count))
         }

@@ -17,6 +17,9 @@ public struct Experiment: Hashable, Sendable, Identifiable {
     /// Nil unless the server stopped it.
     public var stop: Stop?
 
+    package static let mostDays = 365
+    package static let mostPoints = 100
+
     public struct Arm: Hashable, Sendable {
         public var name: String
         /// Its part of the customers, relative to the other arms; over 0.
@@ -27,6 +30,8 @@ public struct Experiment: Hashable, Sendable, Identifiable {
         public var quiet: Milliseconds?
         /// The channel of `graceEntered` for its customers; nil for the policy's.
         public var channel: PlannedMessage.Channel?
+
+        package static let mostWeight = 1_000
 
         public init(
             _ name: String,
