@@ -10,7 +10,7 @@ extension JSONValue {
     ) -> String? {
         for (name, value) in parts where !value.isNull {
             let place = path + [name]
-            guard let found = written.parts.first(where: { $0.0 == name })?.1 else {
+            guard let found = written.part(name) else {
                 if isRead(place) { continue }
                 return place.joined(separator: ".")
             }
@@ -27,6 +27,15 @@ extension JSONValue {
         case .object(let members): members.map { ($0.key, $0.value) }
         case .array(let elements): elements.enumerated().map { (String($0), $1) }
         case .null, .bool, .integer, .double, .string: []
+        }
+    }
+
+    private func part(_ name: String) -> JSONValue? {
+        switch self {
+        case .object(let members): members[name]
+        case .array(let elements):
+            Int(name).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
+        case .null, .bool, .integer, .double, .string: nil
         }
     }
 
