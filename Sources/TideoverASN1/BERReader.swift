@@ -44,9 +44,6 @@ public struct BERReader: Sendable {
     /// Whether all values were read.
     public var isAtEnd: Bool { rest.isEmpty }
 
-    /// The identifier of the next value, which is not consumed; nil at the end.
-    public var nextTag: UInt8? { rest.first }
-
     /// Reads the next value of any type.
     public mutating func next() throws(BERError) -> BERValue {
         guard depth < Self.maximumDepth else { throw .tooDeep }

@@ -1,4 +1,3 @@
-import CTideoverSQLite
 import TideoverCore
 package import TideoverStorage
 
@@ -238,9 +237,6 @@ package final class SQLiteStorage: Storage {
 
     /// The number of SQL statements that commits ran; nil if the file was opened read-only.
     package var statementCount: Int? { writer?.statementCount }
-
-    /// The version of SQLite in use, such as `3.40.1`.
-    package static var engineVersion: String { String(cString: sqlite3_libversion()) }
 }
 
 /// Injected failures, for tests: a disk seldom fails on demand.

@@ -385,19 +385,6 @@ import TideoverJSON
         #expect(await store.requests.count == 4)
     }
 
-    @Test func `the sandbox accepts a tenth of the requests`() {
-        let hourly: [(AppStoreRate, Int)] = [
-            (.purchases, 180_000), (.extensions, 72_000), (.orderLookup, 36_000),
-            (.refundHistory, 36_000), (.testNotifications, 3600),
-            (.massExtensions, 3600),
-        ]
-        #expect(hourly.map(\.0) == AppStoreRate.allCases)
-        for (rate, count) in hourly {
-            #expect(rate.questionsPerHour(in: .production) == count)
-            #expect(rate.questionsPerHour(in: .sandbox) == count / 10)
-        }
-    }
-
     @Test func `each of Apple's environments has its own address`() {
         #expect(AppStoreAPI.url(of: .production) == "https://api.storekit.apple.com")
         #expect(AppStoreAPI.url(of: .sandbox) == "https://api.storekit-sandbox.apple.com")

@@ -35,12 +35,6 @@ extension LineageHistory {
         return best.standing
     }
 
-    /// Returns the governing term at an instant, seen or unseen.
-    func governingTerm(at instant: Instant) -> TermRecord? {
-        guard play != nil else { return governingBoughtTerm(at: instant) }
-        return decision(at: instant, policy: Policy(), where: { _ in true })?.decisionBasis.term
-    }
-
     /// Returns the best standing that matches, with its basis; nil if none matches.
     func decision(
         at instant: Instant,

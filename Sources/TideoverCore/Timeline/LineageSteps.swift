@@ -1,8 +1,6 @@
 /// The phases of a lineage that cause transitions between them.
 enum Phase: Sendable {
     case none, running, grace, hold, paused, ended, unconfirmed
-
-    var isIssue: Bool { self == .grace || self == .hold }
 }
 
 extension Standing {

@@ -25,14 +25,6 @@ extension PlayPoller {
         }
     }
 
-    /// Runs once, after a run in progress; nil if cancelled while waiting.
-    func backfillNext() async -> BackfillReport? {
-        while true {
-            if let report = await backfill() { return report }
-            do { try await timing.sleep(.seconds(1)) } catch { return nil }
-        }
-    }
-
     // MARK: Active tokens
 
     /// The maximum number of lineages in one run; the next run continues after them.
