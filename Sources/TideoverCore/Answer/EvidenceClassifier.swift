@@ -297,6 +297,7 @@ extension RuleContext {
         guard standing.reason == .changedProduct else { return nil }
         return history.terms.last {
             $0.effectiveStart <= instant && $0.term.productId == standing.productId
+                && !history.isOvertaken($0)
         }?.key
     }
 }

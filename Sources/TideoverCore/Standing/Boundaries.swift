@@ -8,13 +8,17 @@ extension LineageHistory {
     }
 
     /// Adds the boundaries without those of terms that no longer govern, in no particular order. An
-    /// instant after a term's end matters only until another term counts.
+    /// instant after a term's end matters only until another term counts. That is unknown for an
+    /// upgrade that overtakes a renewal.
     func addChanges(policy: Policy, to found: inout [Instant]) {
         // A term without a failure has about as many, most of them at the same instant.
         found.reserveCapacity(found.count + 12 * terms.count)
         for (position, record) in terms.enumerated() {
             let next = position + 1 < terms.count ? terms[position + 1].effectiveStart : nil
-            let left = next.map { max($0, record.end ?? .distantFuture) }
+            let end = record.end ?? .distantFuture
+            let isOvertaking = terms[(position + 1)...].prefix { $0.term.start < end }
+                .contains { record.overtakes($0) }
+            let left = isOvertaking ? nil : next.map { max($0, end) }
             add(boundariesOf: record, policy, before: left, to: &found)
         }
         for record in unseen { add(boundariesOf: record, policy, before: nil, to: &found) }

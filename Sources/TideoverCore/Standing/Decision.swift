@@ -166,7 +166,7 @@ extension LineageHistory {
     ) -> Standing {
         let terms = seenTerms
         let before = terms.last {
-            $0.effectiveStart <= instant && unlocks($0, entitlement, catalogue)
+            $0.effectiveStart <= instant && unlocks($0, entitlement, catalogue) && !isOvertaken($0)
         }
         let present = standing
         var standing = notEntitled(standing)

@@ -176,7 +176,10 @@ struct HistoryBuilder {
         for position in records.indices
         where records[position].term.isUpgraded || !records[position].revocations.isEmpty {
             let record = records[position]
-            let successor = records[(position + 1)...].first { $0.term.start > record.term.start }
+            // A renewal that was announced before this term began is not its successor.
+            let successor = records[(position + 1)...].first {
+                $0.term.start > record.term.start && $0.firstAsserted > record.term.start
+            }
             let looksUpgraded = record.revocations.contains { word in
                 successor?.term.start.isWithin(LineageHistory.sameEnd, of: word.value.date) ?? false
             }

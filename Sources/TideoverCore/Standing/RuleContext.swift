@@ -387,6 +387,7 @@ extension LineageHistory {
     private func newestSeen(at instant: Instant) -> TermRecord? {
         guard let newest = begunTerms(by: instant).last(where: { $0.effectiveStart <= instant })
         else { return nil }
+        if let upgrade = upgrade(overtaking: newest, at: instant) { return upgrade }
         guard newest.rank < .store else { return newest }
         // A relay's term governs only where no term of the store's rank runs.
         let running = terms.last {
@@ -394,6 +395,24 @@ extension LineageHistory {
                 && instant < ($0.end ?? .distantFuture)
         }
         return running ?? newest
+    }
+
+    /// Returns the upgrade that governs instead of a renewal that was announced before it. A
+    /// renewal without an upgrade flag governs after all if the store took the upgrade back.
+    private func upgrade(overtaking renewal: TermRecord, at instant: Instant) -> TermRecord? {
+        guard renewal.firstAsserted < renewal.term.start else { return nil }
+        let first = terms.endOfPrefix { $0.term.start < renewal.firstAsserted }
+        let upgrade = begunTerms(by: instant)[first...].last {
+            $0.effectiveStart <= instant && $0.overtakes(renewal)
+        }
+        guard let upgrade else { return nil }
+        let isFlagged = renewal.upgradedAt.map { $0 <= instant } ?? false
+        return isFlagged || upgrade.takenBack(at: instant, pace: pace) == nil ? upgrade : nil
+    }
+
+    /// Whether an upgrade replaced a renewal before it began.
+    func isOvertaken(_ renewal: TermRecord) -> Bool {
+        renewal.firstAsserted < renewal.term.start && terms.contains { $0.overtakes(renewal) }
     }
 
     /// Returns every term that may count by an instant, without a full search. Terms are ordered by

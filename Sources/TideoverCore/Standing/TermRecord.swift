@@ -245,6 +245,17 @@ final class TermRecord: Sendable {
     /// before the term.
     var begun: Instant { min(term.start, firstTold) }
 
+    /// Whether this was bought after a renewal was announced and before that renewal began. An
+    /// upgrade takes effect at once, so it replaces the announced renewal too. An announcement of a
+    /// lower rank, such as a relay's, dates no renewal that the store reports.
+    func overtakes(_ renewal: TermRecord) -> Bool {
+        guard rank == .store, term.origin != .renewal, renewal.term.origin != .purchase,
+            term.start >= renewal.firstAsserted, term.start < renewal.term.start,
+            renewal.term.start + LineageHistory.sameEnd < end ?? .distantFuture
+        else { return false }
+        return renewal.words.contains { $0.rank == renewal.rank && $0.assertedAt <= term.start }
+    }
+
     /// Returns the revocation in force at an instant.
     ///
     /// A revocation acts from its own date. Three things undo it: a refund reversal, a later
