@@ -82,7 +82,7 @@ import TideoverJSON
         Announcement(
             type: "ONE_TIME_CHARGE",
             subtype: nil,
-            kinds: ["term"],
+            kinds: ["term", "condition"],
             transaction: FakeStore.transaction(["type": "Non-Consumable", "expiresDate": nil]),
             renewalInfo: nil
         ),
@@ -142,7 +142,7 @@ import TideoverJSON
                 status: .active,
                 notice: announcement.notice,
                 lapse: announcement.lapse,
-                renewalDate: end
+                renewalDate: announcement.renewalInfo == nil ? nil : end
             )
             #expect(facts.conditions == [expected])
         }

@@ -32,9 +32,10 @@ extension AppStoreNotification {
 
     /// Returns the store's state of the subscription, for the term that ends at a renewal date. An
     /// unknown status states nothing: it must not replace an older known one. Without a status,
-    /// SUBSCRIBED means active.
+    /// SUBSCRIBED and ONE_TIME_CHARGE mean active.
     func condition(renewalDate: Instant?) -> Condition? {
-        if data?.status == nil, notificationType?.known == .subscribed {
+        let type = notificationType?.known
+        if data?.status == nil, type == .subscribed || type == .oneTimeCharge {
             return Condition(status: .active, renewalDate: renewalDate)
         }
         var condition = Condition(data?.status, notice, renewalDate)
