@@ -93,11 +93,13 @@ struct TransitionBuilder: Sendable {
         renews = term.outlooks.first { $0.assertedAt <= step.from }?.value.willRenew
     }
 
-    /// Returns the kind of transition for entering a term; nil if only the product changes.
+    /// Returns the kind of transition for entering a term; nil if only the product changes, or if
+    /// another purchase token continues the order already paid for.
     private func entryKind(
         of term: TermRecord,
         after former: TermRecord?
     ) -> Transition.Kind? {
+        if before == .running, let former, term.continuesOrder(of: former) { return nil }
         let isRenewal = term.term.origin == .renewal
         if term.isTrial { return former?.isTrial == true && isRenewal ? .renewed : .trialStarted }
         guard let former else { return isRenewal ? .renewed : .started }
@@ -423,6 +425,12 @@ extension TermRecord {
     /// Whether it begins no later than another one ends.
     fileprivate func follows(_ former: TermRecord) -> Bool {
         former.end.map { term.start <= $0 + LineageHistory.sameEnd } ?? true
+    }
+
+    /// Whether it is the same order for the same product, on another purchase token.
+    fileprivate func continuesOrder(of former: TermRecord) -> Bool {
+        term.transactionId == former.term.transactionId
+            && term.productId == former.term.productId
     }
 
     /// Whether another product replaced it before it ended.
