@@ -155,7 +155,7 @@ struct PlayStatement: Sendable {
     }
 
     /// Whether the first payment was outstanding at that time.
-    var isUnpaid: Bool { state == .pending || state == .pendingCancelled }
+    var isUnpaid: Bool { state.isUnpaid }
 
     /// Keeps the earlier end unless there was a payment.
     ///

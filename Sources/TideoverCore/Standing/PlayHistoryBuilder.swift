@@ -262,6 +262,32 @@ extension Observation<PlaySubscription> {
     }
 }
 
+extension PlaySubscription {
+    /// The items that are owned: those with an expiry, and one for each product, the one that ends
+    /// last. If no item has an expiry, or before the first payment, every item counts.
+    ///
+    /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#SubscriptionPurchaseLineItem
+    fileprivate var ownedItems: [PlayItem] {
+        guard !state.isUnpaid, items.count > 1, items.contains(where: { $0.expiresAt != nil })
+        else { return items }
+        var owned: [PlayItem] = []
+        for item in items {
+            guard let end = item.expiresAt else { continue }
+            if let position = owned.firstIndex(where: { $0.productId == item.productId }) {
+                if end > owned[position].expiresAt ?? end { owned[position] = item }
+            } else {
+                owned.append(item)
+            }
+        }
+        return owned
+    }
+}
+
+extension PlaySubscription.State {
+    /// Whether the first payment was outstanding.
+    var isUnpaid: Bool { self == .pending || self == .pendingCancelled }
+}
+
 extension PlayNotice.Kind {
     fileprivate var isOfSubscriptions: Bool {
         switch self {
@@ -278,6 +304,8 @@ struct PlayObservation: Sendable {
     private(set) var basis: [EvidenceID] = []
     private(set) var state: PlaySubscription.State
     private(set) var items: [PlayItem]
+    /// The products that a deferred replacement awaits: listed, and not owned yet.
+    private(set) var awaited: Set<String> = []
     private(set) var startedAt: Instant?
     private(set) var resumesAt: Instant?
     private(set) var cancellation: PlaySubscription.Cancellation?
@@ -286,14 +314,15 @@ struct PlayObservation: Sendable {
     private(set) var accountId: CustomerID?
 
     var said: Instant { word.assertedAt }
-    var isUnpaid: Bool { state == .pending || state == .pendingCancelled }
+    var isUnpaid: Bool { state.isUnpaid }
 
     /// Creates the state after a read. A read replaces everything; one that lists no product
-    /// concerns those listed before.
+    /// concerns those listed before. Of several items of one product the one that ends last counts.
     init(_ read: Observation<PlaySubscription>, after previous: PlayObservation?) {
         word = Observation(read.value.token, like: read)
         state = read.value.state
-        items = read.value.items
+        items = read.value.ownedItems
+        awaited = Set(read.value.items.map(\.productId)).subtracting(items.map(\.productId))
         startedAt = read.value.startedAt
         resumesAt = read.value.resumesAt
         cancellation = read.value.cancellation

@@ -250,7 +250,8 @@ struct PlayPeriodBuilder {
         var former: Int?
         var current: Int?
         var order: String?
-        var isHeld = false
+        // Whether the product gave no access before: awaited, on hold or paused.
+        var wasWithheld = observations.contains { $0.awaited.contains(item.productId) }
         for position in item.statements.indices {
             let statement = item.statements[position]
             guard let said = statement.item, !statement.isUnpaid,
@@ -271,7 +272,7 @@ struct PlayPeriodBuilder {
                     observation,
                     "\(token.id):\(item.productId):\(periods.count)",
                     after: before,
-                    isHeld
+                    wasWithheld
                 )
                 current = periods.count
                 periods.append(
@@ -280,7 +281,7 @@ struct PlayPeriodBuilder {
             }
             guard let current else { continue }
             order = said.orderId ?? order
-            isHeld = statement.state == .onHold || statement.state == .paused
+            wasWithheld = statement.state == .onHold || statement.state == .paused
             periods[current].note(statement, said, observation)
             item.statements[position].period = current
             item.statements[position].formerPeriod = former
@@ -324,12 +325,12 @@ struct PlayPeriodBuilder {
         _ observation: PlayObservation,
         _ name: String,
         after before: TermDraft?,
-        _ isHeld: Bool
+        _ wasWithheld: Bool
     ) -> Term {
         let begun = before?.end ?? statement.startedAt ?? statement.from
         let counted = start(of: item, endingAt: statement.expiry)
-        let isFirst = before == nil && !(item.orderId?.contains("..") ?? false)
-        let start = isFirst ? begun : max(begun, counted ?? (isHeld ? statement.from : begun))
+        let isFirst = before == nil && !wasWithheld && !(item.orderId?.contains("..") ?? false)
+        let start = isFirst ? begun : max(begun, counted ?? (wasWithheld ? statement.from : begun))
         let isBase = item.phase == .base || item.phase == nil
         return Term(
             transactionId: item.orderId ?? name,
