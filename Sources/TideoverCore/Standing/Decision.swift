@@ -108,11 +108,11 @@ extension LineageHistory {
         }
         let candidates = candidates(at: instant, policy: policy)
         let meant = best(of: candidates, at: instant) {
-            $0.state != .never && unlocks($0, entitlement, catalogue)
+            $0.state != .never && unlocks($0, entitlement, at: instant, catalogue)
         }
         if let meant { return meant.standing }
         let unlisted = best(of: candidates, at: instant) {
-            $0.access && isUnlisted($0, in: catalogue)
+            $0.access && isUnlisted($0, at: instant, in: catalogue)
         }
         if let unlisted { return unlistedStanding(unlisted.standing, entitlement, policy) }
         let standing = standing(among: candidates, at: instant)
@@ -128,8 +128,8 @@ extension LineageHistory {
         _ policy: Policy
     ) -> Standing {
         guard standing.state == .never else {
-            if unlocks(standing, entitlement, catalogue) { return standing }
-            if isUnlisted(standing, in: catalogue), standing.access {
+            if unlocks(standing, entitlement, at: instant, catalogue) { return standing }
+            if isUnlisted(standing, at: instant, in: catalogue), standing.access {
                 return unlistedStanding(standing, entitlement, policy)
             }
             return former(of: standing, entitlement, at: instant, catalogue)
@@ -146,11 +146,11 @@ extension LineageHistory {
         catalogue: Catalogue
     ) -> DecisionBasis? {
         let meant = decision(at: instant, policy: policy) {
-            $0.state != .never && unlocks($0, entitlement, catalogue)
+            $0.state != .never && unlocks($0, entitlement, at: instant, catalogue)
         }
         let unlisted = play.flatMap { _ in
             decision(at: instant, policy: policy) {
-                $0.access && isUnlisted($0, in: catalogue)
+                $0.access && isUnlisted($0, at: instant, in: catalogue)
             }
         }
         return (meant ?? unlisted ?? decision(at: instant, policy: policy, where: { _ in true }))?
@@ -171,7 +171,7 @@ extension LineageHistory {
         let present = standing
         var standing = notEntitled(standing)
         guard let before else {
-            guard isUnlisted(present, in: catalogue) else { return standing }
+            guard isUnlisted(present, at: instant, in: catalogue) else { return standing }
             return unlistedStanding(present, entitlement, Policy())
         }
         // An assumed change of product never denies access with confidence `confirmed`.
@@ -190,11 +190,15 @@ extension LineageHistory {
 
     /// Whether the catalogue lacks the product of a standing. Such a product may unlock any
     /// entitlement.
-    private func isUnlisted(_ standing: Standing, in catalogue: Catalogue) -> Bool {
+    private func isUnlisted(
+        _ standing: Standing,
+        at instant: Instant,
+        in catalogue: Catalogue
+    ) -> Bool {
         guard standing.grantedEntitlement == nil, standing.state != .never,
             let product = standing.productId, !product.isEmpty, catalogue[product] == nil
         else { return false }
-        return !inertProducts.contains(product)
+        return !isInert(product, at: instant)
     }
 
     /// Returns the standing for a product that the catalogue lacks. The policy decides while it
@@ -244,13 +248,22 @@ extension LineageHistory {
     private func unlocks(
         _ standing: Standing,
         _ entitlement: String,
+        at instant: Instant,
         _ catalogue: Catalogue
     ) -> Bool {
         if let granted = standing.grantedEntitlement { return granted == entitlement }
         guard let product = standing.productId, catalogue.unlocks(product, entitlement) else {
             return false
         }
-        return !inertProducts.contains(product)
+        return !isInert(product, at: instant)
+    }
+
+    /// Whether the newest term of a product begun by an instant unlocks nothing. A later term of an
+    /// unknown kind takes nothing from the terms before it.
+    private func isInert(_ product: String, at instant: Instant) -> Bool {
+        guard inertProducts.contains(product) else { return false }
+        let begun = terms.last { $0.term.productId == product && $0.effectiveStart <= instant }
+        return begun.map { !$0.unlocksAnything } ?? true
     }
 
     private func unlocks(
