@@ -70,6 +70,23 @@ import TideoverLives
         }
     }
 
+    @Test func `a purchase that cannot renew has no boundary after its end`() {
+        var life = Life()
+        life.term("1", "pass", from: "2026-05-01", to: nil, plan: .nonRenewing)
+        for policy in Self.policies {
+            #expect(life.history.boundaries(policy: policy).max() == "2026-05-31")
+        }
+    }
+
+    @Test func `a grace without a date that is reported of such a purchase has its end`() {
+        var life = Life()
+        life.term("1", "pass", from: "2026-05-01", to: nil, plan: .nonRenewing)
+        life.condition(.grace, end: "2026-05-31", signed: "2026-05-31")
+        var random = SeededRandom(seed: 1)
+        for policy in Self.policies { Self.check(life, policy, "pass", &random) }
+        #expect(life.history.boundaries(policy: Policy()).max() == "2026-06-03")
+    }
+
     @Test(arguments: policies.indices)
     func `no standing changes between two boundaries on the App Store`(policy: Int) async {
         for seed in Self.seeds {

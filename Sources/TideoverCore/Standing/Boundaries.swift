@@ -64,10 +64,14 @@ extension LineageHistory {
         add(record.end)
         for word in record.outlooks { add(ahead: word.value.graceEnd) }
         guard let end = record.end else { return }
+        if record.conditions.contains(where: { $0.value.saysGrace }) {
+            add(ahead: end + pace.scale(.days(3)))
+        }
+        // No rule awaits or retries a renewal of anything else.
+        guard record.term.plan == .autoRenewable else { return }
         let fifth = Milliseconds(max(0, (end - record.term.start).count / 5))
         add(ahead: end + min(pace.scale(policy.renewalLeeway), fifth))
         add(ahead: end + pace.scale(policy.unreachable))
-        add(ahead: end + pace.scale(.days(3)))
         add(ahead: end + pace.scale(RuleContext.retry))
         guard case .keep(let length) = policy.billingRetry else { return }
         add(ahead: max(end, record.graceEnd ?? end) + pace.scale(length))
