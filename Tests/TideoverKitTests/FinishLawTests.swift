@@ -269,4 +269,51 @@ import TideoverKit
         )
         #expect(!after.contains(.finish(transactionId: 7)))
     }
+
+    private func queued(in world: SimulatedWorld) -> [UInt64]? {
+        world.disk.flatMap(KeptState.init(json:))?.queue.map(\.purchase.transactionId)
+    }
+
+    @Test(arguments: [EntitlementMachine.Event.foregrounded, .clockSeen])
+    func `a file that cannot be read is not replaced until it was read`(
+        event: EntitlementMachine.Event
+    ) {
+        var world = SimulatedWorld(withServer: true)
+        world.isReachable = false
+        world.launch()
+        world.offer(TestPurchases.subscription(7))
+        world.send(.transactionUpdated(TestPurchases.subscription(7)))
+        #expect(world.finished == [7])
+
+        world.isUnreadable = true
+        world.launch()
+        world.offer(TestPurchases.subscription(8))
+        world.send(.transactionUpdated(TestPurchases.subscription(8)))
+        #expect(world.shown.last?["premium"].access == .granted)
+        #expect(queued(in: world) == [7])
+        #expect(world.finished == [7])
+
+        world.isUnreadable = false
+        world.now = world.now + .minutes(1)
+        world.send(event)
+        #expect(queued(in: world) == [7, 8])
+        #expect(world.finished == [7, 8])
+        world.isReachable = true
+        world.send(.foregrounded)
+        #expect(world.committed == [7: 1, 8: 1])
+        #expect(world.lost == [])
+    }
+
+    @Test func `purchases are stored once it is known that there is no file`() {
+        var world = SimulatedWorld(withServer: true)
+        (world.isReachable, world.isUnreadable) = (false, true)
+        world.offer(TestPurchases.subscription(7))
+        world.launch()
+        #expect(world.disk == nil)
+        #expect(world.finished == [])
+        world.isUnreadable = false
+        world.send(.foregrounded)
+        #expect(queued(in: world) == [7])
+        #expect(world.finished == [7])
+    }
 }

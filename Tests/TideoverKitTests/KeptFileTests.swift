@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TideoverCore
 import TideoverKit
 
 @Suite struct KeptFileTests {
@@ -44,4 +45,59 @@ import TideoverKit
             try await KeptFile.onDisk(path: "/nowhere/kept.json").write([1])
         }
     }
+
+    @Test @MainActor func `an app that cannot read its file at first keeps what is in it`()
+        async throws
+    {
+        var kept = KeptState(customer: TestPurchases.customer)
+        kept.queue = [QueuedPurchase(TestPurchases.coins(7))]
+        let disk = LockedDisk(kept.json)
+        let store = EntitlementStore(
+            TestPurchases.settings(withServer: true),
+            KitEffects(
+                source: StoreSource(
+                    read: { StoreReading() },
+                    updates: { AsyncStream { $0.finish() } },
+                    finish: { _ in },
+                    sync: {}
+                ),
+                file: KeptFile(
+                    read: { try await disk.read() },
+                    write: { await disk.write($0) }
+                ),
+                network: { _ in throw CancellationError() },
+                verify: { _, _, _ in false },
+                clock: { TestPurchases.reading() },
+                sleep: { _ in throw CancellationError() }
+            )
+        )
+        await store.start()
+        await store.settled()
+        #expect(await disk.bytes == kept.json)
+        await disk.unlock()
+        store.enteredForeground()
+        await store.settled()
+        let written = try #require(KeptState(json: await disk.bytes))
+        #expect(written.queue == kept.queue)
+        #expect(written.lastSeen == TestPurchases.start)
+    }
+}
+
+/// A disk that cannot be read before the device is unlocked.
+private actor LockedDisk {
+    private(set) var bytes: [UInt8]
+    private var isLocked = true
+
+    struct Locked: Error {}
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    func read() throws -> [UInt8] {
+        guard !isLocked else { throw Locked() }
+        return bytes
+    }
+
+    func write(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    func unlock() { isLocked = false }
 }

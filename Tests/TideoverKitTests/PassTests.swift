@@ -67,11 +67,16 @@ import TideoverSignatures
     private func launch(
         _ kept: KeptState,
         at delay: Milliseconds,
-        published keys: [PassKey]? = nil
+        published keys: [PassKey]? = nil,
+        isReadLate: Bool = false
     ) -> EntitlementMachine {
         var settings = TestPurchases.settings(withServer: true)
         settings.catalogue = Catalogue()
-        var machine = EntitlementMachine(settings: settings, kept: kept)
+        var machine = EntitlementMachine(
+            settings: settings,
+            kept: isReadLate ? nil : kept,
+            isKeptRead: !isReadLate
+        )
         let reading = ClockReading(clock: start + delay, uptime: .zero)
         var events: [EntitlementMachine.Event] = [.launched]
         while !events.isEmpty {
@@ -84,6 +89,7 @@ import TideoverSignatures
                             ?? .passForged(compact: document.compact)
                     )
                 case .fetchKeys: events.append(keys.map { .keysReceived($0) } ?? .keysFailed)
+                case .readKept: events.append(.keptRead(kept))
                 case .readStore: events.append(.storeRead(StoreReading()))
                 case .reconcile(let round, let page, _, _):
                     events.append(.reconcileFailed(round: round, page: page))
@@ -94,9 +100,10 @@ import TideoverSignatures
         return machine
     }
 
-    @Test func `a pass grants access offline within its life`() throws {
+    @Test(arguments: [false, true])
+    func `a pass grants access offline within its life`(isReadLate: Bool) throws {
         let compact = try signed(pass(), by: key)
-        let machine = launch(kept(compact, keys: [key]), at: .days(5))
+        let machine = launch(kept(compact, keys: [key]), at: .days(5), isReadLate: isReadLate)
         #expect(machine.published?["premium"].access == .granted)
         #expect(machine.published?["premium"].confidence == .confirmed)
         #expect(machine.published?.isAnswered == true)

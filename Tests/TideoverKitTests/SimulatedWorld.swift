@@ -9,6 +9,8 @@ struct SimulatedWorld {
     var machine: EntitlementMachine
     /// The content of the disk.
     var disk: [UInt8]?
+    /// Whether the disk refuses to be read, as before the first unlock of a device.
+    var isUnreadable = false
     /// The transactions that the store offers until they are finished.
     var unfinished: [SignedPurchase] = []
     var statuses: [SignedStatus] = []
@@ -63,7 +65,8 @@ struct SimulatedWorld {
     mutating func launch() {
         machine = EntitlementMachine(
             settings: settings,
-            kept: disk.flatMap(KeptState.init(json:))
+            kept: isUnreadable ? nil : disk.flatMap(KeptState.init(json:)),
+            isKeptRead: !isUnreadable
         )
         send(.launched)
     }
@@ -101,6 +104,8 @@ struct SimulatedWorld {
                     StoreReading(statuses: statuses, purchases: purchases, unfinished: unfinished)
                 )
             ]
+        case .readKept:
+            return [isUnreadable ? .keptUnreadable : .keptRead(disk.flatMap(KeptState.init(json:)))]
         case .write(let kept, let revision):
             disk = kept.json
             return [.written(revision: revision)]

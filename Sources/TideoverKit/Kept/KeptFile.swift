@@ -1,6 +1,6 @@
 /// Reads and writes the kit's only file, as an injected effect.
 public struct KeptFile: Sendable {
-    /// Reads the whole file; nil if there is none.
+    /// Reads the whole file; nil only if there is none. While it throws, nothing is written.
     public var read: @Sendable () async throws -> [UInt8]?
     /// Replaces the whole file. It returns only after the bytes are durable: a process that is
     /// killed at any time leaves either the old file or the new one.

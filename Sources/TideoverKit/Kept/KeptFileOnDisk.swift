@@ -26,7 +26,8 @@ public struct KeptFileError: Error, Hashable {
 
 private struct DiskFile {
     let path: String
-    /// More than the kit ever writes; a longer file belongs to another program.
+    /// More than the kit ever writes. A longer file is not the kit's: its beginning is returned,
+    /// which is not a kept state.
     private static let mostBytes = 8 << 20
 
     func read() throws(KeptFileError) -> [UInt8]? {
@@ -46,7 +47,7 @@ private struct DiskFile {
             guard count > 0 else { return bytes }
             bytes += chunk[..<count]
         }
-        throw KeptFileError(operation: "read", code: EFBIG)
+        return bytes
     }
 
     func replace(by bytes: [UInt8]) throws(KeptFileError) {

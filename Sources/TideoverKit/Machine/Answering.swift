@@ -99,7 +99,7 @@ extension EntitlementMachine {
         at reading: ClockReading
     ) -> Instant? {
         let now = clock.now(reading)
-        var instants = [retryAt] + kept.artifacts.map(\.until)
+        var instants = [retryAt, readKeptAt] + kept.artifacts.map(\.until)
         instants += state.entitlements.values.flatMap {
             [$0.until, $0.trial?.nextTick(after: now)]
         }

@@ -49,6 +49,11 @@ package struct DeviceClock: Hashable, Sendable {
         lastSeen = serverTime
     }
 
+    /// Adds the latest instant seen by an earlier process. The server's time overrides it.
+    package mutating func see(lastSeen instant: Instant) {
+        if !isAnchoredByServer { lastSeen = max(lastSeen ?? instant, instant) }
+    }
+
     package mutating func see(verified date: Instant) {
         newestVerified = max(newestVerified ?? date, date)
     }

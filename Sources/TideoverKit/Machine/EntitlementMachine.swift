@@ -42,8 +42,12 @@ package struct EntitlementMachine: Hashable, Sendable {
     var delaysMessages = false
     var delayedMessages: [StoreMessage] = []
 
-    // Time and writing
+    // Time, reading and writing
     var clock: DeviceClock
+    /// Whether the kept file was read, or there is none. Until then nothing is written.
+    private var isKeptRead: Bool
+    /// When to read the kept file again after a failure.
+    var readKeptAt: Instant?
     var revision = 0
     /// The queued documents in each pending write.
     var writes: [Int: Set<String>] = [:]
@@ -53,17 +57,23 @@ package struct EntitlementMachine: Hashable, Sendable {
     package internal(set) var published: EntitlementState?
     var wakeAt: Instant?
 
-    package init(settings: KitSettings, kept: KeptState? = nil) {
+    /// `isKeptRead` is false if the kept file could not be read. It may contain purchases that the
+    /// store no longer offers, so it is read again before anything is written.
+    package init(settings: KitSettings, kept: KeptState? = nil, isKeptRead: Bool = true) {
         self.settings = settings
-        var state = kept ?? KeptState(customer: settings.customer)
-        if state.customer != settings.customer {
-            let queue = state.queue
-            state = KeptState(customer: settings.customer)
-            state.queue = queue
-        }
+        self.isKeptRead = isKeptRead
+        let state = Self.state(kept, of: settings.customer)
         clock = DeviceClock(lastSeen: state.lastSeen)
         durable = state.documents
         self.kept = state
+    }
+
+    /// Only the queue of another customer's state is used.
+    private static func state(_ kept: KeptState?, of customer: CustomerID) -> KeptState {
+        if let kept, kept.customer == customer { return kept }
+        var state = KeptState(customer: customer)
+        state.queue = kept?.queue ?? []
+        return state
     }
 
     /// A transaction that the store offers again until it is finished.
@@ -99,23 +109,28 @@ package struct EntitlementMachine: Hashable, Sendable {
     /// - Returns: The actions, in order. A write precedes the actions that rely on it.
     package mutating func happened(_ event: Event, at reading: ClockReading) -> [Action] {
         clock.see(reading)
-        let before = kept
+        let (before, wasKeptRead) = (kept, isKeptRead)
         var actions = respond(to: event, at: reading)
         actions += finishWhatIsAccepted()
         actions += publishIfChanged(at: reading)
         rememberTime(at: reading, event)
-        if kept != before { actions.insert(write(), at: 0) }
+        if kept != before || isKeptRead != wasKeptRead {
+            actions.insert(isKeptRead ? write() : .readKept, at: 0)
+        }
         return actions
     }
 
     private mutating func respond(to event: Event, at reading: ClockReading) -> [Action] {
         switch event {
         case .launched: launch(at: reading)
-        case .foregrounded, .statusChanged: beginRound()
+        case .foregrounded: readKeptAgain() + beginRound()
+        case .statusChanged: beginRound()
         case .clockSeen: seeClock(at: reading)
         case .transactionUpdated(let purchase): update(purchase)
         case .purchaseEnded(let productId, let result): endPurchase(of: productId, result)
         case .storeRead(let store): readStore(store, at: reading)
+        case .keptRead(let earlier): receive(earlier)
+        case .keptUnreadable: keptUnreadable(at: reading)
         case .written(let revision): written(revision)
         case .writingFailed(let revision): writingFailed(revision)
         case .reconcileAccepted(let round, let page, let reply):
@@ -138,18 +153,63 @@ package struct EntitlementMachine: Hashable, Sendable {
     }
 
     private mutating func launch(at reading: ClockReading) -> [Action] {
-        for position in kept.queue.indices { kept.queue[position].isRefused = false }
-        kept.artifacts.removeAll { $0.until == nil }
+        beginProcess()
         let pass = kept.pass.map { check($0) } ?? []
         return pass + beginRound()
+    }
+
+    /// Removes what a kept state contains only until the next launch.
+    private mutating func beginProcess() {
+        for position in kept.queue.indices { kept.queue[position].isRefused = false }
+        kept.artifacts.removeAll { $0.until == nil }
     }
 
     private mutating func seeClock(at reading: ClockReading) -> [Action] {
         let now = clock.now(reading)
         kept.artifacts.removeAll { $0.until.map { $0 <= now } ?? false }
         if let wakeAt, wakeAt <= now { self.wakeAt = nil }
-        guard let retryAt, retryAt <= now else { return [] }
-        return beginRound()
+        var actions: [Action] = []
+        if let readKeptAt, readKeptAt <= now { actions += readKeptAgain() }
+        if let retryAt, retryAt <= now { actions += beginRound() }
+        return actions
+    }
+
+    // MARK: - Reading
+
+    private mutating func readKeptAgain() -> [Action] {
+        readKeptAt = nil
+        return isKeptRead ? [] : [.readKept]
+    }
+
+    private mutating func keptUnreadable(at reading: ClockReading) -> [Action] {
+        if !isKeptRead { readKeptAt = clock.now(reading) + .minutes(1) }
+        return []
+    }
+
+    /// Continues with the state in the file, and adds what happened in this process before the file
+    /// could be read.
+    private mutating func receive(_ earlier: KeptState?) -> [Action] {
+        guard !isKeptRead else { return [] }
+        isKeptRead = true
+        readKeptAt = nil
+        let current = kept
+        kept = Self.state(earlier, of: settings.customer)
+        durable = kept.documents
+        beginProcess()
+        if let lastSeen = kept.lastSeen { clock.see(lastSeen: lastSeen) }
+        for queued in current.queue where !durable.contains(queued.purchase.jws) {
+            // The store offers the others again: only those in the file are finished.
+            if kept.queue.count < settings.capacity { kept.queue.append(queued) }
+        }
+        kept.waiting += current.waiting.filter { !kept.waiting.contains($0) }
+        let noted = Set(current.granted.map(\.entitlement) + current.artifacts.map(\.entitlement))
+        kept.granted = current.granted + kept.granted.filter { !noted.contains($0.entitlement) }
+        kept.artifacts =
+            current.artifacts + kept.artifacts.filter { !noted.contains($0.entitlement) }
+        if !current.keys.isEmpty { kept.keys = current.keys }
+        kept.pass = current.pass ?? kept.pass
+        let checking = pass == nil ? kept.pass.map { check($0) } ?? [] : []
+        return checking + beginRound()
     }
 
     // MARK: - Writing
@@ -157,7 +217,7 @@ package struct EntitlementMachine: Hashable, Sendable {
     /// The time is stored with every write, and at least once an hour.
     private mutating func rememberTime(at reading: ClockReading, _ event: Event) {
         switch event {
-        case .written, .writingFailed, .finished: return
+        case .keptUnreadable, .written, .writingFailed, .finished: return
         default: break
         }
         let now = clock.passTime(reading).now

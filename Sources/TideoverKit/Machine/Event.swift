@@ -3,7 +3,7 @@ package import TideoverCore
 extension EntitlementMachine {
     /// An event of the app or its store.
     package enum Event: Hashable, Sendable {
-        /// The app started and read its kept state.
+        /// The app started and tried to read its kept state.
         case launched
         /// The app returned to the foreground.
         case foregrounded
@@ -17,6 +17,10 @@ extension EntitlementMachine {
         case purchaseEnded(productId: String, PurchaseResult)
         /// The result of `readStore`.
         case storeRead(StoreReading)
+        /// The result of `readKept`; nil if there is no file.
+        case keptRead(KeptState?)
+        /// The kept file could not be read.
+        case keptUnreadable
         /// A write is durable.
         case written(revision: Int)
         case writingFailed(revision: Int)
@@ -57,6 +61,8 @@ extension EntitlementMachine {
     /// An action to carry out. Its result returns as an event.
     package enum Action: Hashable, Sendable {
         case readStore
+        /// Read the kept file, which could not be read before.
+        case readKept
         /// Replace the kept file; then send `written`.
         case write(KeptState, revision: Int)
         /// Present a page to the server.

@@ -7,7 +7,7 @@ final class KitRuntime {
     private let settings: KitSettings
     private let effects: KitEffects
     private let publish: @MainActor (EntitlementState) -> Void
-    /// Nil until the kept file was read.
+    /// Nil until the first attempt to read the kept file has ended.
     private var machine: EntitlementMachine?
     /// Events before that.
     private var early: [EntitlementMachine.Event] = []
@@ -61,12 +61,11 @@ final class KitRuntime {
         listening = Task { [weak self] in
             for await update in updates { self?.receive(update) }
         }
-        // An unreadable file is treated as missing: the store offers unfinished transactions again.
-        let bytes = try? await effects.file.read()
-        machine = EntitlementMachine(
-            settings: settings,
-            kept: bytes.flatMap { $0 }.flatMap(KeptState.init(json:))
-        )
+        do {
+            machine = EntitlementMachine(settings: settings, kept: try await effects.file.state())
+        } catch {
+            machine = EntitlementMachine(settings: settings, isKeptRead: false)
+        }
         send(.launched)
         let events = early
         early = []
@@ -121,6 +120,14 @@ final class KitRuntime {
     private func carryOut(_ action: EntitlementMachine.Action) {
         switch action {
         case .readStore: later { .storeRead(await $0.source.read()) }
+        case .readKept:
+            later {
+                do {
+                    return .keptRead(try await $0.file.state())
+                } catch {
+                    return .keptUnreadable
+                }
+            }
         case .write(let kept, let revision): write(kept.json, revision)
         case .reconcile(let round, let page, let evidence, let environment):
             reconcile(round, page, evidence, environment)
@@ -293,6 +300,13 @@ final class KitRuntime {
         let waiting = restores
         restores = []
         for continuation in waiting { continuation.resume(returning: outcome) }
+    }
+}
+
+extension KeptFile {
+    /// Reads the kept state; nil if there is no file, or if it has another format.
+    fileprivate func state() async throws -> KeptState? {
+        try await read().flatMap(KeptState.init(json:))
     }
 }
 
