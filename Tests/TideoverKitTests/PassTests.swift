@@ -254,6 +254,38 @@ import TideoverSignatures
         #expect(unknown.kept.pass == compact)
     }
 
+    @Test func `after a failed fetch the next pass fetches the keys again`() throws {
+        let compact = try signed(pass(), by: key)
+        var settings = TestPurchases.settings(withServer: true)
+        settings.catalogue = Catalogue()
+        var machine = EntitlementMachine(settings: settings)
+        func actions(_ event: EntitlementMachine.Event) -> [EntitlementMachine.Action] {
+            machine.happened(event, at: TestPurchases.reading())
+        }
+        /// Whether a round that ends with the pass fetches the keys.
+        func fetches(inRound round: Int) throws -> Bool {
+            _ = actions(.foregrounded)
+            let presented = actions(.storeRead(StoreReading()))
+            let page = try #require(
+                presented.compactMap { action -> EvidencePage? in
+                    guard case .reconcile(_, _, let page, _) = action else { return nil }
+                    return page
+                }.first
+            )
+            let body: JSONObject = [
+                "environment": "production", "asOf": .string(start.rfc3339),
+                "customerVersion": 1, "entitlements": [:], "prompt": .object(["kind": "none"]),
+                "items": [], "pass": .string(compact),
+            ]
+            let reply = try ServerReply(JSONValue.object(body).encoded(), to: page)
+            return actions(.reconcileAccepted(round: round, page: 0, reply)).contains(.fetchKeys)
+        }
+        #expect(try fetches(inRound: 1))
+        #expect(try !fetches(inRound: 2))
+        #expect(!actions(.keysFailed).contains(.fetchKeys))
+        #expect(try fetches(inRound: 3))
+    }
+
     @Test func `a published set of keys is read`() {
         let set = Ed25519KeySet([key.publicKey.thumbprint: key.publicKey])
         #expect(

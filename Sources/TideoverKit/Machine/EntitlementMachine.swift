@@ -33,6 +33,7 @@ package struct EntitlementMachine: Hashable, Sendable {
     package internal(set) var reply: ServerReply?
     var failures = 0
     var retryAt: Instant?
+    /// The ids of missing keys for which the keys were fetched, or are being fetched.
     var askedForKeys: Set<String> = []
 
     // Restoring
@@ -148,7 +149,7 @@ package struct EntitlementMachine: Hashable, Sendable {
         case .passVerified(let compact, let claims): believe(claims, of: compact, at: reading)
         case .passForged(let compact): reject(compact, .forged)
         case .keysReceived(let keys): receive(keys)
-        case .keysFailed: []
+        case .keysFailed: keysFailed()
         }
     }
 

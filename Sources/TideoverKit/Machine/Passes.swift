@@ -35,6 +35,12 @@ extension EntitlementMachine {
         return check(compact)
     }
 
+    /// The next pass fetches the keys again.
+    mutating func keysFailed() -> [Action] {
+        askedForKeys = []
+        return []
+    }
+
     mutating func believe(
         _ claims: [UInt8],
         of compact: String,
