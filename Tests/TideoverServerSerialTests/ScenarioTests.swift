@@ -39,4 +39,25 @@ import TideoverSandbox
             #expect(reading.mistake(about: "premium") == nil, "at \(reading.at)")
         }
     }
+
+    /// The certificates of the store are valid until 2100, and not before 2000.
+    @Test(arguments: [("0000", false), ("2026", true), ("2500", false)])
+    func `a scenario may last for centuries`(year: String, passes: Bool) async throws {
+        let text = """
+            { scenario: "Long", source: "a test",
+              app: { id: "cards", bundleId: "com.example.cards" },
+              products: { "cards.pro": { entitlements: ["premium"], group: "pro", period: "P1M",
+                          price: "9.99 USD" } },
+              customers: { anna: {} }, start: "\(year)-05-01T10:00:00Z",
+              steps: [
+                { do: "subscribe", expect: { premium: { access: true } } },
+                { after: "1 d", do: "cancel" },
+                { after: "400 years", expect: { premium: { access: false } } },
+              ] }
+            """
+        let scenario = try Scenario(reading: Array(text.utf8))
+        let report = try await Rehearsal.played(scenario) { $1 }
+        #expect(report.passed == passes)
+        #expect(report.verdicts.count == 2)
+    }
 }
