@@ -1,5 +1,6 @@
 import TideoverCommandLine
 import TideoverConfiguration
+import TideoverLocks
 import TideoverServer
 import TideoverStorage
 
@@ -22,6 +23,8 @@ actor Reloader {
     private var isStopped = false
     /// Whether reloads are rejected, because the server stops.
     private var isRefusing = false
+    /// Receives the service that is being made.
+    private var making: AsyncStream<Result<ServedConfiguration, any Error>>.Continuation?
     /// Why a recorded policy could not be adopted.
     private var failedAdoption: String?
     /// The most recently requested replacement.
@@ -42,8 +45,11 @@ actor Reloader {
     /// The fingerprint of the configuration in effect; empty before the start.
     var fingerprint: String { served?.fingerprint ?? "" }
 
-    /// Rejects all later reloads.
-    func refuse() { isRefusing = true }
+    /// Rejects all later reloads, and the current one while it reads its files.
+    func refuse() {
+        isRefusing = true
+        making?.finish()
+    }
 
     /// Applies the current configuration file. If it is invalid, nothing changes.
     func reload() async -> Reloading {
@@ -99,7 +105,9 @@ actor Reloader {
     private func reloadNow() async -> Reloading {
         guard let started, !isStopped, !isRefusing else { return Self.refusal }
         do {
-            let next = try make(started.live.service, nil)
+            guard let next = try await made(succeeding: started.live.service) else {
+                return Self.refusal
+            }
             // Recorded before another reload reads the versions.
             await prepare(next.service)
             guard !isStopped, !isRefusing else { return Self.refusal }
@@ -121,12 +129,15 @@ actor Reloader {
 
     /// Replaces the service by one with the catalogues and policies that another server or a worker
     /// recorded.
-    private func adoptNow() {
+    private func adoptNow() async {
         guard let started, let served, !isStopped, !isRefusing else { return }
         do {
             // A reload that was requested before may have read it.
             guard try started.live.service.hasOutdatedRules() else { return }
-            replace(started.live, by: try make(started.live.service, served))
+            guard let next = try await made(succeeding: started.live.service, adopting: served),
+                !isStopped, !isRefusing
+            else { return }
+            replace(started.live, by: next)
             log(LogLine(.info, "recorded policy adopted"))
             failedAdoption = nil
         } catch {
@@ -136,6 +147,25 @@ actor Reloader {
             failedAdoption = reason
             log(LogLine(.error, "recorded policy not adopted", detail: reason))
         }
+    }
+
+    /// Makes a service on a thread of its own: a file on a disk that does not answer blocks it, and
+    /// the server must still stop. Returns nil if reloads are rejected meanwhile.
+    private func made(
+        succeeding former: Service,
+        adopting: Configuration? = nil
+    ) async throws -> ServedConfiguration? {
+        let (results, result) = AsyncStream<Result<ServedConfiguration, any Error>>.makeStream()
+        making = result
+        defer { making = nil }
+        let code = startThread { [make] in
+            result.yield(Result { try make(former, adopting) })
+        }
+        guard code == 0 else {
+            throw CommandFailure(.cannotCreate, "the system has no thread left")
+        }
+        for await made in results { return try made.get() }
+        return nil
     }
 
     private func replace(_ live: LiveService, by next: ServedConfiguration) {
