@@ -231,6 +231,27 @@ import TideoverSandbox
         await server.stop()
     }
 
+    @Test func `a step of a running store is at most twenty years long`() async throws {
+        let stage = try Scenario(
+            stage: Array(Data(contentsOf: URL(filePath: try file("stage.json5", steps: ""))))
+        ) { _ in [] }
+        let visit = try await TargetOptions.made(
+            of: ["--target", "http://127.0.0.1:1"],
+            Output(capturingAs: .plain)
+        )
+        let url = ["--store", try visit.listen()]
+        _ = try await ControlServer(stage, visit)
+        for step in [["advance", "to=9999-12-31T23:59:59Z"], ["subscribe", "after=21 years"]] {
+            let (code, output) = await run(["control"] + step + url)
+            #expect(code == .data)
+            #expect(output.messages.captured.contains("at most 20 years"))
+        }
+        let (code, output) = await run(["control", "advance", "by=20 years"] + url)
+        #expect(code == .success)
+        #expect(output.results.captured.contains("It is 2046-05-01T10:00:00."))
+        await visit.storeServer.close()
+    }
+
     @Test func `a message that a back end does not accept is reported once`()
         async throws
     {

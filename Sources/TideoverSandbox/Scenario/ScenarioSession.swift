@@ -62,12 +62,16 @@ public actor ScenarioSession {
     /// of the step itself.
     ///
     /// - Throws: `ScenarioError` for an invalid step, `AheadOfClock` for one that the clock has not
-    ///   reached, `SignatureRefusal` as the runner does.
+    ///   reached, `StepTooLong` for one that is too far ahead, `SignatureRefusal` as the runner
+    ///   does.
     public func take(_ step: [UInt8]) async throws -> [TraceEntry] {
         try await inTurn { session in
             let caughtUp = try await session.keepUp()
             let steps = try session.reader.steps(in: step, from: session.play.now)
             try session.checkTime(of: steps.map(\.at))
+            if let last = steps.last?.at, last - session.play.now > StepTooLong.most {
+                throw StepTooLong()
+            }
             return try await caughtUp
                 + session.playing { play in
                     for step in steps { try await play.take(step) }
@@ -172,5 +176,15 @@ public actor ScenarioSession {
         defer { play = going }
         try await act(&going)
         return going.takeMoments()
+    }
+}
+
+/// A step of a running store lies so far ahead that the store would be busy for hours.
+package struct StepTooLong: Error, CustomStringConvertible {
+    /// 20 years, in milliseconds.
+    static let most: Int64 = 20 * 366 * 86_400_000
+
+    package var description: String {
+        "one step advances the store by at most 20 years; send several steps"
     }
 }

@@ -211,6 +211,8 @@ struct ControlServer {
             return .document(["fault": .string(words)], status: 422)
         } catch let refusal as AheadOfClock {
             return .document(["fault": .string("\(refusal)")], status: 422)
+        } catch let refusal as StepTooLong {
+            return .document(["fault": .string("\(refusal)")], status: 422)
         } catch let refusal as SignatureRefusal {
             return .document(["fault": .string("\(refusal)")], status: 422)
         }

@@ -40,7 +40,8 @@ enum SandboxControl {
         notes: [
             "A step is a step of a scenario file; see Scenarios/README.md. Exit code 1 if "
                 + "the store refused, the back end did not accept, or an expectation failed; 65 if "
-                + "it is not a step or lies ahead of the clock; 69 if no store runs."
+                + "it is not a step, or lies ahead of the clock or too far away; 69 if no store "
+                + "answers."
         ],
         run: run
     )
@@ -56,6 +57,11 @@ enum SandboxControl {
                 step.map {
                     Request(method: "POST", path: "/control", body: JSONValue.object($0).encoded())
                 } ?? Request(path: "/customers")
+            )
+        } catch HTTPClientError.timedOut(.answering) {
+            throw CommandFailure(
+                .unavailable,
+                "the store at \(url) is busy; a step that was sent may still take place"
             )
         } catch {
             throw CommandFailure(
