@@ -131,6 +131,30 @@ import TideoverSignatures
         }
     }
 
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            (#""P1M", price: "9.99 USD", grace: "7 d""#, #""1 s", price: "9.99 USD""#),
+            ("start:", "delivery: { lag: '40 d' }, start:"),
+        ]
+    )
+    func `a scenario ends although a subscription renews before its messages are sent`(
+        part: String,
+        replacement: String
+    ) async throws {
+        let text = String(decoding: text("{ do: 'buy', product: 'cards.pro' }"), as: UTF8.self)
+        let target = ScenarioTarget(
+            deliver: { _ in Response(status: 200) },
+            readBack: { _ in Response(body: Array(#"{"entitlements":{}}"#.utf8)) },
+            setClock: { _ in }
+        )
+        let report = try await ScenarioRunner(target: target, authority: SandboxAuthority()).run(
+            try Scenario(reading: Array(text.replacing(part, with: replacement).utf8))
+        )
+        #expect(pushes(report).first == "SUBSCRIPTION_PURCHASED 200")
+        #expect(pushes(report).contains("SUBSCRIPTION_RENEWED 200"))
+    }
+
     @Test func `the store's messages are pushed, and refusals are judged`() async throws {
         let report = try await play(
             """
