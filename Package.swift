@@ -258,7 +258,10 @@ targets += [
         path: "Tests/TideoverTestProcesses",
         swiftSettings: settings + unoptimized
     ),
-    library("TideoverHTTPServer", ["TideoverHTTP", "TideoverLocks", "CTideoverMicrohttpd"]),
+    library(
+        "TideoverHTTPServer",
+        ["TideoverHTTP", "TideoverJSON", "TideoverLocks", "CTideoverMicrohttpd"]
+    ),
     tests("TideoverHTTPServerTests", ["TideoverHTTPServer", "TideoverHTTP", "TideoverLocks"]),
     library("TideoverHTTPClient", ["TideoverHTTP", "TideoverLocks", "CTideoverCurl"]),
     tests(

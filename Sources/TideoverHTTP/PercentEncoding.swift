@@ -1,7 +1,9 @@
+import TideoverJSON
+
 /// Percent-encoding as RFC 3986, 2.1 defines it, read strictly.
 public enum PercentEncoding {
-    /// Decodes percent-encoded bytes; nil if a `%` is not followed by two hexadecimal digits or if
-    /// the result is not UTF-8.
+    /// Decodes percent-encoded bytes; nil if a `%` is not followed by two hexadecimal digits, if
+    /// the result is not UTF-8, or if more than 30 combining marks follow each other in it.
     ///
     /// With `plusIsSpace` a `+` is a space, as in a query from an HTML form.
     public static func decode(
@@ -9,11 +11,16 @@ public enum PercentEncoding {
         plusIsSpace: Bool = false
     ) -> String? {
         guard encoded.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
-            return String(validating: encoded, as: UTF8.self)
+            return text(encoded)
         }
-        return decodedBytes(encoded, plusIsSpace: plusIsSpace).flatMap {
-            String(validating: $0, as: UTF8.self)
+        return decodedBytes(encoded, plusIsSpace: plusIsSpace).flatMap(text)
+    }
+
+    private static func text(_ bytes: some Collection<UInt8>) -> String? {
+        guard let text = String(validating: bytes, as: UTF8.self), text.isStreamSafe else {
+            return nil
         }
+        return text
     }
 
     /// Encodes everything except unreserved characters, for one path segment, or one name or value

@@ -1,4 +1,5 @@
 package import TideoverHTTP
+import TideoverJSON
 
 /// The request line and the header fields, as read by the engine.
 package struct RequestHead {
@@ -76,6 +77,12 @@ package struct RequestHead {
             })
         else {
             return .malformedRequest("A header field has a character that it must not have.")
+        }
+        guard target.isStreamSafe, version.isStreamSafe, fields.allSatisfy(\.value.isStreamSafe)
+        else {
+            return .malformedRequest(
+                "More than \(String.mostMarks) combining marks follow each other."
+            )
         }
         let hosts = values("Host").count
         guard hosts == 1 || hosts == 0 && version == "HTTP/1.0" else {

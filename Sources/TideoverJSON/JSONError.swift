@@ -27,6 +27,9 @@ public struct JSONError: Error, Hashable, Sendable {
         case invalidEscape
         /// A string contains an unescaped control character; carries its code.
         case controlCharacter(UInt8)
+        /// More than 30 combining marks follow each other in a string; the position is its opening
+        /// quote.
+        case tooManyMarks
         /// A string has no closing quote; the position is its opening one.
         case unterminatedString
         /// A comment has no `*/`; the position is its `/*`.
@@ -78,6 +81,8 @@ extension JSONError.Reason: CustomStringConvertible {
         case .loneSurrogate: "this \\u escape is half of a surrogate pair"
         case .invalidEscape: "this backslash starts no known escape"
         case .controlCharacter(let code): Self.words(controlCharacter: code)
+        case .tooManyMarks:
+            "this string has more than \(String.mostMarks) combining marks after each other"
         case .unterminatedString: "this string has no closing quote"
         case .unterminatedComment: "this comment is never closed"
         case .unknownWord(let word):

@@ -253,6 +253,7 @@ struct JSONScanner {
     private mutating func string(closedBy quote: UInt8, flags: UInt32) throws(JSONFault) {
         let start = offset + 1
         var flags = flags
+        var isASCII = true
         offset = start
         while true {
             passPlainText(closedBy: quote)
@@ -260,16 +261,32 @@ struct JSONScanner {
             if byte == quote { break }
             if byte == JSONText.backslash {
                 flags |= JSONToken.isEscaped
+                let before = offset
                 try escape()
+                // Only the escapes by number are so long.
+                if offset - before > 2 { isASCII = false }
             } else if byte >= 0x80 {
+                isASCII = false
                 try scalars()
             } else {
                 throw fault(.controlCharacter(byte))
             }
         }
         let end = offset
+        if !isASCII && !isStreamSafe(start..<end, flags) {
+            throw fault(.tooManyMarks, at: start - 1)
+        }
         offset += 1
         append(string: start..<end, flags: flags)
+    }
+
+    private func isStreamSafe(_ range: Range<Int>, _ flags: UInt32) -> Bool {
+        // A mark takes at least two bytes.
+        guard range.count > 2 * String.mostMarks else { return true }
+        let content = UnsafeBufferPointer(rebasing: text[range])
+        return flags & JSONToken.isEscaped == 0
+            ? String(decoding: content, as: UTF8.self).isStreamSafe
+            : String(decoding: JSONText.unescaped(content), as: UTF8.self).isStreamSafe
     }
 
     private mutating func append(string range: Range<Int>, flags: UInt32) {

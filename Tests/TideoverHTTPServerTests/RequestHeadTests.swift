@@ -5,13 +5,14 @@ import TideoverHTTPServer
 @Suite struct RequestHeadTests {
     private func body(
         _ fields: [(String, String)],
+        target: String = "/",
         version: String = "HTTP/1.1",
         bytes: Int = 100
     ) -> Result<RequestHead.Body, Problem> {
         let host = version == "HTTP/1.0" ? [] : [("Host", "x")]
         let head = RequestHead(
             method: "POST",
-            target: "/",
+            target: target,
             version: version,
             fields: (host + fields).map { Headers.Field(name: $0.0, value: $0.1) },
             bytes: bytes
@@ -54,6 +55,14 @@ import TideoverHTTPServer
         #expect(slug(body([("Bad name", "")], bytes: 16_385)) == "head-too-large")
         let many = (0..<64).map { ("X-\($0)", "") }
         #expect(slug(body(many)) == "too-many-fields")
+    }
+
+    @Test func `more combining marks after each other than any word has are refused`() {
+        let most = "a" + String(repeating: "\u{301}\u{327}\u{316}", count: 10)
+        #expect(body([("X-Name", most)]) == .success(.length(0)))
+        #expect(slug(body([("X-Name", "\(most)\u{301}")])) == "malformed-request")
+        #expect(slug(body([], version: "HTTP/1.\(most)\u{301}")) == "malformed-request")
+        #expect(slug(body([], target: "/\(most)\u{301}")) == "malformed-request")
     }
 
     @Test func `trailing white space is not part of a value`() {

@@ -35,6 +35,15 @@ import TideoverHTTP
         #expect(RequestTarget(text) == nil)
     }
 
+    @Test func `more combining marks after each other than any word has are refused`() {
+        let most = PercentEncoding.encode("a" + String(repeating: "\u{301}\u{327}", count: 15))
+        let more = most + PercentEncoding.encode("\u{316}")
+        #expect(RequestTarget("/\(most)?\(most)=\(most)") != nil)
+        for target in ["/\(more)", "/?\(more)=1", "/?a=\(more)"] {
+            #expect(RequestTarget(target) == nil)
+        }
+    }
+
     @Test(arguments: [
         ("/", []), ("/v1/apps", ["v1", "apps"]), ("/a%20b/%C3%A9", ["a b", "é"]),
         ("/u/..%2Fetc", ["u", "../etc"]), ("/a+b", ["a+b"]), ("/...", ["..."]),

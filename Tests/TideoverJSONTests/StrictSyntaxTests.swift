@@ -176,6 +176,32 @@ struct StrictSyntaxTests {
         #expect(refusal(of: comment, syntax: .relaxed)?.reason == .invalidUTF8)
     }
 
+    @Test(arguments: [
+        "\u{301}\u{327}\u{316}", "\\u0301\\u0327\\u0316", "\\u0301\u{327}\\u0316",
+    ])
+    func `more combining marks than any word has are refused`(three: String) {
+        let most = "a" + String(repeating: three, count: 10)
+        let more = most + three
+        #expect(refusal(of: "[\"\(most)\",{\"\(most)b\(most)\":1}]") == nil)
+        for (text, offset) in [
+            ("[\"\(more)\"]", 1), ("{\"\(more)\":1}", 1), ("[\"\\n\(more)\"]", 1),
+            ("[\"\(most)\",\"\(more)\"]", 4 + most.utf8.count),
+        ] {
+            #expect(refusal(of: text)?.reason == .tooManyMarks)
+            #expect(refusal(of: text)?.offset == offset)
+        }
+    }
+
+    @Test(arguments: [
+        "สวัสดีที่นี่ค่ะ", "नमस्ते क्ष्म्य", "בְּרֵאשִׁ֖ית בָּרָ֣א", "👩🏽‍👩🏽‍👧🏽‍👦🏽🇫🇷☝️",
+        "Tie\u{302}\u{301}ng Vie\u{323}\u{302}t", "བསྒྲུབས་", "ﷺ بِسْمِ ٱللَّٰهِ",
+        "각\u{1100}\u{1161}\u{11A8}",
+    ])
+    func `long text of every script is accepted`(word: String) throws {
+        let text = String(repeating: word, count: 50)
+        #expect(try value(of: "\"\(text)\"") == .string(text))
+    }
+
     @Test func `the first and last code points of each UTF-8 length are accepted`() throws {
         let edges = "\u{7F}\u{80}\u{7FF}\u{800}\u{D7FF}\u{E000}\u{FFFF}\u{10000}\u{10FFFF}"
         #expect(try value(of: "\"\(edges)\"") == .string(edges))

@@ -30,6 +30,8 @@ struct SDKKeyTable: Sendable {
     }
 
     private let owners: [String: Owner]
+    /// The length of the longest key in bytes.
+    private let longest: Int
 
     /// Creates the table. The configuration has each key once.
     init(_ apps: [App]) {
@@ -45,12 +47,14 @@ struct SDKKeyTable: Sendable {
             }
         }
         self.owners = owners
+        longest = owners.keys.map(\.utf8.count).max() ?? 0
     }
 
     var isEmpty: Bool { owners.isEmpty }
 
     /// Returns the owner of a request's key; nil if it has none of these keys.
     func owner(of request: Request) -> Owner? {
-        request.bearerToken.flatMap { owners[String($0)] }
+        guard let key = request.bearerToken, key.utf8.count <= longest else { return nil }
+        return owners[String(key)]
     }
 }
