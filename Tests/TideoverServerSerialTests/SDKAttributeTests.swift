@@ -174,18 +174,22 @@ import TideoverStorage
         let app = SDKApp(server: server, key: "appl_test")
         let now = server.now
         let long = String(repeating: "x", count: 501)
+        // 34 characters of 61 bytes each.
+        let marked = String(repeating: "a" + String(repeating: "\u{301}", count: 30), count: 34)
         let mixed: JSONValue = [
             "good": ["value": "1", "updated_at_ms": .integer(now.millisecondsSince1970)],
             "timeless": ["value": "1"],
             "$email": ["value": "no address", "updated_at_ms": 5],
             "long": ["value": .string(long), "updated_at_ms": 5],
+            "marked": ["value": .string(marked), "updated_at_ms": 5],
             "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn": ["value": "1", "updated_at_ms": 5],
         ]
         let answer = try await app.ask("POST", Self.path, body(mixed))
         #expect(answer.status == 400)
         #expect(answer.body["code"] == 7263)
         let named = answer.body["attribute_errors"]?.array?.compactMap { $0["key_name"]?.string }
-        #expect(named == ["$email", "long", String(repeating: "n", count: 41), "timeless"])
+        let name = String(repeating: "n", count: 41)
+        #expect(named == ["$email", "long", "marked", name, "timeless"])
         #expect(attributes(try await backEnd(server).get()) == stated("good", "1", now))
         await server.close()
     }
@@ -278,6 +282,30 @@ import TideoverStorage
         #expect(statuses == [200, 200, 503, 503])
         uptime.nanoseconds += 20_000_000_000
         #expect(try await post("n3") == 200)
+        await server.close()
+    }
+
+    @Test func `attributes count as changes by their bytes`() async throws {
+        let server = try server(ClientLimits(refusalsPerMinute: 10))
+        func post(_ customer: String) async throws -> Int {
+            var attributes = JSONObject()
+            let value = JSONValue.string(String(repeating: "x", count: 500))
+            for number in 0..<40 {
+                attributes["n\(number)"] = ["value": value, "updated_at_ms": 5]
+            }
+            let request = Request(
+                method: "POST",
+                path: "/v1/subscribers/\(customer)/attributes",
+                headers: ["Authorization": "Bearer appl_test"],
+                body: body(.object(attributes)).encoded(),
+                peer: "192.0.2.1"
+            )
+            return try await server.service.checkedAnswer(to: request).status
+        }
+        var statuses: [Int] = []
+        for number in 0..<4 { statuses.append(try await post("u_\(number)")) }
+        // 20 kB each, so five changes.
+        #expect(statuses == [200, 200, 503, 503])
         await server.close()
     }
 

@@ -26,6 +26,9 @@ package struct SDKAttributes: Hashable, Sendable {
     /// RevenueCat's limits, in characters.
     private static let longestName = 40
     private static let longestValue = 500
+    /// The bytes of one such character at most. A letter with its marks is one character, however
+    /// many marks it has.
+    private static let bytesOfCharacter = 4
     /// The number of names in one body.
     private static let most = 200
 
@@ -54,12 +57,22 @@ package struct SDKAttributes: Hashable, Sendable {
         }
     }
 
+    private static func bytes(_ characters: Int) -> String {
+        "in at most \(characters * bytesOfCharacter) bytes"
+    }
+
+    private static func isLonger(_ text: String, than characters: Int) -> Bool {
+        text.utf8.count > characters * bytesOfCharacter || text.count > characters
+    }
+
     private static func fault(of name: String, _ node: JSONNode) -> String? {
         let value = node["value"]?.string ?? ""
-        if name.isEmpty || name.count > longestName {
-            return "A name has 1 to \(longestName) characters."
+        if name.isEmpty || isLonger(name, than: longestName) {
+            return "A name has 1 to \(longestName) characters, \(bytes(longestName))."
         }
-        if value.count > longestValue { return "A value has up to \(longestValue) characters." }
+        if isLonger(value, than: longestValue) {
+            return "A value has up to \(longestValue) characters, \(bytes(longestValue))."
+        }
         if let value = node["value"], value.string == nil, !value.isNull {
             return "A value is a text."
         }

@@ -30,7 +30,8 @@ extension SDKVisit {
         guard !new.isEmpty else { return stated.faults }
         let changer = context.rateLimiter.sender(of: request, to: app.id, for: .change)
         if let objection = context.rateLimiter.objection(to: changer) { throw objection }
-        context.rateLimiter.charge(changer)
+        let bytes = new.reduce(0) { $0 + $1.name.utf8.count + ($1.value?.utf8.count ?? 0) }
+        context.rateLimiter.charge(changer, storing: bytes)
         let order = AttributeOrder(new, of: customer, now: now, limit: Self.mostNames)
         let left = try await context.storage.keep(order)
         return left.reduce(into: stated.faults) { faults, name in
