@@ -324,6 +324,23 @@ import TideoverServer
         await server.close()
     }
 
+    @Test func `a sender that states another key each time has one budget`() async throws {
+        let server = try server()
+        var statuses: [Int] = []
+        for number in 0..<5 {
+            let request = Request(
+                method: "POST",
+                path: "/v1/apps/cards/notifications/app-store",
+                headers: ["Authorization": "Bearer key\(number)"],
+                body: Self.forged,
+                peer: "192.0.2.1"
+            )
+            statuses.append(try await server.service.handler(request).status)
+        }
+        #expect(statuses == [400, 400, 400, 429, 429])
+        await server.close()
+    }
+
     @Test func `without a limit no sender is rejected`() async throws {
         let server = try server(ClientLimits(refusalsPerMinute: 0))
         #expect(try await lookedAt(from: "192.0.2.1", by: server) == 20)

@@ -21,7 +21,7 @@ package struct ClientLimits: Hashable, Sendable {
 /// purchase.
 ///
 /// Many clients can share an address. The budget is therefore separate for each app, each kind of
-/// request and each API key.
+/// request and each valid API key.
 package struct Sender: Hashable, Sendable {
     package enum Purpose: Hashable, Sendable {
         case notification
@@ -32,12 +32,21 @@ package struct Sender: Hashable, Sendable {
         case offer
         /// An attempt to sign in to the dashboard.
         case signIn
+
+        /// Whether only requests with a valid API key have this purpose. Others could state a new
+        /// key each time, and would then have a new budget each time.
+        var needsKey: Bool {
+            switch self {
+            case .notification, .signIn: false
+            case .reconcile, .change, .offer: true
+            }
+        }
     }
 
     package let app: String
     package let network: IPNetwork
     package let purpose: Purpose
-    /// The digest of the request's API key; nil if it has none.
+    /// The digest of the request's API key; nil for a purpose that needs none.
     package let key: [UInt8]?
 
     package init(
@@ -147,7 +156,7 @@ package final class RateLimiter: Sendable {
             app: app,
             network: IPNetwork(ofClient: address),
             purpose: purpose,
-            key: request.bearerToken.map { KeyDigest(of: $0).bytes }
+            key: purpose.needsKey ? request.bearerToken.map { KeyDigest(of: $0).bytes } : nil
         )
     }
 
