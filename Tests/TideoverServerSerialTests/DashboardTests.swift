@@ -247,6 +247,31 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `another admin key in the configuration ends the sessions of the former one`()
+        async throws
+    {
+        let (server, browser) = try await signedIn()
+        let link = try #require(server.service.makeDashboardLink())
+        let guest = DashboardBrowser(server)
+        #expect(try await guest.get(link).status == 303)
+        for (key, staysSignedIn) in [(TestServer.adminKey, true), (APIKey(.admin) { 9 }, false)] {
+            let clock = server.now
+            _ = try Service(
+                apps: [],
+                storage: server.storage,
+                version: "test",
+                clock: { clock },
+                log: { _ in },
+                adminKey: key,
+                succeeding: server.service,
+                dashboard: true
+            )
+            #expect(try await isSignedIn(browser) == staysSignedIn)
+            #expect(try await isSignedIn(guest))
+        }
+        await server.close()
+    }
+
     @Test func `a session ends when it is idle, and after eight hours in any case`() async throws {
         let uptime = Locked<Int64>(0)
         let server = try TestServer(

@@ -143,12 +143,12 @@ struct DashboardSignIn: Sendable {
     private var now: Int64 { service.probes.sessionTime() }
 
     /// Returns the request as one of a session; nil if it has none, or if the session's key was
-    /// revoked.
+    /// revoked or replaced.
     func visit(extendsSession: Bool = true) -> DashboardVisit? {
         guard let token = cookie.value(in: request),
             let person = sessions.person(of: token, at: now, extends: extendsSession)
         else { return nil }
-        if let id = person.keyID, !service.keys.withLock({ $0.isUsable(id) }) {
+        if let key = person.key, !service.keys.withLock({ $0.isUsable(key) }) {
             sessions.end(token)
             return nil
         }
@@ -194,7 +194,7 @@ struct DashboardSignIn: Sendable {
             )
         }
         return start(
-            DashboardSessions.Person(grant: found.grant, keyID: found.id, name: found.name)
+            DashboardSessions.Person(grant: found.grant, key: found, name: found.name)
         )
     }
 
@@ -212,7 +212,7 @@ struct DashboardSignIn: Sendable {
         return start(
             DashboardSessions.Person(
                 grant: Grant(kind: .admin),
-                keyID: nil,
+                key: nil,
                 name: KeyTable.linkName
             )
         )

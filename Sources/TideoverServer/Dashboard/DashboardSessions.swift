@@ -8,11 +8,13 @@ import TideoverSignatures
 /// Times are nanoseconds of a monotonic clock.
 package final class DashboardSessions: Sendable {
     /// The person of a session: the permissions of the key that signed in.
-    struct Person: Hashable, Sendable {
+    struct Person: Sendable {
         let grant: Grant
-        /// The id of the key, which must stay valid; nil after a one-time link.
-        let keyID: String?
+        /// The key, which must stay valid; nil after a one-time link.
+        let key: KeyTable.Usable?
         let name: String
+
+        var keyID: String? { key?.id }
     }
 
     private struct Session {

@@ -77,8 +77,11 @@ package struct KeyTable: Sendable {
         }
     }
 
-    /// Returns whether the key with an id is valid.
-    func isUsable(_ id: String) -> Bool { usable.contains { $0.id == id } }
+    /// Returns whether a key is still valid. The configured admin key keeps its id when another one
+    /// replaces it.
+    func isUsable(_ key: Usable) -> Bool {
+        usable.contains { $0.id == key.id && $0.digest.isSame(as: key.digest) }
+    }
 
     /// Returns the name of a request's credential, for the audit log.
     func name(of presented: Presented) -> String {
