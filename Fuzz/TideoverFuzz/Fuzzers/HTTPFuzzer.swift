@@ -1,5 +1,6 @@
 import Glibc
 import TideoverHTTP
+import TideoverJSON
 
 extension Fuzzer {
     static let http = Fuzzer(
@@ -51,7 +52,7 @@ private enum HTTPChecks {
         for plusIsSpace in [false, true] {
             let decoded = PercentEncoding.decode(encoded.utf8, plusIsSpace: plusIsSpace)
             expect(
-                decoded?.unicodeScalars.elementsEqual(text.unicodeScalars) == true,
+                decoded?.unicodeScalars.elementsEqual(text.unicodeScalars) ?? !text.isStreamSafe,
                 "percent-encoding loses something"
             )
         }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A second, slow parser of strict JSON: RFC 8259 rule by rule, and no repeated key in an object.
-/// It shares no code with the project's scanner.
+/// A second, slow parser of strict JSON: RFC 8259 rule by rule, no repeated key in an object, and
+/// at most 30 combining marks after each other. It shares no code with the project's scanner.
 indirect enum PlainJSON {
     case null
     case bool(Bool)
@@ -116,7 +116,12 @@ private struct PlainReader {
         while let scalar = next {
             place += 1
             switch scalar {
-            case "\"": return scalars
+            case "\"":
+                let isMark = scalars.map { $0.properties.canonicalCombiningClass.rawValue > 0 }
+                guard isMark.split(separator: false).allSatisfy({ $0.count <= 30 }) else {
+                    throw Refusal()
+                }
+                return scalars
             case "\\": scalars.append(try escape())
             case "\u{0}"..."\u{1F}": throw Refusal()
             default: scalars.append(scalar)
