@@ -73,9 +73,10 @@ extension Request {
 
     /// The path's segments, each percent-decoded separately; none for `/`.
     ///
-    /// Nil if a segment is empty (a doubled or trailing slash), is `.` or `..`, contains a control
-    /// character, or does not decode strictly. A decoded segment may contain a `/` that was sent as
-    /// `%2F`, because an operator's customer ids may.
+    /// Nil if a segment is empty (a doubled or trailing slash), is sent as `.` or `..`, contains a
+    /// NUL, or does not decode strictly. A decoded segment is any other text, because an operator's
+    /// customer ids may be: it can contain a `/` that was sent as `%2F`, and be `..`, sent as
+    /// `%2E%2E`. Never make a path of a file from it.
     public var segments: [String]? {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         if path.utf8.count == 1 { return [] }
@@ -84,16 +85,15 @@ extension Request {
             separator: UInt8(ascii: "/"),
             omittingEmptySubsequences: false
         ) {
-            guard let segment = PercentEncoding.decode(encoded), Self.isPlain(segment) else {
-                return nil
-            }
+            guard !Self.isDots(encoded), let segment = PercentEncoding.decode(encoded),
+                !segment.isEmpty, !segment.utf8.contains(0)
+            else { return nil }
             segments.append(segment)
         }
         return segments
     }
 
-    private static func isPlain(_ segment: String) -> Bool {
-        !segment.isEmpty && segment != "." && segment != ".."
-            && segment.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+    private static func isDots(_ encoded: some Sequence<UInt8>) -> Bool {
+        encoded.elementsEqual(".".utf8) || encoded.elementsEqual("..".utf8)
     }
 }

@@ -65,10 +65,10 @@ package struct HTTPURL: Hashable, Sendable {
     /// query.
     ///
     /// Returns nil if the path does not start with `/` or contains invalid characters. Also returns
-    /// nil for a segment `.` or `..`, which would lead outside this URL.
+    /// nil for a segment `.` or `..`, which would lead outside this URL; encoded dots are an id.
     package func appending(path: String, query items: [QueryItem] = []) -> HTTPURL? {
         guard let target = RequestTarget(path), target.path == path,
-            !path.split(separator: "/").contains(where: Self.isDots)
+            !path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." })
         else { return nil }
         let prefix = self.path.hasSuffix("/") ? self.path.dropLast() : self.path[...]
         let added = items.map {
@@ -84,11 +84,6 @@ package struct HTTPURL: Hashable, Sendable {
 
     /// Far more than any store or receiver needs.
     private static let mostBytes = 8 * 1024
-
-    /// Whether a segment is `.` or `..`, however its dots are encoded.
-    private static func isDots(_ segment: Substring) -> Bool {
-        [".", ".."].contains(PercentEncoding.decode(segment.utf8))
-    }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
         (0x21...0x7E).contains(byte) && !"\"<>\\^`{|}".utf8.contains(byte)

@@ -47,16 +47,16 @@ import TideoverHTTP
     @Test(arguments: [
         ("/", []), ("/v1/apps", ["v1", "apps"]), ("/a%20b/%C3%A9", ["a b", "é"]),
         ("/u/..%2Fetc", ["u", "../etc"]), ("/a+b", ["a+b"]), ("/...", ["..."]),
+        ("/a/%2e%2E/b", ["a", "..", "b"]), ("/%2e", ["."]), ("/a%0Ab%7F", ["a\nb\u{7F}"]),
     ])
     func `a path splits into decoded segments`(path: String, segments: [String]) {
         #expect(Request(path: path).segments == segments)
     }
 
     @Test(arguments: [
-        "", "v1", "//", "/v1/", "/v1//a", "/.", "/a/..", "/a/%2e%2E/b", "/%2e", "/a%00", "/a%0Ab",
-        "/a%7F", "/%", "/%g0", "/%80",
+        "", "v1", "//", "/v1/", "/v1//a", "/.", "/a/..", "/a/../b", "/a%00", "/%", "/%g0", "/%80",
     ])
-    func `dot segments, encoded slashes and control characters give no segments`(path: String) {
+    func `dot segments, empty segments and NUL give no segments`(path: String) {
         #expect(Request(path: path).segments == nil)
     }
 
@@ -73,6 +73,13 @@ import TideoverHTTP
         #expect(encoded == "a%2Fb%20c%2Bd%25%C3%A9%00~-._")
         #expect(PercentEncoding.decode(encoded.utf8) == text)
         #expect(PercentEncoding.decode(encoded.utf8, plusIsSpace: true) == text)
+    }
+
+    @Test(arguments: [".", "..", "...", "a.b", "a/..", "\n"])
+    func `a path can have any segment but NUL`(segment: String) {
+        let path = "/a/\(PercentEncoding.encode(segment: segment))/b"
+        #expect(RequestTarget(path)?.path == path)
+        #expect(Request(path: path).segments == ["a", segment, "b"])
     }
 
     @Test func `every byte survives encoding`() {

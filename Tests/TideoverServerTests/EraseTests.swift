@@ -65,6 +65,25 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test(arguments: [".", "..", "a\nb", "\u{7F}"])
+    func `a customer is read and erased by an id of dots or control characters`(
+        id: String
+    ) async throws {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        let segment = PercentEncoding.encode(segment: id)
+        _ = try await calls.post(
+            "customers/\(segment)/grants",
+            ["entitlement": "premium", "days": 7, "why": "sorry"]
+        )
+        let snapshot = try await calls.get("customers/\(segment)")
+        #expect(snapshot["entitlements"]?["premium"]?["state"]?.string == "active")
+        let answer = try await erase(segment, at: server)
+        #expect(answer["customer"]?.string == id)
+        #expect(answer["erased"]?["purchases"]?.int64 == 1)
+        await server.close()
+    }
+
     @Test func `a transferred purchase stays with its present owner`() async throws {
         let server = try TestServer(policy: Policy(transfer: .transfer(coolDown: .zero)))
         let calls = OwnershipCalls(server: server)

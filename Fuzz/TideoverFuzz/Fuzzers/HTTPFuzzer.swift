@@ -42,7 +42,8 @@ private enum HTTPChecks {
         }
         expect(again.query == request.query, "the query reads as something else")
         guard let segments = request.segments else { return }
-        let path = "/" + segments.map(PercentEncoding.encode).joined(separator: "/")
+        let path =
+            "/" + segments.map { PercentEncoding.encode(segment: $0) }.joined(separator: "/")
         expect(Request(target: path)?.segments == segments, "the path reads as something else")
     }
 

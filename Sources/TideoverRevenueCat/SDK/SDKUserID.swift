@@ -11,7 +11,8 @@ package struct SDKUserID: Hashable, Sendable {
     package init(_ text: String) throws(SDKError) {
         guard !text.isEmpty else { throw .emptyUserID }
         guard text.unicodeScalars.count <= Self.longest, !text.utf8.contains(0),
-            let customer = CustomerID(text)
+            // The SDKs do not encode dots, so no path would name such an id.
+            text != ".", text != "..", let customer = CustomerID(text)
         else { throw .invalidUserID }
         self.customer = customer
     }

@@ -487,7 +487,7 @@ struct DashboardVisit: Sendable {
         return instant
     }
 
-    func path(_ segment: String) -> String { PercentEncoding.encode(segment) }
+    func path(_ segment: String) -> String { PercentEncoding.encode(segment: segment) }
 
     func ask(
         _ path: String,

@@ -93,7 +93,7 @@ enum CustomerQuestion {
     ) async throws -> JSONNode {
         let asked = try AppAdminClient(arguments, output)
         let environment = try asked.environment(arguments)
-        let customer = PercentEncoding.encode(customer.text)
+        let customer = PercentEncoding.encode(segment: customer.text)
         return try await asked.ask(
             "customers/\(customer)/\(subject)",
             [QueryItem(name: "environment", value: environment.rawValue)]

@@ -48,7 +48,7 @@ enum Erase {
             )
         }
         let asked = try AppAdminClient(arguments, output)
-        let customer = PercentEncoding.encode(arguments[CustomerQuestion.customer].text)
+        let customer = PercentEncoding.encode(segment: arguments[CustomerQuestion.customer].text)
         var query: [QueryItem] = []
         if let named = arguments[environment] {
             let environment = try asked.app.served(named.environment)

@@ -76,7 +76,7 @@ enum GiveAccess {
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let (path, wish) = try wish(arguments)
         let asked = try AppAdminClient(arguments, output)
-        let customer = PercentEncoding.encode(arguments[CustomerQuestion.customer].text)
+        let customer = PercentEncoding.encode(segment: arguments[CustomerQuestion.customer].text)
         let environment = try asked.environment(arguments)
         let request = Request(
             method: "POST",

@@ -71,7 +71,7 @@ enum MovePurchase {
             body: JSONValue.object(body).encoded()
         )
         let grants = Request(
-            path: "\(root)/customers/\(PercentEncoding.encode(arguments[target]))/grants",
+            path: "\(root)/customers/\(PercentEncoding.encode(segment: arguments[target]))/grants",
             query: [environment]
         )
         let answer = try await asked.adminClient.converse { ask in

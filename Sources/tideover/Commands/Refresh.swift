@@ -34,10 +34,10 @@ enum Refresh {
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let asked = try AppAdminClient(arguments, output)
-        let customer = arguments[CustomerQuestion.customer].text
+        let customer = PercentEncoding.encode(segment: arguments[CustomerQuestion.customer].text)
         let request = Request(
             method: "POST",
-            path: "/v1/apps/\(asked.app.id)/customers/\(PercentEncoding.encode(customer))/refresh",
+            path: "/v1/apps/\(asked.app.id)/customers/\(customer)/refresh",
             query: [
                 QueryItem(name: "environment", value: try asked.environment(arguments).rawValue)
             ]
