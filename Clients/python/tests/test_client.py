@@ -25,6 +25,12 @@ class Requests(unittest.TestCase):
             url, "https://billing.example.com/v1/apps/cards/customers/u%2F1%20%C3%A4?environment=sandbox")
         self.assertEqual(headers["Authorization"], "Bearer pk_1")
 
+    def test_an_id_of_dots_is_encoded(self):
+        api, server, _ = client(lambda *_: reply(200, snapshot()), environment="sandbox")
+        for customer, segment in ((".", "%2E"), ("..", "%2E%2E"), ("a.b", "a.b")):
+            api.snapshot(customer)
+            self.assertIn(f"/customers/{segment}?", server.requests[-1][1])
+
     def test_a_known_store_is_sent(self):
         api, server, _ = client(lambda *_: reply(200, {**snapshot(), "items": []}), store="appStore")
         api.snapshot("anna")

@@ -232,7 +232,9 @@ def _object(response: Response) -> dict:
 
 
 def _quoted(text: str) -> str:
-    return urllib.parse.quote(text, safe="")
+    """Encodes a segment of a path. Dots alone would lead to another path."""
+    quoted = urllib.parse.quote(text, safe="")
+    return quoted.replace(".", "%2E") if text in (".", "..") else quoted
 
 
 def _query(**values: object) -> str:
