@@ -311,6 +311,33 @@ import TideoverServer
         await server.close()
     }
 
+    @Test(arguments: [false, true])
+    func `a renewal info claims a purchase only with its transaction`(
+        besideFamilyCopy: Bool
+    ) async throws {
+        let server = try TestServer()
+        var message = Message.purchase()
+        message.transaction?["appAccountToken"] = nil
+        let bought = try #require(message.transaction)
+        #expect(try await server.post(message).status == 200)
+        var shared = bought
+        shared["inAppOwnershipType"] = "FAMILY_SHARED"
+        shared["transactionId"] = "2000000000000003"
+        var evidence: JSONObject = [
+            "renewalInfos": [.string(try server.store.sign(Message.renewal()))]
+        ]
+        if besideFamilyCopy {
+            evidence["transactions"] = [.string(try server.store.sign(shared))]
+        }
+        let other = try await reconcile(server, "u_41", evidence).answer
+        #expect(items(other) == (besideFamilyCopy ? ["accepted claimed"] : []) + ["accepted"])
+        #expect(state(other) == (besideFamilyCopy ? "active" : "never"))
+        let buyer = try await present(server, "u_42", bought)
+        #expect(items(buyer) == ["accepted claimed"])
+        #expect(state(buyer) == "active")
+        await server.close()
+    }
+
     @Test(arguments: [
         ("{", 400, "bad-reconcile-request"), ("[]", 400, "bad-reconcile-request"),
         (#"{"transactions": "x"}"#, 400, "bad-reconcile-request"),

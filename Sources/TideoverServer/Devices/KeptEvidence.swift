@@ -239,6 +239,13 @@ struct KeptEvidence: Sendable {
             .sorted { $0.0.rawValue < $1.0.rawValue }
     }
 
+    /// The lineages that a transaction, a receipt or a purchase describes, and not only a renewal
+    /// info.
+    var purchased: Set<Lineage> {
+        let purchases = items.filter { $0.item.kind != .renewalInfo }
+        return Set(purchases.compactMap { try? $0.outcome.get() }.flatMap(\.lineages))
+    }
+
     /// Returns whether the device's purchases in an environment are completely known. The device
     /// presented some of them, or reported that it has none, and nothing was rejected. An empty
     /// request does not count, since anyone can send it.

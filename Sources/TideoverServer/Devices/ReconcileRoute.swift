@@ -265,8 +265,9 @@ struct ReconcileRoute: Sendable {
 
     // MARK: Ownership
 
-    /// Claims each presented lineage for the customer, separately in each environment. The same
-    /// commit marks the customer as reconciled if the evidence is complete.
+    /// Claims each presented lineage for the customer, separately in each environment, except one
+    /// that only a renewal info describes. The same commit marks the customer as reconciled if the
+    /// evidence is complete.
     ///
     /// - Throws: `too-many-changes` if nothing presented was new and the sender's budget is
     ///   exhausted; `StorageError`.
@@ -290,9 +291,9 @@ struct ReconcileRoute: Sendable {
                 rulings[lineage] = .held
                 context.metrics.count(.ownershipClaims, app.id, ClaimRuling.held.code)
             }
-            let claims = lineages.filter { !held.contains($0) }.map {
-                OwnershipClaim(lineage: $0, customer: customer, at: now)
-            }
+            let claims = try lineages.filter {
+                try !held.contains($0) && mayClaim($0, with: kept.purchased, by: key, at: now)
+            }.map { OwnershipClaim(lineage: $0, customer: customer, at: now) }
             guard isNews || !claims.isEmpty else { continue }
             let charges = kept.isNew ? 0 : max(1, claims.count)
             if charges > 0, let objection = context.rateLimiter.objection(to: changer) {
@@ -320,6 +321,29 @@ struct ReconcileRoute: Sendable {
             }
         }
         return rulings
+    }
+
+    /// Returns whether the evidence suffices to claim a lineage that the customer does not own.
+    ///
+    /// A renewal info names neither its app nor its buyer, so it is insufficient by itself. It
+    /// counts for the family-shared copy that is presented with it or that the customer owns,
+    /// unless a message that states the ownership type says that the lineage was bought.
+    private func mayClaim(
+        _ lineage: Lineage,
+        with purchased: Set<Lineage>,
+        by key: CustomerKey,
+        at now: Instant
+    ) throws(StorageError) -> Bool {
+        if purchased.contains(lineage) { return true }
+        var shared = lineage
+        shared.ownership = .familyShared
+        if !purchased.contains(shared), try held([shared], by: key, at: now).isEmpty {
+            return false
+        }
+        let facts = try context.storage.lineageRecord(lineage, app: app.id).facts
+        return !facts.contains { fact in
+            if case .term = fact.assertion { fact.source != .appReceipt } else { false }
+        }
     }
 
     /// Returns the lineages that the customer already owns, under any of the customer's ids; they
