@@ -329,6 +329,22 @@ func slug(_ answer: JSONValue) -> String? {
         await world.backEnd.close()
     }
 
+    @Test func `an answered request gives its place to a new one`() async throws {
+        let world = try await World(Self.consent)
+        for _ in 0..<128 { try await world.ask() }
+        let byHand = try await world.sender.act(
+            world.transaction,
+            "consumption",
+            ["customerConsented": true]
+        )
+        #expect(byHand.status == 200, "\(byHand.answer)")
+        try await world.ask()
+        #expect(await world.backEnd.service.meetDueDeadlines())
+        #expect(await world.rehearsed.store.consumptions.count == 2)
+        #expect(!world.backEnd.logged.contains { $0.contains("consumption-queue-full") })
+        await world.backEnd.close()
+    }
+
     @Test func `a request that waited is answered after a restart`() async throws {
         let world = try await World(Self.consent)
         try await world.ask()

@@ -90,9 +90,9 @@ extension ConsumptionRequest {
 ///
 /// Each request has a numbered place with its own bookmark, so that restarts lose none and writes
 /// never conflict. A settled request keeps its place until its deadline, because the notification
-/// can arrive again.
+/// can arrive again, unless another request needs the place.
 final class ConsumptionQueue: Sendable {
-    /// The maximum number of open requests; further ones must be answered by hand.
+    /// The maximum number of waiting requests; further ones must be answered by hand.
     static let places = 128
 
     let environment: Environment
@@ -117,13 +117,22 @@ final class ConsumptionQueue: Sendable {
 
     private static func name(_ place: Int) -> String { "consumption:\(place)" }
 
-    /// Adds a request unless it is known; false if every place is taken.
+    /// Returns the place of the earliest settled request; nil if none is settled.
+    private static func oldestSettled(_ requests: [ConsumptionRequest?]) -> Int? {
+        requests.enumerated().compactMap { place, request in
+            request.flatMap { $0.state == .settled ? (place, $0.requestedAt) : nil }
+        }.min { $0.1 < $1.1 }?.0
+    }
+
+    /// Adds a request unless it is known; false if every place is taken by one without an answer.
     func add(_ request: ConsumptionRequest) async throws(StorageError) -> Bool {
         let place = requests.withLock { requests -> Int? in
             if let known = requests.firstIndex(where: { $0?.isSame(as: request) ?? false }) {
                 return known
             }
-            guard let free = requests.firstIndex(of: nil) else { return nil }
+            guard let free = requests.firstIndex(of: nil) ?? Self.oldestSettled(requests) else {
+                return nil
+            }
             requests[free] = request
             return free
         }
