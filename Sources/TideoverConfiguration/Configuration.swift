@@ -163,6 +163,8 @@ extension Configuration {
         package let audit: KeepingTime
         /// Events.
         package let told: KeepingTime
+        /// The minimum number of days for which events are kept.
+        package static let leastDaysOfEvents: Int64 = 30
         /// Ids of customers without any data.
         package let customers: KeepingTime
 

@@ -74,7 +74,11 @@ extension ConfigurationSection {
             drift: value("drift", .keepingTime(atLeastDays: 7), default: "400d"),
             prompts: value("prompts", .keepingTime(atLeastDays: 7), default: "90d"),
             audit: value("audit", .keepingTime(atLeastDays: 30), default: "forever"),
-            told: value("told", .keepingTime(atLeastDays: 30), default: "forever"),
+            told: value(
+                "told",
+                .keepingTime(atLeastDays: Configuration.Retention.leastDaysOfEvents),
+                default: "forever"
+            ),
             customers: value("customers", .keepingTime(atLeastDays: 7), default: "90d")
         )
         close()

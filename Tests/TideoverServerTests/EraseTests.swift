@@ -147,6 +147,21 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a cursor stays valid when the customer of its event is erased`() async throws {
+        let server = try TestServer()
+        #expect(try await server.post(.purchase()).status == 200)
+        let calls = OwnershipCalls(server: server)
+        let cursor = try #require(try await calls.get("events")["next"]?.string)
+        try await calls.present("u_1", calls.transaction("77"))
+        _ = try await erase(TestServer.anna, at: server)
+        let left = try await calls.get("events")["events"]?.array ?? []
+        #expect(Set(left.map { $0["customer"]?.string }) == ["u_1"])
+        let page = try await server.get("/v1/apps/cards/events?after=\(cursor)")
+        #expect(page.status == 200)
+        #expect(try JSONDocument(page.body).root["events"]?.count == left.count)
+        await server.close()
+    }
+
     @Test func `a cursor before removed events is rejected`() async throws {
         let server = try TestServer()
         #expect(try await server.post(.purchase()).status == 200)

@@ -1,3 +1,4 @@
+import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
@@ -12,6 +13,8 @@ struct EventsRoute: Sendable {
 
     static let usualLimit = 100
     static let greatestLimit = 1_000
+    /// The age below which no configuration, present or past, lets retention remove an event.
+    private static let leastAge = Milliseconds.days(Configuration.Retention.leastDaysOfEvents)
 
     func respond(to request: Request) async throws -> Response {
         let after = try request.eventID("after")
@@ -34,8 +37,9 @@ struct EventsRoute: Sendable {
 
     private func page(after: EventID?, _ limit: Int) throws -> [UInt8] {
         let found = try context.storage.outbox(app: app.id, after: after, limit: limit + 1)
-        // Events are removed oldest first, and the latest is never removed.
-        if let after,
+        // Retention removes old events, the oldest first, and never the latest. An erasure also
+        // removes younger ones, which no reader needs.
+        if let after, after < EventID.earliest(at: context.clock() - Self.leastAge),
             let oldest = try context.storage.outbox(app: app.id, after: nil, limit: 1).first,
             after < oldest.id
         {
