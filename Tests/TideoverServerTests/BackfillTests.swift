@@ -549,6 +549,53 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    @Test func `the renewal info of a shared purchase is no question for the store`() async throws {
+        let product = AppStoreProduct(
+            id: "cards.family",
+            group: "pro",
+            period: try #require(StorePeriod(iso: "P1M")),
+            price: try #require(StorePrice("9.99 USD")),
+            grace: .sixteenDays,
+            isFamilyShareable: true
+        )
+        let rehearsed = try RehearsedStore(alsoSelling: [product])
+        let (store, time) = (rehearsed.store, TestTime())
+        let backEnd = try RehearsedBackEnd(
+            rehearsed,
+            time,
+            access: rehearsed.following(time),
+            catalogue: Catalogue(products: ["cards.family": Product(entitlements: ["premium"])])
+        )
+        for name in ["anna", "ben"] {
+            try await store.register(StoreCustomer(name: name, appAccountToken: nil))
+        }
+        try await store.perform(.subscribe(product: product.id, trial: .declined), by: "anna")
+        try await store.perform(.share(product: nil, with: "ben"), by: "anna")
+        time.clock.now = time.clock.now + .hours(2)
+        try await store.advance(to: time.clock.now.millisecondsSince1970) { _ in 200 }
+        let shared = try #require(try await store.device(of: "ben").first)
+        let evidence: JSONValue = [
+            "transactions": [shared.signedTransaction],
+            "renewalInfos": [try #require(shared.signedRenewalInfo)],
+        ]
+        let presented = Request(
+            method: "POST",
+            path: "/v1/apps/cards/customers/ben/reconcile",
+            headers: TestServer.credentials,
+            body: evidence.encoded()
+        )
+        let answer = try JSONDocument(try await backEnd.service.handler(presented).body).root
+        let rulings = answer["items"]?.elements.map { $0["ownership"]?.string }
+        #expect(rulings == ["claimed", "claimed"])
+        #expect(answer["entitlements"]?["premium"]?["willRenew"]?.bool == true)
+        time.clock.now = time.clock.now + .minutes(2)
+        _ = try await backEnd.backfill()
+        let calls = await store.calls
+        #expect(!calls.isEmpty)
+        #expect(calls.count { $0.operation == .subscriptionStatuses } == 0)
+        await backEnd.close()
+    }
+
     /// Returns access to a store with the clock of the test, which advances during waits.
     private func following(_ rehearsed: RehearsedStore, _ time: TestTime) -> StoreAccess {
         rehearsed.access { _ in

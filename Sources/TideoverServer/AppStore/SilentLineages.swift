@@ -12,7 +12,7 @@ extension Backfiller {
     /// read.
     func askAboutSilentLineages() async throws {
         try await walkLineages(BackfillStep.statuses.rawValue) { lineageRecord in
-            guard isSilent(lineageRecord, at: timing.clock()) else { return true }
+            guard try await isSilent(lineageRecord, at: timing.clock()) else { return true }
             try await askAboutStatus(of: lineageRecord.lineage)
             return true
         }
@@ -52,7 +52,10 @@ extension Backfiller {
         }
     }
 
-    private func isSilent(_ lineageRecord: LineageRecord, at now: Instant) -> Bool {
+    private func isSilent(
+        _ lineageRecord: LineageRecord,
+        at now: Instant
+    ) async throws -> Bool {
         if lineageRecord.hasUnreadMessage { return true }
         let history = LineageHistory(
             lineage: lineageRecord.lineage,
@@ -60,7 +63,21 @@ extension Backfiller {
             catalogue: app.catalogue
         )
         guard history.standing(at: now, policy: app.policy).asksStore else { return false }
-        return !isResting(lineageRecord, at: now)
+        guard !isResting(lineageRecord, at: now) else { return false }
+        return try await !concernsFamilyCopy(lineageRecord)
+    }
+
+    /// Returns whether a lineage without a term has a family-shared copy with one. A device's
+    /// renewal info does not state the ownership type, so it then concerns the copy, and no
+    /// response of the store adds a term to the lineage.
+    private func concernsFamilyCopy(_ lineageRecord: LineageRecord) async throws -> Bool {
+        guard lineageRecord.lineage.ownership == .purchased, !lineageRecord.hasTerm else {
+            return false
+        }
+        var shared = lineageRecord.lineage
+        shared.ownership = .familyShared
+        let (storage, app, copy) = (context.storage, app.id, shared)
+        return try await onPool { try storage.lineageRecord(copy, app: app).hasTerm }
     }
 
     /// Returns whether the store answered about it so recently that it is not queried again.
@@ -106,6 +123,10 @@ extension Backfiller {
 }
 
 extension LineageRecord {
+    fileprivate var hasTerm: Bool {
+        facts.contains { if case .term = $0.assertion { true } else { false } }
+    }
+
     /// Whether the store sent an unreadable message about it and has answered no query since. The
     /// history of notifications contains nothing more about that message.
     fileprivate var hasUnreadMessage: Bool {
