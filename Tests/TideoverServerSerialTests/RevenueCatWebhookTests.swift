@@ -52,6 +52,7 @@ import TideoverSignatures
     private func server(
         _ receiver: Receiver,
         _ play: TestPlay? = nil,
+        _ revenueCat: TestRevenueCat? = nil,
         catalogue: Catalogue = TestServer.catalogue,
         policy: Policy = Policy()
     ) async throws -> TestServer {
@@ -69,6 +70,7 @@ import TideoverSignatures
             catalogue: catalogue,
             policy: policy,
             googlePlay: play?.trust(),
+            revenueCat: revenueCat?.trust(),
             revenueCatSDK: RevenueCatSDK(appStoreKeys: ["appl_test"]),
             webhooks: { clock in
                 WebhookSetup(
@@ -409,6 +411,26 @@ import TideoverSignatures
         #expect(event.store?.known == .promotional)
         #expect(event.periodType?.known == .promotional)
         #expect(event.productId == "rc_promo_premium_custom")
+        await server.close()
+    }
+
+    @Test func `a grant that RevenueCat reported is sent as promotional again`() async throws {
+        let receiver = Receiver()
+        let server = try await server(receiver, nil, TestRevenueCat())
+        let grant = TestRevenueCat.event(
+            "NON_RENEWING_PURCHASE",
+            id: "E-1",
+            [
+                "store": "PROMOTIONAL", "period_type": "PROMOTIONAL",
+                "product_id": "rc_promo_premium_monthly", "transaction_id": "promo-1",
+            ]
+        )
+        _ = try await server.hear(grant)
+        await server.service.deliverDueWebhooks()
+        let event = try #require(try receiver.events().first)
+        #expect(event.type.known == .nonRenewingPurchase)
+        #expect(event.store?.known == .promotional)
+        #expect(event.periodType?.known == .promotional)
         await server.close()
     }
 

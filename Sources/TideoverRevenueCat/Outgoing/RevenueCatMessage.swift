@@ -61,7 +61,7 @@ package struct RevenueCatMessage: Hashable, Sendable {
 
     /// The purchase of an event, and what the event says of it.
     package struct Purchase: Hashable, Sendable {
-        package let store: RevenueCatStore
+        package var store: RevenueCatStore
         package let environment: RevenueCatEnvironment
         package let isFamilyShare: Bool
         package var product = ""

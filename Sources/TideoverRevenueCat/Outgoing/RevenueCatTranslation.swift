@@ -149,10 +149,12 @@ extension RevenueCatMessage.Purchase {
         )
     }
 
-    /// Sets the period, the dates and the transactions, from the purchases of one lineage by an
-    /// instant.
+    /// Sets the store of a grant, the period, the dates and the transactions, from the purchases of
+    /// one lineage by an instant.
     mutating func describe(_ purchases: [ListedPurchase]) {
         guard let current = purchases.last else { return }
+        // A grant that RevenueCat reported is of no external store.
+        if current.kind == .grant { store = .promotional }
         period = current.revenueCatPeriod
         purchasedAt = current.startedAt
         expiresAt = current.endsAt
