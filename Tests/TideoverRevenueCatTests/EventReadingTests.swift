@@ -246,6 +246,18 @@ import TideoverRevenueCat
         #expect(reading.event.customer == CustomerID("u_42"))
     }
 
+    @Test func `twenty thousand aliases are read within two seconds`() throws {
+        let aliases = (0..<20_000).map { "a\($0)" }
+        let written = JSONValue.array(aliases.map(JSONValue.string))
+        let reading = try RevenueCatWire.read(
+            RevenueCatWire.event("RENEWAL", ["aliases": written])
+        )
+        var customers: CustomerStatement?
+        let length = ContinuousClock().measure { customers = reading.customers }
+        #expect(length < .seconds(2))
+        #expect(customers == .sameCustomer((["u_42"] + aliases).compactMap { CustomerID($0) }))
+    }
+
     @Test func `a test event produces no facts`() throws {
         let event = RevenueCatWire.event("TEST", ["aliases": ["u_42", "u_43"]])
         let reading = try RevenueCatWire.read(event)

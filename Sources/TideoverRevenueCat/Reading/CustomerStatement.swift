@@ -36,6 +36,7 @@ extension RevenueCatEvent {
             let to = transferredTo.compactMap { CustomerID($0) }.inOrderOnce
             return to.isEmpty ? nil : .transfer(from: from, to: to)
         }
+        let customers = customers
         guard type.known != .test, customers.count > 1 else { return nil }
         return .sameCustomer(customers)
     }
@@ -44,6 +45,7 @@ extension RevenueCatEvent {
 extension [CustomerID] {
     /// The elements without duplicates, in the original order.
     fileprivate var inOrderOnce: [CustomerID] {
-        indices.filter { !self[..<$0].contains(self[$0]) }.map { self[$0] }
+        var seen: Set<CustomerID> = []
+        return filter { seen.insert($0).inserted }
     }
 }
