@@ -14,10 +14,13 @@ package struct AnswerReader {
     /// Whether the final response's head is complete; later lines are trailers.
     package private(set) var isHeadComplete = false
     package private(set) var fault: Fault?
+    /// Whether the body was longer than the limits allow, and its rest is not read.
+    package private(set) var isCut = false
 
     package init(_ limits: ExchangeLimits) { self.limits = limits }
 
-    /// The complete response, after the end of input; nil if it has no head.
+    /// The complete response, after the end of input, or the one that was cut; nil if it has no
+    /// head.
     package var answer: Response? { isHeadComplete && fault == nil ? response : nil }
 
     /// Reads a line of a head or a trailer with its line break; returns false to abort.
@@ -37,11 +40,13 @@ package struct AnswerReader {
 
     /// Reads a part of the body; returns false to abort.
     package mutating func take(part: some Collection<UInt8>) -> Bool {
-        guard response.body.count + part.count <= limits.bodyBytes else {
-            return refuse(.bodyTooLarge)
+        guard response.body.count + part.count > limits.bodyBytes else {
+            response.body += part
+            return true
         }
-        response.body += part
-        return true
+        guard limits.cutsBody else { return refuse(.bodyTooLarge) }
+        isCut = true
+        return false
     }
 
     private mutating func takeStatus(_ line: [UInt8]) -> Bool {

@@ -31,13 +31,22 @@ package struct ExchangeLimits: Hashable, Sendable {
     package var total: Duration = .seconds(15)
     /// The maximum size of the response body in bytes.
     package var bodyBytes = 64 * 1024
+    /// Whether a longer body ends at its maximum size; otherwise the response is rejected.
+    package var cutsBody = false
     /// The maximum size of the response's status lines and header fields together, in bytes.
     package var headBytes = 32 * 1024
     /// The maximum number of header fields in the response.
     package var headFields = 128
 
-    /// Creates the limits for a small response, such as a webhook receiver's.
+    /// Creates the limits for a small response.
     package init() {}
+
+    /// The limits for a response of which only the head matters, such as a webhook receiver's.
+    package static var onlyHead: ExchangeLimits {
+        var limits = ExchangeLimits()
+        limits.cutsBody = true
+        return limits
+    }
 
     /// The limits for the response of a store's API: a body of 4 MiB.
     package static var storeAnswer: ExchangeLimits {

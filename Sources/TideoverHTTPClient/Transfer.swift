@@ -135,7 +135,7 @@ final class Transfer {
     /// Returns the outcome of the exchange for the code returned by libcurl.
     func outcome(_ code: CURLcode) -> Outcome {
         if let fault = reader.fault { return .failure(error(fault)) }
-        if code == CURLE_OK {
+        if code == CURLE_OK || reader.isCut {
             return reader.answer.map { .success($0) } ?? .failure(.malformedAnswer)
         }
         if let refusal, code == CURLE_COULDNT_CONNECT || code == CURLE_ABORTED_BY_CALLBACK {

@@ -65,4 +65,19 @@ import TideoverHTTPClient
         #expect(read(head, ["12", "345"]) { $0.bodyBytes = 4 }.fault == .bodyTooLarge)
         #expect(read(head, ["1"]) { $0.bodyBytes = 0 }.fault == .bodyTooLarge)
     }
+
+    @Test func `a longer body is cut where only the head matters`() {
+        let head = ["HTTP/1.1 200 OK", "Retry-After: 5", ""]
+        for (parts, isCut) in [(["12", "34"], false), (["12", "345"], true)] {
+            let reader = read(head, parts) { limits in
+                limits = .onlyHead
+                limits.bodyBytes = 4
+            }
+            #expect(reader.isCut == isCut)
+            #expect(reader.fault == nil)
+            #expect(reader.answer?.status == 200)
+            #expect(reader.answer?.headers["Retry-After"] == "5")
+            #expect(reader.answer?.body.count ?? 9 <= 4)
+        }
+    }
 }

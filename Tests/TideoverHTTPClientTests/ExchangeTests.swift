@@ -102,6 +102,23 @@ import TideoverLocks
         }
     }
 
+    @Test func `where only the head matters, the status counts however long the body is`()
+        async throws
+    {
+        let handler: Handler = { _ in
+            Response(status: 202, body: [UInt8](repeating: 7, count: 1 << 20))
+        }
+        try await withServer(handler: handler) { server in
+            let client = try client()
+            let receiver = try destination(server.url()) { $0.cutsBody = true }
+            for _ in 0..<2 {
+                let answer = try await client.send("POST", to: receiver)
+                #expect(answer.status == 202)
+                #expect(answer.body.count <= receiver.limits.bodyBytes)
+            }
+        }
+    }
+
     @Test func `connections are reused`() async throws {
         try await withServer(handler: echo) { server in
             let client = try client()

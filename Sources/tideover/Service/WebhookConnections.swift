@@ -67,7 +67,8 @@ enum WebhookConnections {
             do {
                 let destination = Destination(
                     try HTTPURL(url),
-                    addresses: .publicOnly(allow: allowNetworks)
+                    addresses: .publicOnly(allow: allowNetworks),
+                    limits: .onlyHead
                 )
                 let response = try await client.send(request, to: destination)
                 return .response(
