@@ -78,7 +78,8 @@ package struct ConfigurationProblem: Error, Hashable, Sendable {
         case object, list, text
         case apps, appId, environments, environment
         case listenAddress, storage, replica, webAddress, email, network, events
-        case bundleId, appAppleId, packageName, pubSubSubscription, fileName
+        case bundleId, appAppleId, packageName, pubSubSubscription, pushOrPull
+        case fileName
         case entitlements, period, price
         case instant, arms
         case duration, billingRetry, transfer, unknownProduct

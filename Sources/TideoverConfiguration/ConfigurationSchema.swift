@@ -123,7 +123,8 @@ extension ConfigurationSection {
             list("environments", of: .environment, .environments, isNeeded: true) ?? []
         let appStore = readAppStore(environments, in: folder, readFile)
         let googlePlay = readGooglePlay(in: folder)
-        if appStore == nil, googlePlay == nil, !has("revenueCat") {
+        let isServed = appStore != nil || googlePlay != nil
+        if !isServed, !["appStore", "googlePlay", "revenueCat"].contains(where: has) {
             note(.noStore(path: path))
         }
         let simulatedStore = readSimulatedStore(environments, in: folder, readFile)
@@ -375,6 +376,7 @@ extension ConfigurationSection {
         let audience = push.value("audience", .text, isNeeded: true)
         let email = push.value("email", .email, isNeeded: true)
         let isPushed = push.close() || !isPulled
+        if isPushed, !push.isPresent { play.demand("push", .pushOrPull) }
         let choices = PlayChoices(
             acknowledges: play.value("acknowledge", .yesOrNo, default: "true"),
             backfill: play.section("backfill").readBackfill()

@@ -139,6 +139,9 @@ extension ConfigurationProblem.Expectation: CustomStringConvertible {
             "a URL of http or https without user or password, such as `https://example.com/hooks`"
         case .email: "an e-mail address"
         case .pubSubSubscription: "a subscription, such as `projects/my-project/subscriptions/play`"
+        case .pushOrPull:
+            "`push.audience` and `push.email`, or `pull.subscription`: without them no "
+                + "notification of Google Play arrives"
         case .network: "an IP network, such as `10.0.0.0/8`"
         case .events: "a list of at least one kind of event; `*` is any"
         case .bundleId: "a bundle id, such as `com.example.cards`"

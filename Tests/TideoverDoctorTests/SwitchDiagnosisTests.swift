@@ -10,7 +10,8 @@ import TideoverJSON
             """
             { storage: "sqlite:x.db", apps: [{ id: "cards", environments: ["sandbox"],
               appStore: { bundleId: "com.example.cards" },
-              googlePlay: { packageName: "com.example.cards" },
+              googlePlay: { packageName: "com.example.cards",
+                push: { audience: "https://a.example", email: "a@b" } },
               revenueCat: { sdk: { appStoreKeys: ["appl_a"], googlePlayKeys: ["goog_a"],
                 offerings: { default: { packages: { \(packages) } } } } },
               products: {

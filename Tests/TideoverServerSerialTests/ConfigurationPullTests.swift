@@ -31,6 +31,20 @@ import TideoverServer
         #expect(reasons(play(Self.pull)) == [.missing(.fileName)])
     }
 
+    @Test func `Google Play without a push and a pull is rejected`() {
+        #expect(reasons(play(Self.account)) == [.missing(.pushOrPull)])
+        #expect(
+            problems(play()) == [
+                "1:64: apps[0].googlePlay.push: missing; expected `push.audience` and "
+                    + "`push.email`, or `pull.subscription`: without them no notification of "
+                    + "Google Play arrives"
+            ]
+        )
+        let variable = "TIDEOVER_APPS_CARDS_GOOGLE_PLAY_PULL_SUBSCRIPTION"
+        let pulled = [variable: "projects/p/subscriptions/s"]
+        #expect(reasons(play(Self.account), pulled) == [])
+    }
+
     @Test func `a subscription needs its full name`() {
         let wrong = play(#"pull: { subscription: "play" }"#, Self.account)
         #expect(expectations(wrong) == [.pubSubSubscription])

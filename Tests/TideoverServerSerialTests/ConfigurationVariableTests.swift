@@ -81,6 +81,9 @@ import TideoverServer
             ) == [
                 "1:10: apps[0].googlePlay.packageName: missing; expected a package name, such as "
                     + "`com.example.cards`",
+                "1:10: apps[0].googlePlay.push: missing; expected `push.audience` and "
+                    + "`push.email`, or `pull.subscription`: without them no notification of "
+                    + "Google Play arrives",
                 "1:74: apps[0].appStore.bundleId: expected a bundle id, such as "
                     + "`com.example.cards`, found `a b`",
                 "TIDEOVER_APPS_CARDS_APP_STORE_APP_APPLE_ID: apps[0].appStore.appAppleId: "
