@@ -87,6 +87,32 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    @Test func `polling continues after a device presents a token that the store has again`()
+        async throws
+    {
+        let end = Self.end
+        let backEnd = try await told { _ in ScriptedPlay.subscription("ON_HOLD", until: end) }
+        backEnd.google.play("token-1", status: 404)
+        try await backEnd.live(until: PlayBackEnd.start + .days(2))
+        backEnd.google.play("token-1") { _ in ScriptedPlay.subscription("ON_HOLD", until: end) }
+        try await backEnd.time.sleep(.seconds(10))
+        let presented = backEnd.time.clock.now
+        let body: JSONValue = ["purchases": [["store": "google", "purchaseToken": "token-1"]]]
+        let response = try await backEnd.service.handler(
+            Request(
+                method: "POST",
+                path: "/v1/apps/cards/customers/\(TestServer.anna)/reconcile",
+                query: [QueryItem(name: "environment", value: "production")],
+                headers: TestServer.credentials,
+                body: body.encoded()
+            )
+        )
+        #expect(response.status == 200)
+        try await backEnd.live(until: presented + .days(2) + .hours(1))
+        #expect(backEnd.google.questions("token-1").count { $0 > presented + .hours(1) } == 2)
+        await backEnd.close()
+    }
+
     @Test func `a purchase that the store has removed by now is not polled`() async throws {
         let end = Self.end
         let backEnd = try await told { _ in ScriptedPlay.subscription("ON_HOLD", until: end) }

@@ -331,6 +331,66 @@ import TideoverStorage
         await server.close()
     }
 
+    /// Returns the stored facts of all purchases.
+    private func facts(_ server: TestServer) throws -> [Fact] {
+        let scope = AppScope("cards", .sandbox)
+        return try server.storage.lineages(in: scope, after: nil, limit: 9).flatMap(\.facts)
+    }
+
+    private func wait(_ server: TestServer, _ play: TestPlay, _ seconds: Int64) {
+        server.set(server.now + .seconds(seconds))
+        play.set(server.now)
+    }
+
+    @Test func `an unchanged answer about a presented purchase adds no fact`() async throws {
+        let play = TestPlay()
+        let server = try server(play)
+        play.answer("token-1", Self.nobodys)
+        _ = try await present(server, "u_42", Self.plain)
+        for _ in 1...3 {
+            wait(server, play, 63)
+            let again = try await present(server, "u_42", Self.plain)
+            #expect(Device.items(again) == ["accepted held"])
+            #expect(state(again) == "active")
+        }
+        #expect(play.questions.count == 4)
+        #expect(try facts(server).count == 1)
+        // The unchanged answer is valid for further requests too.
+        wait(server, play, 59)
+        _ = try await present(server, "u_42", Self.plain)
+        #expect(play.questions.count == 4)
+        play.answer("token-1", TestPlay.subscription("EXPIRED", until: "2026-04-30T10:00:00Z"))
+        wait(server, play, 2)
+        #expect(state(try await present(server, "u_42", Self.plain)) != "active")
+        #expect(try facts(server).count == 2)
+        await server.close()
+    }
+
+    @Test func `an unchanged answer about a token says nothing about the token that replaced it`()
+        async throws
+    {
+        let play = TestPlay()
+        let server = try server(play)
+        var next = Self.plain
+        next["purchaseToken"] = "token-2"
+        play.answer("token-1", Self.nobodys)
+        _ = try await present(server, "u_42", Self.plain)
+        var replacing = Self.nobodys
+        replacing["linkedPurchaseToken"] = "token-1"
+        play.answer("token-2", replacing)
+        wait(server, play, 63)
+        _ = try await present(server, "u_42", next)
+        wait(server, play, 63)
+        _ = try await present(server, "u_42", Self.plain)
+        let facts = try facts(server).count
+        _ = try await present(server, "u_42", next)
+        #expect(
+            play.questions.map { $0.suffix(7) } == ["token-1", "token-2", "token-1", "token-2"]
+        )
+        #expect(try self.facts(server).count == facts)
+        await server.close()
+    }
+
     // MARK: Limits
 
     @Test func `one request can contain at most sixteen purchases of Google Play`() async throws {

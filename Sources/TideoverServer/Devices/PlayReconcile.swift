@@ -53,8 +53,11 @@ struct PlayReconcile: Sendable {
         let known = try await known(purchase)
         guard trust.api != nil else { return .known(try await presume(purchase, known)) }
         let now = context.clock()
-        if let known, let read = known.latestRead, now < read.learnedAt + Self.rest {
-            return .known(AcceptedItem(known.lineage, statedAt: read.assertedAt))
+        if let known, let read = known.latestRead {
+            let answeredAt = max(read.learnedAt, try confirmedAt(purchase, known.lineage))
+            if now < answeredAt + Self.rest {
+                return .known(AcceptedItem(known.lineage, statedAt: read.assertedAt))
+            }
         }
         guard known != nil || !onlyKnown, try await limiter.admitSoon(.purchases) else {
             throw UnaskedPurchase.tooMany
@@ -129,6 +132,15 @@ struct PlayReconcile: Sendable {
         _ = try await context.commit(commitRequest)
     }
 
+    /// Returns when a response last repeated the previous one about a purchase.
+    private func confirmedAt(
+        _ purchase: PresentedPurchase,
+        _ lineage: Lineage
+    ) throws(StorageError) -> Instant {
+        let name = PlayPoller.confirmed(trust.token(purchase.purchaseToken), lineage)
+        return try context.cursors(in: lineage.environment).instant(name) ?? .distantPast
+    }
+
     private func known(_ purchase: PresentedPurchase) async throws -> LineageRecord? {
         let lineage = try await playLookup.lineage(of: trust.token(purchase.purchaseToken))
         let (storage, app) = (context.storage, app.id)
@@ -186,7 +198,13 @@ struct PlayReconcile: Sendable {
                 case .known(let accepted):
                     kept.append(KeptItem(item: asked.item, outcome: .success(accepted)))
                 case .answered(let answers):
-                    read.append(try self.read(answers, of: asked.item, at: now))
+                    let answer = try self.read(answers, of: asked.item, at: now)
+                    if try await isConfirmation(answer, answers) {
+                        let accepted = AcceptedItem(answer.lineage, statedAt: answer.statedAt)
+                        kept.append(KeptItem(item: asked.item, outcome: .success(accepted)))
+                    } else {
+                        read.append(answer)
+                    }
                 }
             } catch {
                 kept.append(KeptItem(item: asked.item, outcome: .failure(error)))
@@ -229,6 +247,18 @@ struct PlayReconcile: Sendable {
             ),
             lineage: lineage,
             statedAt: said
+        )
+    }
+
+    private func isConfirmation(
+        _ answer: ReadAnswer,
+        _ answers: PlayLookup.Answers
+    ) async throws -> Bool {
+        guard let exchange = answers.reads.last?.exchange else { return false }
+        return try await playLookup.isConfirmation(
+            answer.answered.facts,
+            of: answer.lineage,
+            exchange
         )
     }
 

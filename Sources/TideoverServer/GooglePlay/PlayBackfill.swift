@@ -77,16 +77,24 @@ extension PlayPoller {
     /// day old.
     private func livingQuestions(on lineageRecord: LineageRecord) throws -> [PlayPlan.Question] {
         let words = PlayLineageWords(lineageRecord.facts)
-        let confirmed = try cursors.instant(Self.confirmed(lineageRecord.lineage)) ?? .distantPast
         let now = timing.clock()
         return try plan(for: lineageRecord).questions.filter { question in
-            let reads = [
-                words.subscriptions[question.token]?.askedAt,
-                words.purchases[question.token]?.askedAt,
-            ]
-            guard let read = reads.compactMap(\.self).max() else { return question.at <= now }
-            return now >= max(read, confirmed) + Self.restOfLiving
+            guard let read = try answeredAt(question.token, words, lineageRecord.lineage) else {
+                return question.at <= now
+            }
+            return now >= read + Self.restOfLiving
         }
+    }
+
+    /// Returns when the store last answered about a token, with or without a new fact; nil for
+    /// never.
+    private func answeredAt(
+        _ token: PlayToken,
+        _ words: PlayLineageWords,
+        _ lineage: Lineage
+    ) throws(StorageError) -> Instant? {
+        guard let read = words.answeredAt(token) else { return nil }
+        return max(read, try cursors.instant(Self.confirmed(token, lineage)) ?? .distantPast)
     }
 
     /// Sends queries, and returns whether the store could not be reached.
@@ -120,15 +128,10 @@ extension PlayPoller {
     func askAtOnce(about lineage: Lineage) async throws -> UrgentOutcome {
         let lineageRecord = try context.storage.lineageRecord(lineage, app: app.id)
         let words = PlayLineageWords(lineageRecord.facts)
-        let confirmed = try cursors.instant(Self.confirmed(lineage)) ?? .distantPast
         let questions = try plan(for: lineageRecord).questions
-        let reads = questions.flatMap { question in
-            [
-                words.subscriptions[question.token]?.askedAt,
-                words.purchases[question.token]?.askedAt,
-            ].compactMap(\.self)
-        }
-        let asked = max(reads.max() ?? .distantPast, confirmed)
+        let asked =
+            try questions.compactMap { try answeredAt($0.token, words, lineage) }.max()
+            ?? .distantPast
         guard !questions.isEmpty else { return .nothingToAsk }
         guard timing.clock() >= asked + Self.restOfUrgent else { return .askedRecently }
         guard try await limiter.admitSoon(.purchases) else { return .busy }

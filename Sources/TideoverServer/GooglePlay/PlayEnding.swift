@@ -19,11 +19,12 @@ extension PlayLookup {
         else { return nil }
         let record = try context.storage.lineageRecord(lineage, app: context.app.id)
         let words = PlayLineageWords(record.facts)
+        let name = trust.token(token)
         let confirmedAt = try context.cursors(in: lineage.environment)
-            .instant(PlayPoller.confirmed(lineage))
+            .instant(PlayPoller.confirmed(name, lineage))
         guard
             words.canHaveEnded(
-                trust.token(token),
+                name,
                 by: failure.exchange.askedAt,
                 confirmedAt: confirmedAt
             )

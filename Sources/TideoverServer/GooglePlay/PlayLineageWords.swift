@@ -74,6 +74,11 @@ struct PlayLineageWords {
         Set(named.keys).union(subscriptions.keys).union(purchases.keys)
     }
 
+    /// Returns when the newest response about a token was requested; nil without one.
+    func answeredAt(_ token: PlayToken) -> Instant? {
+        [subscriptions[token]?.askedAt, purchases[token]?.askedAt].compactMap(\.self).max()
+    }
+
     /// Returns the kind of query for a known token.
     func kind(of token: PlayToken) -> PlayRead.Kind? {
         if subscriptions[token] != nil { return .subscription }

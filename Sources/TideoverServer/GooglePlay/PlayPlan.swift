@@ -39,8 +39,8 @@ struct PlayPlan: Equatable {
 
 /// Stored information about queries that says nothing about a purchase, and so is not a fact.
 struct PlayMemory: Equatable {
-    /// When a response last repeated the previous one.
-    var confirmedAt: Instant?
+    /// When a response about a token last repeated the previous one.
+    var confirmed: [PlayToken: Instant] = [:]
     /// Tokens that the store does not know, or that cannot be queried, and since when.
     var settled: [PlayToken: Instant] = [:]
 }
@@ -76,7 +76,7 @@ extension PlayPlan {
         let asked: Instant
         let next: Instant?
         if let read = words.subscriptions[token] {
-            asked = max(read.askedAt, memory.confirmedAt ?? .distantPast)
+            asked = max(read.askedAt, memory.confirmed[token] ?? .distantPast)
             next = pollSchedule.next(read, askedAt: asked, first)
             if let settledAt, settledAt > read.askedAt {
                 let end = read.items.compactMap(\.expiresAt).max() ?? .distantPast
@@ -85,7 +85,7 @@ extension PlayPlan {
             }
         } else if let read = words.purchases[token] {
             guard settledAt == nil else { return nil }
-            asked = max(read.askedAt, memory.confirmedAt ?? .distantPast)
+            asked = max(read.askedAt, memory.confirmed[token] ?? .distantPast)
             next = pollSchedule.next(read, askedAt: asked, first, voidedAt: words.voided[token])
         } else {
             return nil

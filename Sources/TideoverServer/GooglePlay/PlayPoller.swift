@@ -75,15 +75,20 @@ final class PlayPoller: Sendable {
         of lineage: Lineage,
         _ words: PlayLineageWords
     ) throws(StorageError) -> PlayMemory {
-        var memory = PlayMemory(confirmedAt: try cursors.instant(Self.confirmed(lineage)))
+        var memory = PlayMemory()
         for token in words.tokens {
+            memory.confirmed[token] = try cursors.instant(Self.confirmed(token, lineage))
             memory.settled[token] = try cursors.instant(Self.settled(token, lineage))
         }
         return memory
     }
 
-    /// The name of the bookmark for the last response that confirmed a lineage without a new fact.
-    static func confirmed(_ lineage: Lineage) -> String { "googlePlay:confirmed:\(lineage.key)" }
+    /// The name of the bookmark for the last response that confirmed a token without a new fact.
+    /// The token that names its lineage needs no part of its own.
+    static func confirmed(_ token: PlayToken, _ lineage: Lineage) -> String {
+        let name = "googlePlay:confirmed:\(lineage.key)"
+        return token.id == lineage.id ? name : "\(name):\(token.id)"
+    }
 
     /// The name of the bookmark for when a token of a lineage was given up.
     static func settled(_ token: PlayToken, _ lineage: Lineage) -> String {

@@ -169,7 +169,7 @@ extension PlayPoller {
             if let lineage { try await context.note(lineage, read.exchange, .refused) }
             return .failed(retryable: false)
         }
-        if let lineage, try await isConfirmation(facts, of: lineage, read.exchange) {
+        if let lineage, try await playLookup.isConfirmation(facts, of: lineage, read.exchange) {
             return .told(newFacts: 0)
         }
         return .told(newFacts: try await commit(answers, facts))
@@ -193,47 +193,7 @@ extension PlayPoller {
         return newFacts
     }
 
-    /// Returns whether a response only repeats the previous one. Then it adds no fact: only the
-    /// time is stored, and after a failed query also that the store answered.
-    private func isConfirmation(
-        _ facts: [Fact],
-        of lineage: Lineage,
-        _ exchange: StoreExchange
-    ) async throws -> Bool {
-        guard facts.count == 1, let fact = facts.first, fact.lineage == lineage else {
-            return false
-        }
-        let known = try context.storage.lineageRecord(lineage, app: app.id).facts
-        let words = PlayLineageWords(known)
-        guard words.repeats(fact) else { return false }
-        if words.isUnanswered { try await context.note(lineage, exchange, .answered) }
-        try await cursors.keep(exchange.askedAt, Self.confirmed(lineage))
-        return true
-    }
-
     func count(_ kind: RequestKind, _ outcome: String) {
         context.metrics.count(.storeRequests, app.id, kind.rawValue, outcome)
-    }
-}
-
-extension PlayLineageWords {
-    /// Returns whether a response repeats the token's newest one, with no notification since.
-    fileprivate func repeats(_ fact: Fact) -> Bool {
-        switch fact.assertion {
-        case .playSubscription(var read):
-            guard let known = subscriptions[read.token] else { return false }
-            guard (heard[read.token] ?? .distantPast) < known.askedAt else { return false }
-            read.askedAt = known.askedAt
-            return read == known
-        case .playPurchase(var read):
-            guard let known = purchases[read.token] else { return false }
-            guard (heard[read.token] ?? .distantPast) < known.askedAt else { return false }
-            // After a voided order it is new information that the purchase is still valid.
-            let doubted = voided[read.token].map { $0 + PollSchedule.staleness }
-            guard doubted ?? .distantPast <= known.askedAt else { return false }
-            read.askedAt = known.askedAt
-            return read == known
-        default: return false
-        }
     }
 }
