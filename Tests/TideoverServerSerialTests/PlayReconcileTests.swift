@@ -391,6 +391,30 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a failed query about a stored purchase is repeated after a minute at the earliest`()
+        async throws
+    {
+        let play = TestPlay()
+        let server = try server(play)
+        play.answer("token-1", Self.nobodys)
+        _ = try await present(server, "u_42", Self.plain)
+        play.answer("token-1", status: 500)
+        wait(server, play, 61)
+        let failed = try await present(server, "u_42", Self.plain)
+        #expect(Device.items(failed) == ["unasked http-500"])
+        wait(server, play, 59)
+        let again = try await present(server, "u_42", Self.plain)
+        #expect(Device.items(again) == ["unasked failed-recently"])
+        #expect(again["items"]?.array?[0]["detail"]?.string?.contains("in a minute") == true)
+        #expect(state(again) == "active")
+        #expect(play.questions.count == 2)
+        #expect(try facts(server).count == 2)
+        play.answer("token-1", Self.nobodys)
+        wait(server, play, 2)
+        #expect(Device.items(try await present(server, "u_42", Self.plain)) == ["accepted held"])
+        await server.close()
+    }
+
     // MARK: Limits
 
     @Test func `one request can contain at most sixteen purchases of Google Play`() async throws {

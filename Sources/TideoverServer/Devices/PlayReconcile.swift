@@ -13,7 +13,8 @@ struct PlayReconcile: Sendable {
     /// budget.
     let onlyKnown: Bool
 
-    /// How long a response is valid for further requests with the same token.
+    /// How long a response is valid for further requests with the same token, and how long none is
+    /// sent after a failed query about a stored purchase.
     static let rest = Milliseconds.minutes(1)
     /// How long to wait after throttling, if the store states no time.
     private static let pause = Milliseconds.seconds(10)
@@ -58,6 +59,11 @@ struct PlayReconcile: Sendable {
             if now < answeredAt + Self.rest {
                 return .known(AcceptedItem(known.lineage, statedAt: read.assertedAt))
             }
+        }
+        if let known, let failedAt = PlayLineageWords(known.facts).failures.last,
+            now < failedAt + Self.rest
+        {
+            throw UnaskedPurchase.failedRecently
         }
         guard known != nil || !onlyKnown, try await limiter.admitSoon(.purchases) else {
             throw UnaskedPurchase.tooMany
@@ -292,6 +298,8 @@ struct PlayReconcile: Sendable {
 /// A purchase that could not be queried now; nothing about it is known or lost.
 enum UnaskedPurchase: Error {
     case failed(PlayAPIFailure)
+    /// A query about the purchase failed a short time ago, so none was sent.
+    case failedRecently
     /// The response lacks required data.
     case notUnderstood(PlayRefusal)
     /// Too many device queries are waiting.
@@ -301,6 +309,7 @@ enum UnaskedPurchase: Error {
     var code: String {
         switch self {
         case .failed(let failure): failure.code
+        case .failedRecently: "failed-recently"
         case .notUnderstood: "store-answer-not-understood"
         case .tooMany: "too-many-questions"
         }
@@ -309,6 +318,9 @@ enum UnaskedPurchase: Error {
     var sentence: String {
         switch self {
         case .failed(let failure): failure.sentence + " Present the purchase again."
+        case .failedRecently:
+            "A query to Google Play about this purchase failed less than a minute ago, so none was "
+                + "sent. Present the purchase again in a minute."
         case .notUnderstood(let refusal):
             "Google Play's response is not understood. \(refusal.sentence) Present it again."
         case .tooMany: "Too many queries are in progress. Present it again."
