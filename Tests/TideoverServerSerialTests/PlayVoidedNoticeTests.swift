@@ -132,6 +132,19 @@ import TideoverServer
         await backEnd.close()
     }
 
+    @Test func `a voided purchase of an unknown kind is requested as each kind`() async throws {
+        let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
+        google.play("productsv2/tokens/token-2") { _ in ScriptedPlay.lifetime("PURCHASED") }
+        let backEnd = try PlayBackEnd(google)
+        try await google.time.sleep(.seconds(10))
+        google.void([])
+        #expect(try await tell(backEnd, google, "token-2", order: "GPA.9", type: 3) == 200)
+        #expect(try await backEnd.words().hasPrefix("active lifetime"))
+        // A purchase that no query finds can still become known.
+        #expect(try await tell(backEnd, google, "token-3", order: "GPA.10", type: 3) == 503)
+        await backEnd.close()
+    }
+
     @Test func `notifications within a few seconds share a read of the list`() async throws {
         let (backEnd, google, instant) = try await revoked()
         let numbers = 2...6

@@ -115,6 +115,44 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test(arguments: ["a b", "..", String(repeating: "x", count: 2000)])
+    func `a push about a token that no request can contain is not repeated`(
+        token: String
+    ) async throws {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust())
+        let push = try TestPlay.push(TestPlay.notice(4, token), messageId: "1", at: server.now)
+        #expect(try await server.service.handler(push).status == 200)
+        #expect(play.questions.isEmpty)
+        await server.close()
+    }
+
+    @Test func `a push about a token that the store calls invalid is repeated for an hour`()
+        async throws
+    {
+        let (server, play) = try await bought()
+        let body = Array(#"{"error": {"code": 400, "status": "INVALID_ARGUMENT"}}"#.utf8)
+        for token in ["token-1", "token-2"] {
+            play.answer(token) { Response(status: 400, body: body) }
+        }
+        // A known purchase keeps its last state.
+        #expect(try await push(server, "2").status == 200)
+        #expect(try await server.premium() == "active paid access")
+        var notice = TestPlay.notice(4, "token-2")
+        notice["eventTimeMillis"] = .string("\(server.now.millisecondsSince1970)")
+        let new = try TestPlay.push(notice, messageId: "3", at: server.now)
+        #expect(try await server.service.handler(new).status == 503)
+        server.set(server.now + .minutes(59))
+        play.set(server.now)
+        let repeated = try TestPlay.push(notice, messageId: "3", at: server.now)
+        #expect(try await server.service.handler(repeated).status == 503)
+        server.set(server.now + .minutes(2))
+        play.set(server.now)
+        let last = try TestPlay.push(notice, messageId: "3", at: server.now)
+        #expect(try await server.service.handler(last).status == 200)
+        await server.close()
+    }
+
     @Test func `a message repeated before the store responds is stored once`() async throws {
         let (server, play) = try await bought()
         let gate = Latch()

@@ -51,6 +51,7 @@ final class ScriptedPlay: Sendable {
     // MARK: The script
 
     /// Sets the response about a subscription or a one-time purchase; nil is 404.
+    /// Sets the response about a token, or that of one path.
     func play(_ token: String, _ script: @escaping @Sendable (Instant) -> JSONObject?) {
         state.withLock {
             $0.scripts[token] = { now in
@@ -131,7 +132,8 @@ final class ScriptedPlay: Sendable {
         }
         if path.hasSuffix(":acknowledge") { return state.acknowledge(now) }
         let token = path.split(separator: "/").last.map(String.init) ?? ""
-        return state.scripts[token].map { $0(now) } ?? Response(status: 404)
+        let script = state.scripts[path] ?? state.scripts[token]
+        return script.map { $0(now) } ?? Response(status: 404)
     }
 }
 

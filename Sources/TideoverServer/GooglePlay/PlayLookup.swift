@@ -21,8 +21,9 @@ struct PlayLookup: Sendable {
     }
 
     /// Sends one query after the other; none if no credentials are configured. "Not found" is a
-    /// valid result without a read. The exception is an unknown purchase that the store announced
-    /// at `toldAt`, by its clock, less than an hour ago: that is a failure.
+    /// valid result without a read, as is a token that the store cannot be asked about. The
+    /// exception is an unknown purchase that the store announced at `toldAt`, by its clock, less
+    /// than an hour ago: if no query finds it, that is a failure.
     ///
     /// - Throws: `PlayAPIFailure` for that and for other failures, after recording an inquiry;
     ///   `StorageError`.
@@ -31,15 +32,18 @@ struct PlayLookup: Sendable {
         toldAt: Instant
     ) async throws -> Answers {
         var answers = Answers()
+        var unknown: PlayAPIFailure?
         for question in questions {
             do {
                 try await ask(question, &answers)
-            } catch let failure as PlayAPIFailure where failure.outcome == .gone {
+            } catch let failure as PlayAPIFailure where failure.isFinal {
                 let isNew = answers.chains[trust.token(question.token)] == nil
-                guard !(isNew && failure.isOfUnknown && toldAt + Self.settling > context.clock())
-                else { throw failure }
+                if isNew && failure.isOfUnknown && toldAt + Self.settling > context.clock() {
+                    unknown = failure
+                }
             }
         }
+        if let unknown, answers.reads.isEmpty { throw unknown }
         return answers
     }
 
@@ -215,8 +219,22 @@ extension PlayNotification.Question {
 }
 
 extension PlayAPIFailure {
-    /// Whether the store does not know the purchase.
-    fileprivate var isOfUnknown: Bool { if case .notFound = reason { true } else { false } }
+    /// Whether the store does not know the purchase, or not yet.
+    fileprivate var isOfUnknown: Bool {
+        switch reason {
+        case .notFound, .status: true
+        default: false
+        }
+    }
+
+    /// Whether the same query gets no other answer, except about a new purchase.
+    fileprivate var isFinal: Bool {
+        switch reason {
+        case .notFound, .gone, .unaskable: true
+        case .status(400, let word): word?.text == "INVALID_ARGUMENT"
+        default: false
+        }
+    }
 
     /// The outcome for `/metrics`.
     var metricWord: String {
