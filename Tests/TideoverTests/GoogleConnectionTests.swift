@@ -167,6 +167,27 @@ import TideoverSignatures
         )
     }
 
+    @Test(arguments: [
+        ("service_account", "secret", "private_key is not a PEM text"),
+        ("service_account", P256PrivateKey.generate().pem, "private_key is not an RSA key"),
+        ("authorized_user", Google.key.pem, "type is not service_account"),
+        ("service_account", nil, "private_key is missing"),
+    ])
+    func `an unusable key file is refused with its fault and the file that is needed`(
+        type: String,
+        key: String?,
+        words: String
+    ) throws {
+        let configuration = try configuration("http://127.0.0.1:1")
+        var account: JSONObject = ["type": .string(type), "client_email": "robot@p.example"]
+        account["private_key"] = key.map { .string($0) }
+        try write(JSONValue.object(account).encoded(), to: "play.json")
+        let failure = #expect(throws: CommandFailure.self) { try StoreConnections(configuration) }
+        let message = failure?.message ?? ""
+        #expect(message.contains(words), "\(message)")
+        #expect(message.contains("JSON key file of a service account"), "\(message)")
+    }
+
     @Test func `purchases of pushed and pulled messages are looked up over a socket`() async throws
     {
         let google = Google()

@@ -56,9 +56,27 @@ extension StoreConnections {
             } catch {
                 throw CommandFailure(
                     .configuration,
-                    "the app \(app.id): googlePlay.serviceAccountFile \(file): \(error)"
+                    "the app \(app.id): googlePlay.serviceAccountFile \(file): "
+                        + Self.sentence(error)
                 )
             }
+        }
+
+        /// Describes what is wrong with a key file, and which file is needed.
+        private static func sentence(_ error: any Error) -> String {
+            let fault: String
+            switch error {
+            case PlayRefusal.malformed(field: "type"): fault = "Its type is not service_account."
+            case let refusal as PlayRefusal: fault = refusal.sentence
+            case KeyError.notPEM:
+                fault = "Its private_key is not a PEM text with the label PRIVATE KEY."
+            case KeyError.notRSA:
+                fault = "Its private_key is not an RSA key of 2048 to 4096 bits."
+            case is KeyError: fault = "Its private_key is damaged."
+            default: return "\(error)"
+            }
+            return fault + " Use the JSON key file of a service account, made in the Google Cloud "
+                + "console under IAM & Admin, Service Accounts, Keys."
         }
 
         private func access(_ account: Account, to scope: String) throws -> PlayAccess {
