@@ -141,10 +141,18 @@ import TideoverSandbox
 
     @Test func `a file is replaced as a whole and readable by its owner only`() async throws {
         let path = folder.appending(path: "a.json").path
-        try FileOutput.replace(Array("a long first text".utf8), at: path, mode: 0o600)
-        try FileOutput.replace(Array("second".utf8), at: path, mode: 0o600)
+        // Another user's file, of any name, is neither written to nor given the name.
+        _ = FileManager.default.createFile(
+            atPath: "\(path).new",
+            contents: nil,
+            attributes: [.posixPermissions: 0o666]
+        )
+        try FileOutput.replace(Array("a long first text".utf8), at: path)
+        try FileOutput.replace(Array("second".utf8), at: path)
         #expect(try Data(contentsOf: URL(filePath: path)) == Data("second".utf8))
-        #expect(!FileManager.default.fileExists(atPath: "\(path).new"))
+        #expect(try Data(contentsOf: URL(filePath: "\(path).new")).isEmpty)
+        try FileManager.default.removeItem(atPath: "\(path).new")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.json"])
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
         #expect((mode as? NSNumber)?.intValue == 0o600)
         #expect(throws: CommandFailure.self) {

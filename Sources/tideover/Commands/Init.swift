@@ -224,7 +224,7 @@ private struct NewFiles {
             try write("\(key.text)\n", adminKey, 0o600)
             try write("", secretKey, 0o600)
             let secret = try await addSecretKey(for: wish.id, variables, output)
-            try FileOutput.replace(Array("\(secret)\n".utf8), at: secretKey, mode: 0o600)
+            try FileOutput.replace(Array("\(secret)\n".utf8), at: secretKey)
         } catch {
             for path in written { unlink(path) }
             throw error

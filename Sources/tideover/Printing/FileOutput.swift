@@ -1,41 +1,45 @@
 import Glibc
 import TideoverCommandLine
+import TideoverSQLite
 
 /// Writes files for commands.
 enum FileOutput {
-    /// Writes a file. Replaces an existing file, unless the file must be new. `name` is the name in
-    /// errors; the path by default.
+    /// Writes a file. Replaces an existing file, unless the file must be new.
     static func write(
         _ bytes: [UInt8],
         to path: String,
-        named name: String? = nil,
         mode: mode_t = 0o644,
         isNew: Bool = false,
         isSynced: Bool = false
     ) throws(CommandFailure) {
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (isNew ? O_EXCL : O_TRUNC)
         let descriptor = open(path, flags, mode)
-        guard descriptor >= 0 else { throw failure(name ?? path, errno) }
+        guard descriptor >= 0 else { throw failure(path, errno) }
         let sink = Sink(descriptor: descriptor)
         sink.write(bytes)
         let isOnDisk = !isSynced || fsync(descriptor) == 0
         let trouble = errno
         let isClosed = close(descriptor) == 0
-        if !isOnDisk { throw failure(name ?? path, trouble) }
-        if case .failed(let number) = sink.condition { throw failure(name ?? path, number) }
-        if !isClosed { throw failure(name ?? path, errno) }
+        if !isOnDisk { throw failure(path, trouble) }
+        if case .failed(let number) = sink.condition { throw failure(path, number) }
+        if !isClosed { throw failure(path, errno) }
     }
 
     /// Replaces a file atomically: it is never incomplete, and the old one remains until the new
-    /// one is on the disk.
-    static func replace(
-        _ bytes: [UInt8],
-        at path: String,
-        mode: mode_t = 0o644
-    ) throws(CommandFailure) {
-        let new = "\(path).new"
-        try write(bytes, to: new, named: path, mode: mode, isSynced: true)
-        guard rename(new, path) == 0 else { throw failure(path, errno) }
+    /// one is on the disk. Only the owner can open the new one.
+    static func replace(_ bytes: [UInt8], at path: String) throws(CommandFailure) {
+        do throws(UnfinishedFile.Failure) {
+            let file = try UnfinishedFile(for: path)
+            defer { file.close() }
+            let sink = Sink(descriptor: file.descriptor)
+            sink.write(bytes)
+            if case .failed(let number) = sink.condition {
+                throw UnfinishedFile.Failure(path: path, code: number)
+            }
+            try file.replaceTarget()
+        } catch {
+            throw failure(error.path, error.code)
+        }
     }
 
     /// Throws if a file could not be written now. Long commands call it before work whose result
@@ -54,9 +58,12 @@ enum FileOutput {
 
     /// Returns the failure for a file or folder that cannot be written, with this `errno`.
     static func failure(_ path: String, _ number: Int32) -> CommandFailure {
-        CommandFailure(
+        let path = TextLayout.visible(path)
+        return CommandFailure(
             .cannotCreate,
-            "cannot write \(TextLayout.visible(path)): \(String(cString: strerror(number)))"
+            number == EEXIST
+                ? "\(path) already exists\nName another file, or remove it."
+                : "cannot write \(path): \(String(cString: strerror(number)))"
         )
     }
 }

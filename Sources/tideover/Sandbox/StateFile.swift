@@ -32,7 +32,7 @@ actor StateFile {
         let before = last
         let turn = Task {
             _ = await before?.result
-            try FileOutput.replace(await session.saved(), at: path, mode: 0o600)
+            try FileOutput.replace(await session.saved(), at: path)
         }
         last = turn
         try await turn.value
