@@ -19,33 +19,22 @@ package enum SQLiteBackup {
     ///   - target: a file that does not exist yet; only its owner can open it.
     ///   - progress: called with the number of bytes copied so far.
     /// - Returns: the size of the copy in bytes.
-    /// - Throws: `missing` without a database; `refused` if the target exists; `corrupt` if the
-    ///   copy fails verification; `notAStorage`, `missingFolder`, `notPermitted`, `full` or `io`.
+    /// - Throws: `UnfinishedFile.Failure` if the target exists or cannot be created. Otherwise
+    ///   `StorageError`: `missingFolder` without a database; `corrupt` if the copy fails
+    ///   verification; `notAStorage`, `notPermitted`, `full` or `io`.
     package static func copy(
         _ path: String,
         to target: String,
         progress: (_ bytes: Int64) -> Void = { _ in }
-    ) throws(StorageError) -> Int64 {
+    ) throws -> Int64 {
         let path = try DatabaseFile.resolve(path)
         guard DatabaseFile.exists(path) else { throw StorageError(errno: ENOENT, place: path) }
-        guard !DatabaseFile.exists(target) else {
-            throw StorageError(.refused, place: target, detail: "there is a file of this name")
-        }
-        let unfinished = target + ".unfinished"
-        // An existing file may be another user's, or a link: it is never written to.
-        unlink(unfinished)
-        let descriptor = open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw StorageError(errno: errno, place: unfinished) }
-        defer {
-            close(descriptor)
-            unlink(unfinished)
-        }
-        guard fchmod(descriptor, 0o600) == 0 else {
-            throw StorageError(errno: errno, place: unfinished)
-        }
-        try fill(unfinished, from: path, progress)
-        try check(unfinished)
-        try name(unfinished, descriptor, target)
+        try requireAbsent(target)
+        let unfinished = try UnfinishedFile(for: target)
+        defer { unfinished.close() }
+        try fill(unfinished.path, from: path, progress)
+        try check(unfinished.path)
+        try unfinished.publish()
         return DatabaseFile.byteCount(target)
     }
 
@@ -65,30 +54,24 @@ package enum SQLiteBackup {
     /// needed. The server's file is removed, even if this fails.
     ///
     /// - Throws: as `copy`.
-    package static func finish(_ copied: String, as target: String) throws(StorageError) -> Int64 {
+    package static func finish(_ copied: String, as target: String) throws -> Int64 {
         defer { unlink(copied) }
-        guard !DatabaseFile.exists(target) else {
-            throw StorageError(.refused, place: target, detail: "there is a file of this name")
-        }
-        let unfinished = target + ".unfinished"
+        try requireAbsent(target)
         let source = open(copied, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard source >= 0 else { throw StorageError(errno: errno, place: copied) }
         defer { close(source) }
-        // An existing file may be another user's, or a link: it is never written to.
-        unlink(unfinished)
-        let descriptor = open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw StorageError(errno: errno, place: unfinished) }
-        defer {
-            close(descriptor)
-            unlink(unfinished)
-        }
-        guard fchmod(descriptor, 0o600) == 0 else {
-            throw StorageError(errno: errno, place: unfinished)
-        }
-        try pour(source, into: descriptor, unfinished)
-        try check(unfinished)
-        try name(unfinished, descriptor, target)
+        let unfinished = try UnfinishedFile(for: target)
+        defer { unfinished.close() }
+        try pour(source, into: unfinished.descriptor, target)
+        try check(unfinished.path)
+        try unfinished.publish()
         return DatabaseFile.byteCount(target)
+    }
+
+    private static func requireAbsent(_ target: String) throws(UnfinishedFile.Failure) {
+        guard !DatabaseFile.exists(target) else {
+            throw UnfinishedFile.Failure(path: target, code: EEXIST)
+        }
     }
 
     private static func pour(
@@ -103,18 +86,6 @@ package enum SQLiteBackup {
                 throw StorageError(errno: errno, place: place)
             }
         }
-    }
-
-    /// Syncs a complete file, links it to its final name, and syncs the folder.
-    private static func name(
-        _ unfinished: String,
-        _ descriptor: Int32,
-        _ target: String
-    ) throws(StorageError) {
-        guard fsync(descriptor) == 0, link(unfinished, target) == 0 else {
-            throw StorageError(errno: errno, place: target)
-        }
-        try syncFolder(of: target)
     }
 
     private static func fill(
@@ -161,13 +132,5 @@ package enum SQLiteBackup {
                 detail: "the copy does not pass the check: \(fault)"
             )
         }
-    }
-
-    private static func syncFolder(of file: String) throws(StorageError) {
-        let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw StorageError(errno: errno, place: folder) }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw StorageError(errno: errno, place: folder) }
     }
 }

@@ -61,12 +61,61 @@ import TideoverStorage
     @Test func `an existing file is not replaced`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         try Data("mine".utf8).write(to: URL(filePath: target))
-        let error = #expect(throws: StorageError.self) {
+        let error = #expect(throws: UnfinishedFile.Failure.self) {
             try SQLiteBackup.copy(folder.database, to: target)
         }
-        #expect(error?.reason == .refused)
+        #expect(error?.code == EEXIST)
         #expect(try Data(contentsOf: URL(filePath: target)) == Data("mine".utf8))
         await storage.close()
+    }
+
+    @Test func `of two copies to one name, the first complete one has it`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        try await add(1...50, to: storage)
+        var inner: Result<Int64, any Error>?
+        let error = #expect(throws: UnfinishedFile.Failure.self) {
+            try SQLiteBackup.copy(folder.database, to: target) { _ in
+                guard inner == nil else { return }
+                inner = Result { try SQLiteBackup.copy(folder.database, to: target) }
+            }
+        }
+        #expect(error == UnfinishedFile.Failure(path: target, code: EEXIST))
+        #expect(try inner?.get() ?? 0 > 0)
+        await storage.close()
+        let copy = try SQLiteStorage(path: target)
+        #expect(try copy.counts(app: "cards").count == 50)
+        await copy.close()
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.filter { $0.contains("unfinished") } == [])
+    }
+
+    @Test func `two files for one name do not share content, and replace no file`() throws {
+        let first = try UnfinishedFile(for: target)
+        let second = try UnfinishedFile(for: target)
+        defer { second.close() }
+        for (file, text) in [(first, "first"), (second, "second and longer")] {
+            #expect(write(file.descriptor, text, text.utf8.count) == text.utf8.count)
+        }
+        try first.publish()
+        first.close()
+        let error = #expect(throws: UnfinishedFile.Failure.self) { try second.publish() }
+        #expect(error?.code == EEXIST)
+        #expect(try Data(contentsOf: URL(filePath: target)) == Data("first".utf8))
+    }
+
+    @Test func `a file that an ended process left is removed after a day`() throws {
+        let names = ["copy.db.unfinished-0123456789abcdef", "copy.db.unfinished-1123456789abcdef"]
+        for (name, age) in zip(names, [3_600.0, 90_000]) {
+            let path = folder.path + "/" + name
+            try Data("half".utf8).write(to: URL(filePath: path))
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -age)],
+                ofItemAtPath: path
+            )
+        }
+        try UnfinishedFile(for: target).close()
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(left == [names[0]])
     }
 
     @Test func `a damaged database is not copied, and no file is left`() async throws {
@@ -184,10 +233,10 @@ import TideoverStorage
         _ = try storage.beginCopy()
         let first = try await ended(storage).file
         try Data("mine".utf8).write(to: URL(filePath: target))
-        let refused = #expect(throws: StorageError.self) {
+        let refused = #expect(throws: UnfinishedFile.Failure.self) {
             try SQLiteBackup.finish(first, as: target)
         }
-        #expect(refused?.reason == .refused)
+        #expect(refused?.code == EEXIST)
         #expect(try Data(contentsOf: URL(filePath: target)) == Data("mine".utf8))
         _ = try storage.beginCopy()
         let second = try await ended(storage).file

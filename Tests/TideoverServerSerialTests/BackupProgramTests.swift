@@ -59,6 +59,9 @@ final class BackupProgramTests {
         let again = try backup("copy.db", path)
         #expect(again.code != 0)
         #expect(again.messages.contains("already exists"))
+        let nowhere = try backup("none/copy.db", path)
+        #expect(nowhere.code == 73)
+        #expect(nowhere.messages.contains("/none/copy.db: No such file"), "\(nowhere.messages)")
         // Without an admin key it reads the database file directly.
         let other = try backup("other.db", try configuration(port: 1, false))
         #expect(other.code == 0, "\(other.messages)")

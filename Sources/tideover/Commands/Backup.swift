@@ -51,13 +51,7 @@ enum Backup {
         }
         guard access(path, F_OK) == 0 else { throw AdminClient.noDatabase(path) }
         let target = arguments[file]
-        guard access(target, F_OK) != 0 else {
-            throw CommandFailure(
-                .cannotCreate,
-                "\(TextLayout.visible(target)) already exists\n"
-                    + "Name another file, or remove it."
-            )
-        }
+        guard access(target, F_OK) != 0 else { throw FileOutput.failure(target, EEXIST) }
         let progress = MegabyteProgress(output)
         do {
             let bytes: Int64
@@ -79,6 +73,9 @@ enum Backup {
         } catch let error as StorageError {
             progress.finish()
             throw CommandFailure(exitCode(error), "\(error)")
+        } catch let failure as UnfinishedFile.Failure {
+            progress.finish()
+            throw FileOutput.failure(failure.path, failure.code)
         } catch {
             progress.finish()
             throw error
@@ -131,7 +128,6 @@ enum Backup {
     private static func exitCode(_ error: StorageError) -> ExitCode {
         switch error.reason {
         case .corrupt, .notAStorage: .data
-        case .refused: .cannotCreate
         default: .io
         }
     }
