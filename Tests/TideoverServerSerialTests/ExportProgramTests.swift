@@ -89,6 +89,28 @@ final class ExportProgramTests {
         #expect(taken.messages.contains("already exists"))
     }
 
+    @Test func `an export is written to no other file, and only its owner can open it`()
+        async throws
+    {
+        let original = try await lived()
+        try Data("mine".utf8).write(to: URL(filePath: path("mine")))
+        try FileManager.default.createSymbolicLink(
+            atPath: path("a.jsonl.part"),
+            withDestinationPath: path("mine")
+        )
+        let said = try run("export", original, path("a.jsonl"))
+        #expect(said.code == 0, "\(said.messages)")
+        #expect(try String(contentsOfFile: path("mine"), encoding: .utf8) == "mine")
+        let rights = try FileManager.default.attributesOfItem(atPath: path("a.jsonl"))
+        #expect(rights[.posixPermissions] as? Int == 0o600)
+        #expect(rights[.type] as? FileAttributeType == .typeRegular)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.filter { $0.contains("unfinished") } == [])
+        let nowhere = try run("export", original, path("none/a.jsonl"))
+        #expect(nowhere.code == 73)
+        #expect(nowhere.messages.contains("cannot write \(path("none/a.jsonl")): No such file"))
+    }
+
     @Test func `the command exports from a running server page by page, also answers only`()
         async throws
     {

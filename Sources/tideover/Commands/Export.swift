@@ -4,6 +4,7 @@ import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverSQLite
 import TideoverServer
 
 /// `tideover export`: writes all stored data of an app as lines.
@@ -60,11 +61,12 @@ enum Export {
             }
         } catch {
             progress.finish()
-            target.abandon()
+            target.close()
             throw error
         }
         progress.finish()
-        try target.finish()
+        defer { target.close() }
+        try target.publish()
         return .success
     }
 
@@ -108,61 +110,44 @@ enum Export {
 
 /// The target of an export: standard output, or a file that appears only when it is complete.
 private struct ExportTarget {
-    private let path: String?
     private let sink: Sink
-    private let descriptor: Int32?
+    private let path: String
+    private let file: UnfinishedFile?
 
     init(_ path: String, _ output: Output) throws(CommandFailure) {
         guard path != FileInput.standardInput else {
-            self.path = nil
+            self.path = "standard output"
             sink = output.results
-            descriptor = nil
+            file = nil
             return
         }
-        guard access(path, F_OK) != 0 else {
-            throw CommandFailure(
-                .cannotCreate,
-                "\(TextLayout.visible(path)) already exists\nName another file, or remove it."
-            )
+        guard access(path, F_OK) != 0 else { throw FileOutput.failure(path, EEXIST) }
+        do {
+            let file = try UnfinishedFile(for: path)
+            self.path = path
+            self.file = file
+            sink = Sink(descriptor: file.descriptor)
+        } catch {
+            throw FileOutput.failure(error.path, error.code)
         }
-        let opened = open(Self.part(path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard opened >= 0 else { throw Self.failure(path, errno) }
-        self.path = path
-        sink = Sink(descriptor: opened)
-        descriptor = opened
     }
 
     func write(_ lines: [JSONNode]) throws(CommandFailure) {
         var text: [UInt8] = []
         for line in lines { text += line.source + [UInt8(ascii: "\n")] }
         sink.write(text)
-        if case .failed(let number) = sink.condition {
-            throw Self.failure(path ?? "standard output", number)
-        }
+        if case .failed(let number) = sink.condition { throw FileOutput.failure(path, number) }
     }
 
     /// Publishes the complete file.
-    func finish() throws(CommandFailure) {
-        guard let path, let descriptor else { return }
-        let isDurable = fsync(descriptor) == 0 && close(descriptor) == 0
-        guard isDurable, rename(Self.part(path), path) == 0 else {
-            throw Self.failure(path, errno)
+    func publish() throws(CommandFailure) {
+        do {
+            try file?.publish()
+        } catch {
+            throw FileOutput.failure(error.path, error.code)
         }
     }
 
-    /// Removes the incomplete file.
-    func abandon() {
-        guard let path, let descriptor else { return }
-        close(descriptor)
-        unlink(Self.part(path))
-    }
-
-    private static func part(_ path: String) -> String { "\(path).part" }
-
-    private static func failure(_ path: String, _ number: Int32) -> CommandFailure {
-        CommandFailure(
-            .cannotCreate,
-            "\(TextLayout.visible(path)) cannot be written: \(String(cString: strerror(number)))"
-        )
-    }
+    /// Closes the file, and removes it if it is incomplete.
+    func close() { file?.close() }
 }
