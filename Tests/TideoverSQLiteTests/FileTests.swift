@@ -164,6 +164,20 @@ import TideoverTestProcesses
         }
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
+    func `opened by root keeps its owner's lock`() async throws {
+        await (try SQLiteStorage(path: folder.database)).close()
+        let lock = folder.database + ".lock"
+        // A restored database: the lock is missing.
+        try FileManager.default.removeItem(atPath: lock)
+        #expect(chown(folder.database, 12_345, 12_346) == 0)
+        await (try SQLiteStorage(path: folder.database)).close()
+        let owner = try FileManager.default.attributesOfItem(atPath: lock)
+        #expect(owner[.ownerAccountID] as? Int == 12_345)
+        #expect(owner[.groupOwnerAccountID] as? Int == 12_346)
+        #expect(owner[.posixPermissions] as? Int == 0o600)
+    }
+
     @Test func `is not created in a missing folder`() {
         #expect(reason(folder.path + "/none/tideover.db") == .missingFolder)
         #expect(reason("") != nil)

@@ -21,9 +21,16 @@ enum DatabaseFile {
 
     /// Creates the file if it is missing, readable and writable by its owner only: it contains
     /// purchase tokens and customers' ids. SQLite gives its side files the same permissions.
-    static func create(_ path: String) throws(StorageError) {
+    ///
+    /// Made by root, a file beside an existing database belongs to the database's owner, like
+    /// SQLite's side files. Otherwise the server's user could not open it.
+    static func create(_ path: String, beside database: String? = nil) throws(StorageError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor < 0 else {
+            var status = stat()
+            if let database, geteuid() == 0, stat(database, &status) == 0 {
+                _ = fchown(descriptor, status.st_uid, status.st_gid)
+            }
             close(descriptor)
             return
         }

@@ -33,7 +33,8 @@ final class LockFile: Sendable {
     ///   be created.
     convenience init(database: String) throws(StorageError) {
         let path = database + ".lock"
-        let name = try HeldFile(path, O_RDWR | O_CREAT | O_NOFOLLOW, database: database)
+        try DatabaseFile.create(path, beside: database)
+        let name = try HeldFile(path, O_RDWR | O_NOFOLLOW, database: database)
         name.write(processID: getpid())
         try DatabaseFile.create(database)
         try self.init(database, name: name)
@@ -113,7 +114,7 @@ private final class HeldFile: Sendable {
 
     /// Opens and locks a file; errors report the database.
     init(_ path: String, _ mode: Int32, database: String) throws(StorageError) {
-        let opened = open(path, mode | O_CLOEXEC, 0o600)
+        let opened = open(path, mode | O_CLOEXEC)
         guard opened >= 0 else { throw StorageError(errno: errno, place: path) }
         var status = stat()
         guard fstat(opened, &status) == 0, flock(opened, LOCK_EX | LOCK_NB) == 0 else {
