@@ -481,7 +481,7 @@ targets += [
             "TideoverHTTPServer", "TideoverJSON",
             "TideoverLocks", "TideoverRehearsal", "TideoverSandbox", "TideoverServer",
             "TideoverConfiguration",
-            "TideoverSignatures", "TideoverSQLite", "TideoverTestProcesses",
+            "TideoverSignatures", "TideoverSQLite", "TideoverStorage", "TideoverTestProcesses",
         ]
     ),
     tests("TideoverTidyTests"),

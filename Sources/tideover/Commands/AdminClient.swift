@@ -61,7 +61,9 @@ struct AdminClient {
             return try await ask(server, request, needsKey: needsKey, because: "--server was given")
         }
         do {
-            let storage = try open(makesDatabase: makesDatabase, onlyReads: onlyReads)
+            let storage = try await LockWait.open(unless: isServed) {
+                try open(makesDatabase: makesDatabase, onlyReads: onlyReads)
+            }
             return try await ask(storage, request, finish, asksStores: asksStores || finish != nil)
         } catch let error as StorageError {
             let (file, holder) = try holder(of: error)
@@ -107,7 +109,9 @@ struct AdminClient {
         }
         let storage: any Storage
         do {
-            storage = try open(makesDatabase: makesDatabase)
+            storage = try await LockWait.open(unless: isServed) {
+                try open(makesDatabase: makesDatabase)
+            }
         } catch let error as StorageError {
             let (file, holder) = try holder(of: error)
             return try await body {
@@ -186,7 +190,7 @@ struct AdminClient {
 
     private static func inUse(_ file: String, by holder: Int32?) -> String {
         let process = holder.map { "process \($0)" } ?? "another process"
-        return "\(file) is in use by \(process), most likely a running server"
+        return "\(file) is in use by \(process), possibly a running server"
     }
 
     /// Creates a temporary service with a key that is never shown.
@@ -248,6 +252,35 @@ struct AdminClient {
         return isOfOwner || entry.st_uid == geteuid() || entry.st_uid == 0
     }
 
+    /// Returns the socket of a database's server; nil if there is none that this user can and should
+    /// connect to.
+    private static func usableSocket(of file: String) -> String? {
+        let socket = socket(besides: file)
+        // A longer path fits into no socket address.
+        guard socket.utf8.count <= 107, access(socket, R_OK | W_OK) == 0,
+            isTrusted(socket, of: file)
+        else { return nil }
+        return socket
+    }
+
+    /// Whether a server answers for this configuration, by its socket or by TCP.
+    func isServed() async -> Bool {
+        guard case .sqlite(let file) = configuration.storage else { return false }
+        let request = Request(path: "/healthz")
+        if let socket = Self.usableSocket(of: file),
+            let client = try? Self.client(ofSocket: socket, patience: .seconds(1)),
+            (try? await client(request)) != nil
+        {
+            return true
+        }
+        guard let url = try? listening(),
+            let client = try? Self.client(of: url, patience: .seconds(1)),
+            let answer = try? await client(request)
+        else { return false }
+        // Another program can listen at this port.
+        return (try? JSONDocument(answer.body, limits: .local).root["version"]) != nil
+    }
+
     /// Sends a request to the server that has the database open: by its socket, or by TCP if it has
     /// none.
     private func askRunning(
@@ -256,11 +289,9 @@ struct AdminClient {
         needsKey: Bool,
         holder: Int32?
     ) async throws -> JSONNode {
-        let socket = Self.socket(besides: file)
-        if access(socket, R_OK | W_OK) == 0, Self.isTrusted(socket, of: file) {
+        if let socket = Self.usableSocket(of: file) {
             do {
-                let local = try HTTPURL("http://localhost")
-                return try Self.content(of: try await Self.client(of: local, socket)(request))
+                return try Self.content(of: try await Self.client(ofSocket: socket)(request))
             } catch let error as HTTPClientError {
                 guard case .cannotConnect = error else {
                     throw CommandFailure(
@@ -310,14 +341,25 @@ struct AdminClient {
     }
 
     /// The operator named the server, so any address is allowed.
-    private static func client(of server: HTTPURL, _ socket: String? = nil) throws -> Handler {
+    private static func client(
+        of server: HTTPURL,
+        _ socket: String? = nil,
+        patience: Duration = .seconds(60)
+    ) throws -> Handler {
         var limits = ExchangeLimits()
-        limits.total = .seconds(60)
+        limits.total = patience
         limits.bodyBytes = 64 << 20
         let client = try HTTPClient(userAgent: "tideover/\(Tideover.version)")
         return client.handler(
             under: Destination(server, addresses: .any, limits: limits, socket: socket)
         )
+    }
+
+    private static func client(
+        ofSocket socket: String,
+        patience: Duration = .seconds(60)
+    ) throws -> Handler {
+        try client(of: try HTTPURL("http://localhost"), socket, patience: patience)
     }
 
     /// Returns the URL of this configuration's server on this machine.

@@ -55,13 +55,13 @@ enum Backup {
         let progress = MegabyteProgress(output)
         do {
             let bytes: Int64
-            if try isServed(path, configuration) {
-                let adminClient = AdminClient(
-                    configuration,
-                    try ConfigurationFile.path(arguments),
-                    server: nil,
-                    output
-                )
+            let adminClient = AdminClient(
+                configuration,
+                try ConfigurationFile.path(arguments),
+                server: nil,
+                output
+            )
+            if try await isServed(path, configuration, adminClient) {
                 let copied = try await copy(of: path, adminClient, progress)
                 bytes = try SQLiteBackup.finish(copied, as: target)
             } else {
@@ -85,12 +85,15 @@ enum Backup {
     /// Whether a running server can copy the database.
     private static func isServed(
         _ database: String,
-        _ configuration: Configuration
-    ) throws -> Bool {
+        _ configuration: Configuration,
+        _ adminClient: AdminClient
+    ) async throws -> Bool {
         let isReached =
             configuration.server.adminKeyFile != nil
             || access(AdminClient.socket(besides: database), F_OK) == 0
-        return try isReached && SQLiteBackup.isInUse(database)
+        guard try isReached && SQLiteBackup.isInUse(database) else { return false }
+        // A command that has it open cannot copy it.
+        return await adminClient.isServed()
     }
 
     /// Requests a copy of the database from the running server. Returns the copy's path.

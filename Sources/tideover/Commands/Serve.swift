@@ -102,7 +102,7 @@ enum Serve {
         }
         let (configuration, settings) = try load(path, arguments, log)
         let followed = try await follow(arguments[clock], configuration, path)
-        let storage = try OpenStorage(configuration.storage)
+        let storage = try await OpenStorage(configuration.storage)
         try await requireWhole(storage.storage)
         storage.check(log)
         let id = Probes.randomID()

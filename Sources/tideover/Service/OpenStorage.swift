@@ -15,10 +15,11 @@ enum OpenStorage {
     private static let mostThreads = 64
 
     /// Opens the storage of a configuration, and creates its tables if needed.
-    init(_ location: Configuration.StorageLocation) throws(CommandFailure) {
+    init(_ location: Configuration.StorageLocation) async throws(CommandFailure) {
         do {
             switch location {
-            case .sqlite(let path): self = .sqlite(try SQLiteStorage(path: path))
+            case .sqlite(let path):
+                self = .sqlite(try await LockWait.open { try SQLiteStorage(path: path) })
             case .postgres(let address):
                 self = .postgres(
                     try PostgreSQLStorage(address: address),

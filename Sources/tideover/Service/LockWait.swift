@@ -1,0 +1,22 @@
+import TideoverStorage
+
+/// Waits for commands that have an SQLite file open for a moment.
+enum LockWait {
+    /// Opens a storage. While another process has it open, repeats this for two seconds, or until
+    /// `isInVain`.
+    static func open<Value>(
+        unless isInVain: () async -> Bool = { false },
+        _ open: () throws -> Value
+    ) async throws -> Value {
+        let end = ContinuousClock.now + .seconds(2)
+        while true {
+            do {
+                return try open()
+            } catch let error as StorageError {
+                guard case .locked = error.reason, ContinuousClock.now < end, await !isInVain()
+                else { throw error }
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+}
