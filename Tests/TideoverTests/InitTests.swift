@@ -188,4 +188,15 @@ import TideoverDoctor
     @Test func `an end of input within the questions writes nothing`() throws {
         #expect(throws: CommandFailure.self) { try ask(["com.example.cards"]) }
     }
+
+    @Test func `a failure after the database was created leaves no file`() async throws {
+        // In place of the write-ahead log, so that the new database cannot be written to.
+        let obstacle = folder.appending(path: "tideover.db-wal")
+        try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+        let (code, _) = await run(["--bundle", "com.example.cards"])
+        #expect(code == .cannotCreate)
+        #expect(try names == ["tideover.db-wal"])
+        try FileManager.default.removeItem(at: obstacle)
+        #expect(await run(["--bundle", "com.example.cards"]).0 == .success)
+    }
 }

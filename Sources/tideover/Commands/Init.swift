@@ -223,12 +223,19 @@ private struct NewFiles {
             try write(wish.text, configuration, 0o644)
             try write("\(key.text)\n", adminKey, 0o600)
             try write("", secretKey, 0o600)
+            written += newDatabaseFiles()
             let secret = try await addSecretKey(for: wish.id, variables, output)
             try FileOutput.replace(Array("\(secret)\n".utf8), at: secretKey)
         } catch {
             for path in written { unlink(path) }
             throw error
         }
+    }
+
+    /// The files of the database that do not exist yet.
+    private func newDatabaseFiles() -> [String] {
+        ["", "-wal", "-shm", "-journal", ".lock"].map { path(NewConfiguration.database) + $0 }
+            .filter { access($0, F_OK) != 0 }
     }
 
     private func addSecretKey(
