@@ -80,6 +80,15 @@ final class MigrateProgramTests {
         await new.close()
     }
 
+    @Test func `names the option with a wrong storage`() throws {
+        let from = try run("migrate", "--from", "foo", "--to", "sqlite:new.db")
+        #expect(from.code == 78)
+        #expect(from.messages.contains("--from: expected `sqlite:` and a file"))
+        let to = try run("migrate", "--from", "sqlite:old.db", "--to", "foo")
+        #expect(to.messages.contains("--to: expected `sqlite:` and a file"))
+        #expect(!to.messages.contains("TIDEOVER_STORAGE"))
+    }
+
     @Test func `refuses a target that has anything, also a complete copy`() async throws {
         try await live()
         let new = try SQLiteStorage(path: path("new.db"))

@@ -125,6 +125,17 @@ import TideoverJSON
         #expect(failure?.message.contains(words) == true)
     }
 
+    @Test func `a RevenueCat that cannot be reached is reported with its address`() async throws {
+        var download = OfferingsDownload(project: "proj1", key: Self.key) { _ in
+            throw HTTPClientError.cannotResolve(host: "api.revenuecat.com")
+        }
+        let failure = await #expect(throws: CommandFailure.self) {
+            try await download.configuration()
+        }
+        #expect(failure?.exitCode == .unavailable)
+        #expect(failure?.message.contains("at https://api.revenuecat.com: no address") == true)
+    }
+
     @Test(arguments: [
         (["--from-api", "proj1"], "needs a secret key"),
         (["--from-api", "proj1", "--key-file", "/dev/null"], "needs a secret key"),

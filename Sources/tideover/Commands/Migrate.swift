@@ -57,8 +57,8 @@ enum Migrate {
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        let configuration = try configuration(arguments[from], arguments, output)
-        let target = try self.configuration(arguments[to], arguments, output)
+        let configuration = try configuration("--from", arguments[from], arguments, output)
+        let target = try self.configuration("--to", arguments[to], arguments, output)
         guard configuration.storage != target.storage else {
             throw CommandFailure(.usage, "--from and --to are the same storage")
         }
@@ -102,19 +102,28 @@ enum Migrate {
         }
     }
 
-    /// Returns the configuration with another storage, checked like any other.
+    /// Returns the configuration with another storage, checked like any other. Errors name the
+    /// option.
     private static func configuration(
+        _ option: String,
         _ storage: String,
         _ arguments: Arguments,
         _ output: Output
     ) throws -> Configuration {
         var variables = arguments.variables
         variables["TIDEOVER_STORAGE"] = storage
-        return try ConfigurationFile.load(
-            try ConfigurationFile.path(arguments),
-            variables: variables,
-            telling: output
-        )
+        do {
+            return try ConfigurationFile.load(
+                try ConfigurationFile.path(arguments),
+                variables: variables,
+                telling: output
+            )
+        } catch let failure as CommandFailure {
+            throw CommandFailure(
+                failure.exitCode,
+                failure.message.replacing("TIDEOVER_STORAGE: storage:", with: "\(option):")
+            )
+        }
     }
 
     private static func open(

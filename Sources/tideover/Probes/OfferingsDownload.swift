@@ -1,5 +1,6 @@
 import TideoverCommandLine
 import TideoverHTTP
+import TideoverHTTPClient
 import TideoverJSON
 import TideoverRevenueCat
 
@@ -26,8 +27,8 @@ struct OfferingsDownload {
 
     /// Returns the offerings of all pages, as the members of `revenueCat.sdk`.
     ///
-    /// - Throws: `CommandFailure` if RevenueCat rejects a request or answers with something else,
-    ///   and what the handler throws.
+    /// - Throws: `CommandFailure` if RevenueCat does not answer, rejects a request or answers with
+    ///   something else.
     mutating func configuration() async throws -> JSONValue {
         let path = "/v2/projects/\(PercentEncoding.encode(project))/offerings"
         let first = try await ask(path, expanding: "items.package.product")
@@ -98,13 +99,20 @@ struct OfferingsDownload {
         var query = target.query.filter { $0.name != "expand" && $0.name != "limit" }
         query.append(QueryItem(name: "limit", value: Self.pageSize))
         if let expand { query.append(QueryItem(name: "expand", value: expand)) }
-        let response = try await handler(
-            Request(
-                path: target.path,
-                query: query,
-                headers: ["Authorization": "Bearer \(key)", "Accept": "application/json"]
-            )
+        let request = Request(
+            path: target.path,
+            query: query,
+            headers: ["Authorization": "Bearer \(key)", "Accept": "application/json"]
         )
+        let response: Response
+        do {
+            response = try await handler(request)
+        } catch let error as HTTPClientError {
+            throw CommandFailure(
+                .unavailable,
+                "RevenueCat did not answer at \(RevenueCatAPI.url): \(error)"
+            )
+        }
         guard response.status == 200 else { throw failure(response.status) }
         return try Self.list(response.body)
     }
