@@ -1,4 +1,5 @@
 import Glibc
+import TideoverLocks
 
 /// A new file that receives its name only when it is complete.
 ///
@@ -24,14 +25,17 @@ package struct UnfinishedFile: Sendable {
 
     /// Followed by 16 random hexadecimal digits.
     private static let suffix = ".unfinished-"
+    /// The paths of this process's files.
+    private static let open = Locked<Set<String>>([])
 
     /// Creates an empty file. Close it with `close()`.
     package init(for target: String) throws(Failure) {
         Self.removeAbandoned(of: target)
         self.target = target
         path = target + Self.suffix + String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
-        descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure(path: target, code: errno) }
+        Self.open.withLock { [path] in _ = $0.insert(path) }
     }
 
     /// Syncs the complete file and gives it its name.
@@ -46,7 +50,7 @@ package struct UnfinishedFile: Sendable {
         if link(path, target) == 0 { return true }
         guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { return false }
         // The file system has no hard links: only an empty file made here is replaced.
-        let empty = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let empty = Glibc.open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard empty >= 0 else { return false }
         Glibc.close(empty)
         return rename(path, target) == 0
@@ -63,10 +67,19 @@ package struct UnfinishedFile: Sendable {
     package func close() {
         Glibc.close(descriptor)
         unlink(path)
+        Self.open.withLock { _ = $0.remove(path) }
+    }
+
+    /// Removes the incomplete files of this process, which is about to end.
+    package static func removeAll() {
+        for path in open.withLock({ $0 }) {
+            unlink(path)
+            unlink(path + "-journal")
+        }
     }
 
     private func syncFolder() throws(Failure) {
-        let folder = open(Self.folder(of: target), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let folder = Glibc.open(Self.folder(of: target), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else {
             // A folder can permit new files, but not reading.
             guard errno == EACCES else { throw Failure(path: target, code: errno) }
@@ -93,7 +106,9 @@ package struct UnfinishedFile: Sendable {
             guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return }
             let start = UnsafeRawPointer(entry) + offset
             let found = String(cString: start.assumingMemoryBound(to: CChar.self))
-            guard found.hasPrefix(prefix), found.utf8.count == prefix.utf8.count + 16
+            let end = found.dropFirst(prefix.count)
+            guard found.hasPrefix(prefix), end.count >= 16,
+                ["", "-journal"].contains(end.dropFirst(16))
             else { continue }
             var status = stat()
             guard lstat(folder + found, &status) == 0, status.st_mode & S_IFMT == S_IFREG,

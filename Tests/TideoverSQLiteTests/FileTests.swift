@@ -164,7 +164,7 @@ import TideoverTestProcesses
         }
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
+    @Test(.enabled(if: geteuid() == 0, "only root can change the owner of a file"))
     func `opened by root keeps its owner's lock`() async throws {
         await (try SQLiteStorage(path: folder.database)).close()
         let lock = folder.database + ".lock"

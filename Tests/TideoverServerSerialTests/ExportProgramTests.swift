@@ -2,6 +2,8 @@ import Foundation
 import Testing
 import TideoverConfiguration
 import TideoverCore
+import TideoverHTTP
+import TideoverHTTPServer
 import TideoverJSON
 import TideoverSQLite
 import TideoverServer
@@ -109,6 +111,29 @@ final class ExportProgramTests {
         let nowhere = try run("export", original, path("none/a.jsonl"))
         #expect(nowhere.code == 73)
         #expect(nowhere.messages.contains("cannot write \(path("none/a.jsonl")): No such file"))
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `a signal ends an export and removes the incomplete file`() async throws {
+        let original = try configuration("x")
+        let (asked, begun) = AsyncStream.makeStream(of: Void.self)
+        let server = try HTTPServer(port: 0) { _ in
+            begun.yield()
+            try await Task.sleep(for: .seconds(600))
+            return Response(status: 500)
+        }
+        let running = try ChildProcess([
+            Executable.url.path, "export", path("a.jsonl"), "--app", "cards", "--config", original,
+            "--server", "http://\(server.address)",
+        ])
+        for await _ in asked { break }
+        let during = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(during.contains { $0.hasPrefix("a.jsonl.unfinished-") })
+        running.terminate()
+        #expect(running.wait() == -SIGTERM)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.filter { $0.hasPrefix("a.jsonl") } == [])
+        await server.stop(within: .zero)
     }
 
     @Test func `the command exports from a running server page by page, also answers only`()

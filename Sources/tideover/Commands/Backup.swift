@@ -52,6 +52,7 @@ enum Backup {
         guard access(path, F_OK) == 0 else { throw AdminClient.noDatabase(path) }
         let target = arguments[file]
         guard access(target, F_OK) != 0 else { throw FileOutput.failure(target, EEXIST) }
+        StopSignal.removeUnfinishedFiles()
         let progress = MegabyteProgress(output)
         do {
             let bytes: Int64

@@ -122,6 +122,7 @@ private struct ExportTarget {
             return
         }
         guard access(path, F_OK) != 0 else { throw FileOutput.failure(path, EEXIST) }
+        StopSignal.removeUnfinishedFiles()
         do {
             let file = try UnfinishedFile(for: path)
             self.path = path

@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import TideoverLocks
+import TideoverSQLite
 
 /// Waits for SIGTERM, SIGINT or SIGHUP, or for other named signals. These no longer end the
 /// process.
@@ -27,6 +28,17 @@ final class StopSignal: Sendable {
             withExtendedLifetime(source) { handler() }
         }
         source.resume()
+    }
+
+    /// Removes unfinished files before SIGTERM or SIGINT ends the process.
+    static func removeUnfinishedFiles() {
+        for number in [SIGTERM, SIGINT] {
+            on(number) {
+                UnfinishedFile.removeAll()
+                signal(number, SIG_DFL)
+                kill(getpid(), number)
+            }
+        }
     }
 
     var hasArrived: Bool { state.withLock { $0.hasArrived } }
