@@ -16,12 +16,6 @@ public enum PercentEncoding {
         return decodedBytes(encoded, plusIsSpace: plusIsSpace).flatMap(text)
     }
 
-    /// Encodes one segment of a path to Tideover. The segments `.` and `..`, which would lead to
-    /// another path, are encoded too. Stores may read these as dots: do not send them to one.
-    package static func encode(segment text: String) -> String {
-        text == "." || text == ".." ? text.replacing(".", with: "%2E") : encode(text)
-    }
-
     private static func text(_ bytes: some Collection<UInt8>) -> String? {
         guard let text = String(validating: bytes, as: UTF8.self), text.isStreamSafe else {
             return nil
@@ -42,6 +36,12 @@ public enum PercentEncoding {
             }
         }
         return String(decoding: encoded, as: UTF8.self)
+    }
+
+    /// Encodes one segment of a path to Tideover. The segments `.` and `..`, which would lead to
+    /// another path, are encoded too. Stores may read these as dots: do not send them to one.
+    package static func encode(segment text: String) -> String {
+        text == "." || text == ".." ? text.replacing(".", with: "%2E") : encode(text)
     }
 
     private static func decodedBytes(

@@ -41,7 +41,7 @@ package struct ExchangeLimits: Hashable, Sendable {
     /// Creates the limits for a small response.
     package init() {}
 
-    /// The limits for a response of which only the head matters, such as a webhook receiver's.
+    /// The limits for a response in which only the head matters, such as a webhook receiver's.
     package static var onlyHead: ExchangeLimits {
         var limits = ExchangeLimits()
         limits.cutsBody = true

@@ -55,12 +55,7 @@ import TideoverKit
         let store = EntitlementStore(
             TestPurchases.settings(withServer: true),
             KitEffects(
-                source: StoreSource(
-                    read: { StoreReading() },
-                    updates: { AsyncStream { $0.finish() } },
-                    finish: { _ in },
-                    sync: {}
-                ),
+                source: TestPurchases.emptyStore,
                 file: KeptFile(
                     read: { try await disk.read() },
                     write: { await disk.write($0) }

@@ -173,12 +173,7 @@ import TideoverSignatures
         let store = EntitlementStore(
             TestPurchases.settings(withServer: true),
             KitEffects(
-                source: StoreSource(
-                    read: { StoreReading() },
-                    updates: { AsyncStream { $0.finish() } },
-                    finish: { _ in },
-                    sync: {}
-                ),
+                source: TestPurchases.emptyStore,
                 file: KeptFile(read: { kept.json }, write: { _ in }),
                 network: { _ in throw CancellationError() },
                 verify: Self.check,

@@ -7,6 +7,13 @@ enum TestPurchases {
     static let bundleId = "com.example.cards"
     static let start = Instant(millisecondsSince1970: 1_777_629_600_000)
     static let month = Milliseconds.days(30)
+    /// A store without purchases.
+    static let emptyStore = StoreSource(
+        read: { StoreReading() },
+        updates: { AsyncStream { $0.finish() } },
+        finish: { _ in },
+        sync: {}
+    )
 
     static func jws(_ payload: JSONObject, note: String = "") -> String {
         let parts = [Array(#"{"alg":"ES256"}"#.utf8), JSONValue.object(payload).encoded()]

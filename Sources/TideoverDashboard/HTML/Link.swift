@@ -8,10 +8,10 @@ package struct Link: Hashable, Sendable {
     /// Creates a link below `/dashboard`. Segments and values may be any text.
     package init(_ segments: [String] = [], _ query: [(name: String, value: String)] = []) {
         let names = ["/dashboard"] + segments.map { PercentEncoding.encode($0) }
+        let path = names.joined(separator: "/")
         let items = query.map { item in
             PercentEncoding.encode(item.name) + "=" + PercentEncoding.encode(item.value)
         }
-        let path = names.joined(separator: "/")
         text = items.isEmpty ? path : path + "?" + items.joined(separator: "&")
     }
 

@@ -30,7 +30,8 @@ extension PlayLookup {
 }
 
 extension PlayLineageWords {
-    /// Returns the token whose newest response a response repeats, with no notification since.
+    /// Returns the token of a response that repeats the newest one about it, with no notification
+    /// since; nil for any other response.
     fileprivate func repeated(by fact: Fact) -> PlayToken? {
         switch fact.assertion {
         case .playSubscription(var read):
