@@ -150,6 +150,9 @@ import TideoverStorage
             guard now > end + .minutes(1) else { return }
             #expect(try await backEnd.words() == "hold paused confirmed none")
             #expect(try await backEnd.answer()["prompt"]?["kind"]?.string == "none")
+            let report = try await backEnd.get("/v1/reports/deadlines?app=cards&kind=holdEnd")
+            let rows = try #require(report["rows"]?.array)
+            #expect(rows.allSatisfy { $0["deadlines"]?.array?.isEmpty == true })
         }
         try await backEnd.live(until: resumes + .minutes(10))
         #expect(try await backEnd.words() == "active paid confirmed access")

@@ -152,7 +152,8 @@ struct DeadlineList {
             if let end = standing.graceUntil ?? standing.accessUntil {
                 add(.graceEnd, at: end, customer, record.lineage, standing.productId)
             }
-        case .hold:
+        // The store resumes a paused subscription by itself.
+        case .hold where standing.reason != .paused:
             let later = lineageHistory.boundaries(policy: policy).filter { $0 > now }.sorted()
             let end = later.first {
                 lineageHistory.standing(at: $0, policy: policy).state != .hold
