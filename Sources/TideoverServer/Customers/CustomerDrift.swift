@@ -24,7 +24,7 @@ struct CustomerDrift: Sendable {
             .filter { $0.healing.map { $0.at >= asOf - Self.recent } ?? true }
         lockouts = reading.lockouts.compactMap { entitlement, lockouts in
             var sum = LockoutSum()
-            for lockouts in lockouts { sum.add(lockouts) }
+            for lockouts in lockouts { sum.add([lockouts]) }
             return sum.total.purchases == 0 ? nil : (entitlement, sum)
         }
     }

@@ -37,8 +37,9 @@ extension LockoutSum {
         let history = app.policyHistory(in: environment)
         try storage.eachLineageRecord(in: AppScope(app.id, environment)) { lineageRecord in
             try read.goOn()
-            for entitlement in history.catalogue.entitlements(namedIn: lineageRecord.facts) {
-                sum.add(
+            let entitlements = history.catalogue.entitlements(namedIn: lineageRecord.facts)
+            sum.add(
+                entitlements.map { entitlement in
                     Lockouts(
                         lineage: lineageRecord.lineage,
                         facts: lineageRecord.facts,
@@ -47,8 +48,8 @@ extension LockoutSum {
                         catalogue: history.catalogue,
                         policy: history.policy
                     )
-                )
-            }
+                }
+            )
         }
         self = sum
     }

@@ -27,12 +27,13 @@ package struct LockoutSum: Hashable, Sendable {
 
     package init() {}
 
-    /// Adds the lockouts of a purchase, unless the store never granted access for it.
-    package mutating func add(_ lockouts: Lockouts) {
-        total.add(entitled: lockouts.entitled, denied: lockouts.total)
-        for period in lockouts.periods {
-            versions[period.since, default: Figures()]
-                .add(entitled: period.entitled, denied: period.total)
+    /// Adds the lockouts of a purchase, one for each entitlement, unless the store never granted
+    /// access for it.
+    package mutating func add(_ lockouts: [Lockouts]) {
+        total.add(lockouts.map { ($0.entitled, $0.total) })
+        let periods = Dictionary(grouping: lockouts.flatMap(\.periods), by: \.since)
+        for (since, periods) in periods {
+            versions[since, default: Figures()].add(periods.map { ($0.entitled, $0.total) })
         }
     }
 
@@ -45,18 +46,28 @@ extension LockoutSum.Figures {
         judges[judge] ?? LockoutSum.Part()
     }
 
-    fileprivate mutating func add(
-        entitled more: Milliseconds,
+    /// The time that the store granted access, and the part of it that a judge denied, in total or
+    /// for one cause.
+    fileprivate typealias Times = (
+        entitled: Milliseconds,
         denied: (Lockouts.Judge, Lockouts.Cause?) -> Milliseconds
-    ) {
-        guard more > .zero else { return }
+    )
+
+    /// Adds one purchase, with the times of each of its entitlements.
+    fileprivate mutating func add(_ purchase: [Times]) {
+        let granted = purchase.filter { $0.entitled > .zero }
+        guard !granted.isEmpty else { return }
         purchases += 1
-        entitled = entitled + more
-        for judge in Lockouts.Judge.allCases where denied(judge, nil) > .zero {
+        entitled = granted.map(\.entitled).reduce(entitled, +)
+        for judge in Lockouts.Judge.allCases {
+            let denied = granted.map(\.denied).filter { $0(judge, nil) > .zero }
+            guard !denied.isEmpty else { continue }
             var part = self[judge]
             part.purchases += 1
-            for cause in Lockouts.Cause.allCases where denied(judge, cause) > .zero {
-                part.causes[cause] = (part.causes[cause] ?? .zero) + denied(judge, cause)
+            for cause in Lockouts.Cause.allCases {
+                let time = denied.map { $0(judge, cause) }.reduce(.zero, +)
+                guard time > .zero else { continue }
+                part.causes[cause] = (part.causes[cause] ?? .zero) + time
             }
             judges[judge] = part
         }
