@@ -169,6 +169,13 @@ private struct Court {
         Set(policy.versions.flatMap { history.boundaries(policy: $0.value) })
     }
 
+    /// Returns whether the store had said something by an instant that had not arrived by then.
+    func isMissingMessage(at instant: Instant) -> Bool {
+        facts.contains {
+            $0.learnedAt > instant && max($0.assertedAt, $0.envelopeSignedAt) <= instant
+        }
+    }
+
     /// Returns whether the store's reports by an instant, received or not, together give access.
     func wasSaid(by instant: Instant) -> Bool {
         let said = facts.filter { max($0.assertedAt, $0.envelopeSignedAt) <= instant }
@@ -206,12 +213,16 @@ private struct Bench {
         _ court: Court
     ) -> [(Lockouts.Judge, Lockouts.Cause)] {
         var denying: [Lockouts.Judge] = []
-        if !court.answer(of: ours, at: instant).access { denying.append(.ours) }
+        let answer = court.answer(of: ours, at: instant)
+        if !answer.access { denying.append(.ours) }
         if instant >= expiry.value(at: instant) { denying.append(.expiryCheck) }
         if let relay, !court.answer(of: relay, at: instant).access { denying.append(.relay) }
         guard !denying.isEmpty else { return [] }
         let cause: Lockouts.Cause = court.wasSaid(by: instant) ? .notHeard : .saidLater
-        let wasHeard = !denying.contains(.ours)
+        // We also give access that we only presume, before the message arrives.
+        let wasHeard =
+            answer.access
+            && (answer.confidence == .confirmed || !court.isMissingMessage(at: instant))
         return denying.map { judge in
             switch judge {
             case .ours: (judge, cause)
