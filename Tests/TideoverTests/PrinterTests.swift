@@ -35,6 +35,14 @@ import TideoverJSON
         #expect(!all.results.captured.contains("Never bought"))
     }
 
+    @Test(arguments: [
+        (0, "0.00"), (9_990, "9.99"), (1_255, "1.26"), (1_254, "1.25"), (-1_255, "-1.26"),
+        (6_666, "6.67"), (990_000, "990.00"), (999_995, "1000.00"), (70, "0.07"),
+    ])
+    func `an amount has two decimals, and a half is rounded up`(thousandths: Int64, text: String) {
+        #expect(DecimalText.amount(thousandths: thousandths) == text)
+    }
+
     @Test func `an explanation prints why a prompt waits and when one was shown`() throws {
         let answer = try node(
             """

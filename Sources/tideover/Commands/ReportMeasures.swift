@@ -249,7 +249,7 @@ enum RecoveryPrinter {
 
     /// Formats thousandths of a currency with two decimals.
     private static func amount(_ milliunits: JSONValue?) -> String {
-        DecimalText.twoDecimals(Double(milliunits?.int64 ?? 0) / 1_000)
+        DecimalText.amount(thousandths: milliunits?.int64 ?? 0)
     }
 
     static func csv(_ report: JSONValue) -> String {

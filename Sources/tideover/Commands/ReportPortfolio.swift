@@ -185,7 +185,7 @@ enum PortfolioPrinter {
 
     /// Formats thousandths of a currency with two decimals.
     private static func amount(_ milliunits: JSONValue?) -> String {
-        DecimalText.twoDecimals(Double(milliunits?.int64 ?? 0) / 1_000)
+        DecimalText.amount(thousandths: milliunits?.int64 ?? 0)
     }
 
     /// Returns the words of a member: `trial cancelled` of `trialCancelled`.

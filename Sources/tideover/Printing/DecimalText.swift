@@ -20,6 +20,13 @@ enum DecimalText {
             + (digits < 10 ? "0\(digits)" : "\(digits)")
     }
 
+    /// Formats thousandths of a currency's unit with two decimals; a half is rounded up.
+    static func amount(thousandths: Int64) -> String {
+        let hundredths = thousandths.magnitude / 10 + (thousandths.magnitude % 10 < 5 ? 0 : 1)
+        let digits = hundredths % 100
+        return "\(sign(thousandths))\(hundredths / 100)." + (digits < 10 ? "0" : "") + "\(digits)"
+    }
+
     private static func sign(_ number: Int64) -> String { number < 0 ? "-" : "" }
 
     /// Returns the rounded number; nil at 2^53 and above, where doubles are not exact integers.
