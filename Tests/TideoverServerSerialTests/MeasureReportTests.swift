@@ -283,6 +283,18 @@ import TideoverTestProcesses
     }
 
     @Test(arguments: [
+        "churn?from=2026-06-02T00:00:00Z&to=2026-06-01T00:00:00Z",
+        "recovery?from=2099-01-01T00:00:00Z",
+    ])
+    func `an empty range has a reason of its own`(target: String) async throws {
+        let server = try TestServer()
+        let response = try await server.get("/v1/reports/\(target)")
+        let detail = try JSONDocument(response.body).root["detail"]?.string
+        #expect(detail == "`from` must be before `to`, and before now.")
+        await server.close()
+    }
+
+    @Test(arguments: [
         ("recovery?by=colour", "bad-dimension"), ("churn?from=May", "bad-instant"),
         ("trials?to=2026-05-01", "bad-instant"),
         ("churn?from=2026-06-02T00:00:00Z&to=2026-06-01T00:00:00Z", "bad-instant"),

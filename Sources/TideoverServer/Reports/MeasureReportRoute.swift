@@ -69,7 +69,7 @@ struct MeasureQuestion: Sendable {
         from = try request.instant("from")
         asOf = min(try request.instant("to") ?? now, now)
         if let from, from >= asOf {
-            throw Problem.badInstant("from", found: from.rfc3339)
+            throw Problem.badRange(found: from)
         }
         let names = request.queryValue("by")?.split(separator: ",") ?? []
         dimensions = try names.map { name throws(Problem) in

@@ -44,7 +44,7 @@ struct PolicyTrialRoute: Sendable {
         let now = context.clock()
         let end = min(try request.instant("to") ?? now, now)
         let start = try request.instant("from") ?? end - Self.usualLength
-        guard start < end else { throw Problem.badInstant("from", found: start.rfc3339) }
+        guard start < end else { throw Problem.badRange(found: start) }
         let name = request.queryValue("knowledge") ?? BackTest.Knowledge.then.rawValue
         guard let knowledge = BackTest.Knowledge(rawValue: name) else {
             throw Problem.badKnowledge(name)

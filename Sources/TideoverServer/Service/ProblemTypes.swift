@@ -895,7 +895,7 @@ extension ProblemType {
             "bad-instant",
             status: 400,
             title: "Invalid time.",
-            meaning: "A parameter is not an RFC 3339 time.",
+            meaning: "A parameter is not an RFC 3339 time, or `from` is not before `to` and now.",
             action: "Send a time such as 2026-05-06T10:00:00Z, with `+` written `%2B`."
         ),
         ProblemType(

@@ -125,6 +125,17 @@ extension Problem {
         )
     }
 
+    /// A range that is empty, or has not begun yet.
+    static func badRange(found: Instant) -> Problem {
+        Problem(
+            "bad-instant",
+            status: 400,
+            title: "Invalid time.",
+            detail: "`from` must be before `to`, and before now.",
+            members: ["parameter": "from", "found": .string(found.rfc3339)]
+        )
+    }
+
     static func badCursor(_ parameter: String, found: String) -> Problem {
         Problem(
             "bad-cursor",
