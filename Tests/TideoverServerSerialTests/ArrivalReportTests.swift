@@ -31,6 +31,7 @@ import TideoverStorage
                 effectiveAt: from ?? signed,
                 assertedAt: signed,
                 learnedAt: signed + delay,
+                rank: source == .revenueCatWebhook ? .relayed : .store,
                 source: source,
                 evidence: EvidenceID(hex: name)
             )
@@ -98,6 +99,54 @@ import TideoverStorage
             .appStoreAPI
         )
         #expect(ways(first, second, third) == [.pushed, .asked])
+    }
+
+    @Test func `what RevenueCat repeats about the App Store's message is not a change`() {
+        let bought = Assertion.term(
+            Term(
+                transactionId: "1",
+                webOrderLineItemId: "700",
+                productId: "cards.pro.monthly",
+                start: Self.start,
+                end: Self.start + .days(30),
+                group: "pro",
+                storefront: "USA"
+            )
+        )
+        let pushed = message("a", [bought, outlook(true)], signed: Self.start)
+        func relayed(_ name: String, _ willRenew: Bool, after delay: Milliseconds) -> [Fact] {
+            message(
+                name,
+                [term(1), .outlook(Outlook(willRenew: willRenew))],
+                signed: Self.start + delay,
+                .revenueCatWebhook
+            )
+        }
+        let echo = relayed("b", true, after: .seconds(5))
+        #expect(ways(pushed, echo) == [.pushed])
+        let late = message(
+            "c",
+            [bought, outlook(true)],
+            signed: Self.start + .seconds(4),
+            learnedAfter: .hours(1)
+        )
+        #expect(ways(echo, late) == [.pushed])
+        let cancelled = relayed("d", false, after: .days(1))
+        #expect(ways(pushed, echo, cancelled) == [.pushed, .pushed])
+    }
+
+    @Test func `what RevenueCat repeats does not hide a change that it does not state`() {
+        let first = message("a", [outlook(true)], signed: Self.start)
+        let echo = message(
+            "b",
+            [.outlook(Outlook(willRenew: true))],
+            signed: Self.start + .days(1),
+            .revenueCatWebhook
+        )
+        var changed = Outlook(renewalDate: Self.end, willRenew: true)
+        changed.renewsInto = "basic"
+        let next = message("c", [.outlook(changed)], signed: Self.start + .days(2))
+        #expect(ways(first, echo, next) == [.pushed, .pushed])
     }
 
     @Test(arguments: [

@@ -61,14 +61,24 @@ extension LearnedChange.Way {
 
 /// The observations of one lineage so far.
 private struct KnownWords {
+    /// An observation, and whether it comes from RevenueCat.
+    private typealias Known = (assertedAt: Instant, word: Word, isRelayed: Bool)
+
     /// The observations by topic, in the order of their assertion.
-    private var words: [Topic: [(assertedAt: Instant, word: Word)]] = [:]
+    private var words: [Topic: [Known]] = [:]
+    /// The key that the first observation of a transaction had. RevenueCat does not state what the
+    /// App Store's own key contains.
+    private var keys: [String: TermKey] = [:]
+    private var hasPlayReads = false
 
     /// Adds one message, and returns nil if it contains nothing new.
     mutating func take(_ message: [Fact]) -> LearnedChange? {
         let told = message.compactMap { fact in Word(fact).map { (fact, $0) } }
-        let news = told.filter { isNews($0.1, assertedAt: $0.0.assertedAt) }
-        for (fact, word) in told { add(word, assertedAt: fact.assertedAt) }
+        let news = told.filter { isNews($0.1, $0.0) }
+        // A repetition by RevenueCat must not hide what the store says next and it does not state.
+        for (fact, word) in told where fact.rank != .relayed || isNews(word, fact) {
+            add(word, fact)
+        }
         guard let first = news.first, let way = LearnedChange.Way(first.0.source) else {
             return nil
         }
@@ -81,17 +91,35 @@ private struct KnownWords {
         )
     }
 
-    private func isNews(_ word: Word, assertedAt: Instant) -> Bool {
-        let known = words[word.topic] ?? []
-        let place = known.endOfPrefix { $0.assertedAt <= assertedAt }
-        let before = place > 0 ? known[place - 1].word : nil
-        let after = place < known.count ? known[place].word : nil
-        return before != word && after != word
+    private func isNews(_ word: Word, _ fact: Fact) -> Bool {
+        let isRelayed = fact.rank == .relayed
+        // A read of Google's contains all that RevenueCat learns from the same read.
+        if isRelayed, hasPlayReads { return false }
+        let known = words[topic(of: word)] ?? []
+        let place = known.endOfPrefix { $0.assertedAt <= fact.assertedAt }
+        let neighbours = known[max(place - 1, 0)..<min(place + 1, known.count)]
+        return !neighbours.contains { other in
+            isRelayed || other.isRelayed
+                ? word.asRelayed == other.word.asRelayed : word == other.word
+        }
     }
 
-    private mutating func add(_ word: Word, assertedAt: Instant) {
-        let place = (words[word.topic] ?? []).endOfPrefix { $0.assertedAt <= assertedAt }
-        words[word.topic, default: []].insert((assertedAt, word), at: place)
+    private mutating func add(_ word: Word, _ fact: Fact) {
+        let topic = topic(of: word)
+        switch word {
+        case .term(let term) where keys[term.transactionId] == nil:
+            keys[term.transactionId] = term.key
+        case .playSubscription, .playPurchase: hasPlayReads = true
+        default: break
+        }
+        let place = (words[topic] ?? []).endOfPrefix { $0.assertedAt <= fact.assertedAt }
+        let known = (fact.assertedAt, word, fact.rank == .relayed)
+        words[topic, default: []].insert(known, at: place)
+    }
+
+    private func topic(of word: Word) -> Topic {
+        guard case .term(let term) = word else { return word.topic }
+        return .term(keys[term.transactionId] ?? term.key)
     }
 }
 
@@ -127,6 +155,24 @@ private enum Word: Hashable {
             guard notice.kind != .presented else { return nil }
             self = .playNotice(notice, at: fact.assertedAt)
         case .grant, .move, .inquiry, .pending, .playReplacement, .unrecognised: return nil
+        }
+    }
+
+    /// What RevenueCat can state too.
+    var asRelayed: Word {
+        switch self {
+        case .term(let term):
+            .term(
+                Term(
+                    transactionId: term.transactionId,
+                    productId: term.productId,
+                    start: term.start,
+                    end: term.end
+                )
+            )
+        case .outlook(let outlook): .outlook(Outlook(willRenew: outlook.willRenew))
+        case .condition(let status, _): .condition(status, renewalDate: nil)
+        case .revocation, .reversal, .playSubscription, .playPurchase, .playVoid, .playNotice: self
         }
     }
 
