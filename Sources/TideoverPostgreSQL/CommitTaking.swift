@@ -253,7 +253,7 @@ struct CommitTaking {
         var owners = known
         for entry in additions {
             try insert(entry, at: owners.count)
-            let holder = owners.owner(at: entry.from)
+            let holder = owners.stated.owner(at: entry.from)
             try session.write(
                 AuditEntry(entry, after: holder, at: commitRequest.now),
                 commitRequest
@@ -286,7 +286,8 @@ struct CommitTaking {
         var rulings: [ClaimRuling] = []
         for claim in ownership.claims {
             var record = try session.customers.storedLineageRecord(claim.lineage, in: scope)
-            let holder = record.owners.owner(at: commitRequest.now).map { scope.key($0) }
+            let former = record.owners.owner(at: commitRequest.now)
+            let holder = record.owners.stated.owner(at: commitRequest.now).map { scope.key($0) }
             let ruling = try ownership.rule(
                 claim,
                 record,
@@ -301,7 +302,7 @@ struct CommitTaking {
             if case .granted(let entry) = ruling {
                 record = try grant(entry, record)
                 holders.forget(scope.key(claim.customer))
-                if let holder { holders.replace(record, of: holder) }
+                if let former { holders.replace(record, of: scope.key(former)) }
             }
             newFacts[claim.lineage.key] = Taken.NewFacts(
                 factCount: newFacts[claim.lineage.key]?.factCount ?? 0,

@@ -78,7 +78,9 @@ struct Remover {
         let identity = try customers.identity(of: own)
         let ids = Set(identity.all)
         let records = try customers.lineages(of: own, now: .distantPast).lineageRecords
-        let exclusive = records.filter { $0.owners.allSatisfy { ids.contains($0.customer) } }
+        let exclusive = records.filter {
+            $0.owners.deciding.allSatisfy { ids.contains($0.customer) }
+        }
         let named = Set(exclusive.flatMap(\.facts).map(\.evidence))
         guard named.isSubset(of: erasure.known) else { return nil }
         var erased = Erased()

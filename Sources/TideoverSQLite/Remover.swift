@@ -128,7 +128,9 @@ final class Remover {
         let ids = Set(identity.all)
         let own = erasure.customer
         let lineageRecords = try customers.lineages(of: own, now: .distantPast).lineageRecords
-        let exclusive = lineageRecords.filter { $0.owners.allSatisfy { ids.contains($0.customer) } }
+        let exclusive = lineageRecords.filter {
+            $0.owners.deciding.allSatisfy { ids.contains($0.customer) }
+        }
         let named = Set(exclusive.flatMap(\.facts).map(\.evidence))
         guard named.isSubset(of: erasure.known) else { return nil }
         var erased = Erased()

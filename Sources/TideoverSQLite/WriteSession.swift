@@ -451,7 +451,7 @@ final class WriteSession: StorageWriter {
         var owners = known
         for entry in additions {
             try insert(entry, at: owners.count, in: commitRequest.scope)
-            let holder = owners.owner(at: entry.from)
+            let holder = owners.stated.owner(at: entry.from)
             try audit.write(AuditEntry(entry, after: holder, at: commitRequest.now), commitRequest)
             owners.append(entry)
         }
@@ -489,7 +489,8 @@ final class WriteSession: StorageWriter {
                 app: commitRequest.app,
                 commitRequest.environment
             )
-            let holder = lineageRecord.owners.owner(at: commitRequest.now).map {
+            let former = lineageRecord.owners.owner(at: commitRequest.now)
+            let holder = lineageRecord.owners.stated.owner(at: commitRequest.now).map {
                 key(of: $0, commitRequest)
             }
             let ruling = try ownership.rule(
@@ -511,7 +512,7 @@ final class WriteSession: StorageWriter {
                     owners: lineageRecord.owners + [entry]
                 )
                 holders.forget(key(of: claim.customer, commitRequest))
-                if let holder { holders.replace(lineageRecord, of: holder) }
+                if let former { holders.replace(lineageRecord, of: key(of: former, commitRequest)) }
             }
             let factCount = newFacts[claim.lineage.key]?.factCount ?? 0
             newFacts[claim.lineage.key] = NewFacts(

@@ -96,8 +96,8 @@ extension Fact {
     package var isPurchase: Bool {
         switch assertion {
         case .term, .playSubscription, .playPurchase: true
-        case .outlook, .condition, .revocation, .reversal, .grant, .move, .inquiry, .pending,
-            .playVoidedOrder, .playReplacement, .playNotice, .unrecognised:
+        case .outlook, .condition, .revocation, .reversal, .grant, .move, .inferredOwner,
+            .inquiry, .pending, .playVoidedOrder, .playReplacement, .playNotice, .unrecognised:
             false
         }
     }

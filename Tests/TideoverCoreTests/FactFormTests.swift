@@ -48,6 +48,14 @@ import TideoverLives
             .term(committed), .outlook(committedOutlook),
             .revocation(Revocation(term: TermKey("t:1"), date: "2026-05-02", cause: .withdrawn)),
         ]
+        if let customer {
+            let expired = PlayToken("a")
+            all.append(
+                .inferredOwner(
+                    InferredOwner(customer: customer, from: "2026-05-01", expired: expired)
+                )
+            )
+        }
         for former in [[], ["anna", "phone"]] {
             guard let customer else { continue }
             all.append(
@@ -118,6 +126,7 @@ import TideoverLives
         ],
         startedAt: "2026-04-01",
         replaces: PlayToken("a"),
+        follows: PlayToken("c"),
         resumesAt: "2026-07-01",
         cancellation: .customer,
         cancelledAt: "2026-04-20",

@@ -134,6 +134,102 @@ import TideoverCore
         #expect(owners.map(\.why) == [.accountToken, .moved])
     }
 
+    private func inferred(_ customer: String, from start: Int64, said: Int64) -> Fact {
+        let said = Instant(millisecondsSince1970: said)
+        let owner = InferredOwner(
+            customer: CustomerID(customer).unsafelyUnwrapped,
+            from: Instant(millisecondsSince1970: start),
+            expired: PlayToken("expired")
+        )
+        return Fact(
+            lineage: lineage,
+            assertion: .inferredOwner(owner),
+            effectiveAt: owner.from,
+            assertedAt: said,
+            learnedAt: said,
+            rank: .inferred,
+            source: .server,
+            evidence: EvidenceID(hex: "\(customer) \(start)")
+        )
+    }
+
+    @Test func `an inferred owner counts only without a named one, in every order of facts`() {
+        let facts = [
+            inferred("anna", from: 100, said: 400), inferred("ben", from: 100, said: 500),
+            inferred("carl", from: 300, said: 500),
+        ]
+        for order in Self.orders(of: facts) {
+            #expect(owners(order) == [nil, "ben", "ben", "carl"])
+        }
+        let named = term("1", from: 100, to: "dora", said: 100)
+        for order in Self.orders(of: facts + [named]) {
+            #expect(owners(order) == [nil, "dora", "dora", "dora"])
+        }
+        let move = move(to: "dora", from: "ben", at: 250)
+        for order in Self.orders(of: facts + [move]) {
+            #expect(owners(order) == [nil, nil, "dora", "dora"])
+        }
+    }
+
+    @Test func `under keep a named owner outranks an inferred one too`() {
+        let weak = [OwnershipEntry]().additions(
+            for: [inferred("anna", from: 100, said: 400)],
+            under: .keep
+        )
+        #expect(weak.map(\.why) == [.inferred])
+        let facts = [
+            inferred("anna", from: 100, said: 400), term("1", from: 100, to: "dora", said: 500),
+        ]
+        let owners = weak + weak.additions(for: facts, under: .keep)
+        #expect(owners.owner(at: Instant(millisecondsSince1970: 150))?.text == "dora")
+    }
+
+    static let policies: [Policy.Transfer] = [
+        .claim, .keep, .transferIfInactive, .transfer(coolDown: .days(30)),
+    ]
+
+    @Test(arguments: policies)
+    func `a claim is ruled as if an inferred owner were none`(policy: Policy.Transfer) throws {
+        let facts = [inferred("anna", from: 100, said: 400)]
+        let now = Instant(millisecondsSince1970: 600)
+        for customer in ["phone", "anna"] {
+            let weak = [OwnershipEntry]().additions(for: facts, under: policy)
+            let claimant = try #require(CustomerID(customer))
+            let claim = OwnershipClaim(lineage: lineage, customer: claimant, at: now)
+            let ruling = claim.ruling(facts: facts, owners: weak, policy: policy) { true }
+            #expect(ruling == claim.ruling(facts: [], owners: [], policy: policy) { true })
+            guard case .granted(let entry) = ruling else {
+                Issue.record("the claim is not granted")
+                continue
+            }
+            #expect(entry.why == .claimed)
+            // The claim and the inference in either order give one owner at every instant.
+            for owners in [weak + [entry], [entry] + [entry].additions(for: facts, under: policy)] {
+                #expect(owners.owner(at: Instant(millisecondsSince1970: 150)) == claimant)
+                #expect(owners.additions(for: facts, under: policy) == [])
+            }
+            // From now on it has an owner.
+            let other = OwnershipClaim(
+                lineage: lineage,
+                customer: try #require(CustomerID("thief")),
+                at: now + .seconds(1)
+            )
+            let second = other.ruling(facts: facts, owners: weak + [entry], policy: .claim) { true }
+            #expect(second == .refused(.heldByAnother))
+        }
+    }
+
+    @Test func `an operator's move from an inferred owner is no move from a customer`() throws {
+        let facts = [
+            inferred("anna", from: 100, said: 400), move(to: "ben", from: "anna", at: 500),
+        ]
+        let weak = [OwnershipEntry]().additions(for: facts.prefix(1))
+        let owners = weak + weak.additions(for: facts)
+        let ben = try #require(CustomerID("ben"))
+        #expect(owners.map(\.why) == [.inferred, .moved])
+        #expect(owners.giver(at: 1, to: CustomerIdentity(ben)) == nil)
+    }
+
     private static func orders(of facts: [Fact]) -> [[Fact]] {
         guard !facts.isEmpty else { return [[]] }
         return facts.indices.flatMap { index in

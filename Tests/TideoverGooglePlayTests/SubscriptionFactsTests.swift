@@ -274,6 +274,8 @@ struct SubscriptionFactsTests {
         ])
         #expect(returned.accountId == CustomerID("u_42"))
         #expect(returned.replaces == nil)
+        #expect(returned.follows == PlayToken("#old"))
+        #expect(try subscription().follows == nil)
     }
 
     // MARK: Environments

@@ -291,8 +291,8 @@ extension Assertion {
                 read.items.first?.replacement.map { _ in "changes" },
             ]
         case .playNotice(let notice): ["\(notice.kind)"]
-        case .reversal, .grant, .move, .inquiry, .pending, .playPurchase, .playVoidedOrder,
-            .playReplacement, .unrecognised:
+        case .reversal, .grant, .move, .inferredOwner, .inquiry, .pending, .playPurchase,
+            .playVoidedOrder, .playReplacement, .unrecognised:
             []
         }
     }

@@ -84,6 +84,7 @@ extension Assertion {
         case .reversal: "reversal"
         case .grant: "grant"
         case .move: "move"
+        case .inferredOwner: "inferred owner"
         case .inquiry: "inquiry"
         case .pending: "pending"
         case .playSubscription: "read"

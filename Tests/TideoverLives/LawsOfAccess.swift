@@ -195,9 +195,8 @@ extension Life {
             case .condition(let word): condition = (word, fact.assertedAt)
             case .playSubscription(let word): read = word
             case .revocation, .playVoidedOrder: return false
-            case .term, .reversal, .grant, .move, .inquiry, .pending, .playPurchase,
-                .playReplacement,
-                .playNotice, .unrecognised:
+            case .term, .reversal, .grant, .move, .inferredOwner, .inquiry, .pending,
+                .playPurchase, .playReplacement, .playNotice, .unrecognised:
                 break
             }
         }

@@ -31,8 +31,8 @@ extension Law {
         case .playNotice(var notice):
             notice.kind = .unrecognised("99")
             return [type, .playNotice(notice)]
-        case .term, .outlook, .revocation, .reversal, .grant, .move, .inquiry, .pending,
-            .playPurchase, .playVoidedOrder, .playReplacement, .unrecognised:
+        case .term, .outlook, .revocation, .reversal, .grant, .move, .inferredOwner, .inquiry,
+            .pending, .playPurchase, .playVoidedOrder, .playReplacement, .unrecognised:
             return [type]
         }
     }
@@ -89,8 +89,8 @@ extension Law {
                 read.state = isOn ? .active : .cancelled
             }
             return .playSubscription(read)
-        case .revocation, .reversal, .grant, .move, .inquiry, .pending, .playPurchase,
-            .playVoidedOrder, .playReplacement, .playNotice, .unrecognised:
+        case .revocation, .reversal, .grant, .move, .inferredOwner, .inquiry, .pending,
+            .playPurchase, .playVoidedOrder, .playReplacement, .playNotice, .unrecognised:
             return nil
         }
     }
@@ -154,8 +154,9 @@ extension Law {
             condition.status = .expired
             condition.notice = .expired
             return .condition(condition)
-        case .revocation, .reversal, .grant, .move, .inquiry, .pending, .playSubscription,
-            .playPurchase, .playVoidedOrder, .playReplacement, .playNotice, .unrecognised:
+        case .revocation, .reversal, .grant, .move, .inferredOwner, .inquiry, .pending,
+            .playSubscription, .playPurchase, .playVoidedOrder, .playReplacement, .playNotice,
+            .unrecognised:
             return nil
         }
     }

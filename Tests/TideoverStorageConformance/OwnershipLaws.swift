@@ -11,6 +11,7 @@ extension StorageLaw {
             changesAreAudited
         ),
         StorageLaw("a purchase without an owner is listed until it has one", unclaimedAreListed),
+        StorageLaw("a claim finds no holder where an owner is only inferred", inferredOwnersYield),
         StorageLaw("customer ids and aliases are found by their prefix", idsAreListed),
     ]
 
@@ -202,6 +203,43 @@ extension StorageLaw {
             limit: 9
         )
         #expect(elsewhere.isEmpty)
+    }
+
+    private static func inferredOwnersYield(_ storage: any Storage) async throws {
+        let lineage = Sample.lineage("1")
+        let inferred = Fact(
+            lineage: lineage,
+            assertion: .inferredOwner(
+                InferredOwner(
+                    customer: Sample.customer("anna"),
+                    from: Sample.day(0),
+                    expired: PlayToken("expired")
+                )
+            ),
+            effectiveAt: Sample.day(0),
+            assertedAt: Sample.day(0),
+            learnedAt: Sample.day(0),
+            rank: .inferred,
+            source: .server,
+            evidence: EvidenceID(hex: "01")
+        )
+        for fact in [Sample.term(0, of: lineage, token: nil), inferred] {
+            _ = try await storage.commit(Sample.commitRequest(facts: [fact]), derive: Sample.derive)
+        }
+        func owners() throws -> [OwnershipEntry] {
+            try storage.lineageRecord(lineage, app: Sample.app).owners
+        }
+        #expect(try owners().owner(at: Sample.day(1)) == Sample.customer("anna"))
+        let scope = AppScope(Sample.app, .production)
+        #expect(try storage.unclaimed(in: scope, after: nil, limit: 9).isEmpty)
+        #expect(try storage.row(of: Sample.key("anna")) != nil)
+        try await claim(lineage, for: "ben", 1, in: storage)
+        try await claim(lineage, for: "carl", 2, in: storage)
+        #expect(try owners().map(\.why) == [.inferred, .claimed])
+        #expect(try owners().owner(at: Sample.day(0)) == Sample.customer("ben"))
+        let lines = try storage.audit(app: Sample.app, customer: nil, after: nil, limit: 9)
+        #expect(lines.map(\.entry.kind) == [.claimed, .claimRefused])
+        #expect(lines.map(\.entry.other) == [nil, Sample.customer("ben")])
     }
 
     private static func idsAreListed(_ storage: any Storage) async throws {

@@ -110,7 +110,7 @@ struct TermEvidenceClassifier: EvidenceClassifier {
         case .inquiry:
             rule == .storeUnreachable && fact.assertedAt == lastInquiry ? [.inquiry] : []
         case .playPurchase, .playVoidedOrder, .playNotice: rolesOfPurchase(fact)
-        case .playSubscription, .playReplacement, .unrecognised: []
+        case .inferredOwner, .playSubscription, .playReplacement, .unrecognised: []
         }
     }
 
@@ -225,7 +225,8 @@ struct TermEvidenceClassifier: EvidenceClassifier {
         case .playSubscription, .playPurchase:
             if fact.saysUnknownState { return .unknownWord }
             return isLater ? .notAssertedYet : .olderWord
-        case .move, .inquiry, .pending, .playVoidedOrder, .playReplacement, .playNotice:
+        case .move, .inferredOwner, .inquiry, .pending, .playVoidedOrder, .playReplacement,
+            .playNotice:
             return isLater ? .notAssertedYet : .noEffect
         }
     }

@@ -12,6 +12,8 @@ extension Assertion {
         case .reversal: "the refund is taken back"
         case .grant(let grant): grant.summary
         case .move(let move): move.summary
+        case .inferredOwner(let inferred):
+            "from \(inferred.from.rfc3339) the owner of the expired one: \(inferred.customer.text)"
         case .inquiry(let inquiry): "asked, \(inquiry.outcome.word)"
         case .pending(let pending): pending.summary
         case .playSubscription(let read): read.summary
@@ -94,7 +96,8 @@ extension PlaySubscription {
         let about = [
             state.word, resumesAt.map { "resumes \($0.rfc3339)" },
             cancellation.map { "cancelled by: \($0.word)" },
-            replaces == nil ? nil : "replaces another purchase", isTest ? "a test" : nil,
+            replaces == nil ? nil : "replaces another purchase",
+            follows == nil ? nil : "follows an expired purchase", isTest ? "a test" : nil,
         ].compactMap(\.self)
         return (items.map(\.summary) + about).joined(separator: ", ")
     }

@@ -88,6 +88,7 @@ public indirect enum Assertion: Hashable, Sendable {
     case reversal(Reversal)
     case grant(Grant)
     case move(OwnershipMove)
+    case inferredOwner(InferredOwner)
     case inquiry(Inquiry)
     case pending(PendingPurchase)
     case playSubscription(PlaySubscription)

@@ -14,14 +14,15 @@ public struct OwnershipClaim: Hashable, Sendable {
         self.at = at
     }
 
-    /// Returns the ruling, given every fact and owner of the lineage known by then.
-    /// `holderHasAccess` is called only if policy depends on it.
+    /// Returns the ruling, given every fact and owner of the lineage known by then. An inferred
+    /// owner counts as none. `holderHasAccess` is called only if policy depends on it.
     public func ruling<Failure: Error>(
         facts: some Collection<Fact>,
         owners: [OwnershipEntry],
         policy: Policy.Transfer,
         holderHasAccess: () throws(Failure) -> Bool
     ) throws(Failure) -> ClaimRuling {
+        let owners = owners.stated
         let holder = owners.owner(at: at)
         guard holder != customer else { return .held }
         if facts.latestMove(by: at)?.former.contains(customer) == true {

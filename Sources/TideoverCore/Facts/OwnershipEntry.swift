@@ -37,18 +37,33 @@ public struct OwnershipEntry: Hashable, Sendable {
         case transferred
         /// An operator moved it to the customer.
         case moved
+        /// The customer owns the expired purchase that this one continues, and nothing names an
+        /// owner directly.
+        case inferred
     }
 }
 
 extension [OwnershipEntry] {
-    /// Returns the owner at an instant. Of the entries that cover it, the one that began last wins,
-    /// then the one written last.
+    /// The entries without inferred owners.
+    package var stated: [OwnershipEntry] { filter { $0.why != .inferred } }
+
+    /// The entries that count. As soon as any other owner is known, inferred owners do not count,
+    /// as if the lineage had had no owner.
+    package var deciding: [OwnershipEntry] { isInferred ? self : stated }
+
+    /// Whether all owners are inferred.
+    private var isInferred: Bool { allSatisfy { $0.why == .inferred } }
+
+    /// Returns the owner at an instant. Of the deciding entries that cover it, the one that began
+    /// last wins, then the one written last.
     public func owner(at instant: Instant) -> CustomerID? {
         var best: Int?
+        let isInferred = isInferred
         // Positions, because entries are large to copy.
         for position in indices
         where self[position].from <= instant
             && instant < (self[position].until ?? .distantFuture)
+            && (isInferred || self[position].why != .inferred)
         {
             if let best, self[best].from > self[position].from { continue }
             best = position
@@ -67,16 +82,26 @@ extension [OwnershipEntry] {
     ///
     /// If policy is `keep`, the first owner stays the owner, and only the first name counts, and
     /// every move by an operator.
+    ///
+    /// Inferred owners are added only while no other owner is known.
     public func additions(
         for facts: some Collection<Fact>,
         under policy: Policy.Transfer = .claim
     ) -> [OwnershipEntry] {
-        var entries = self
+        let stated = stated
         var names = Self.names(in: facts)
         if policy == .keep {
-            let first = isEmpty ? names.first : nil
+            let first = stated.isEmpty ? names.first : nil
             names = names.filter { $0.why == .moved || $0 == first }
         }
+        let additions = stated.additions(of: names)
+        guard stated.isEmpty, additions.isEmpty else { return additions }
+        return self.additions(of: Self.inferredNames(in: facts))
+    }
+
+    /// Returns the entries to append, given the owners' names in order.
+    private func additions(of names: [OwnershipEntry]) -> [OwnershipEntry] {
+        var entries = self
         for name in names where entries.owner(at: name.from) != name.customer {
             var entry = name
             entry.until = entries.map(\.from).filter { $0 > name.from }.min()
@@ -86,21 +111,33 @@ extension [OwnershipEntry] {
     }
 
     /// Returns the customers that the facts name, ordered by start; for one start the newest. Names
-    /// of former owners after an operator's move are left out.
+    /// of former owners after an operator's move are left out, and inferred ones.
     static func names(in facts: some Collection<Fact>) -> [OwnershipEntry] {
-        var newest: [Instant: (word: Observation<CustomerID>, entry: OwnershipEntry)] = [:]
-        for fact in facts {
-            guard let name = fact.claim else { continue }
-            let word = Observation(name.customer, of: fact)
-            if let found = newest[name.from], Observation.isOlder(word, found.word) { continue }
-            newest[name.from] = (word, name)
-        }
-        let names = newest.values.map(\.entry).sorted { $0.from < $1.from }
+        let names = newestNames(in: facts) { $0 != .inferred }
         guard names.contains(where: { $0.why == .moved }) else { return names }
         return names.filter { name in
             let move = facts.latestMove(by: name.from)
             return name.why == .moved || move?.former.contains(name.customer) != true
         }
+    }
+
+    /// Returns the inferred owners, ordered by start; for one start the newest.
+    package static func inferredNames(in facts: some Collection<Fact>) -> [OwnershipEntry] {
+        newestNames(in: facts) { $0 == .inferred }
+    }
+
+    private static func newestNames(
+        in facts: some Collection<Fact>,
+        where isWanted: (OwnershipEntry.Why) -> Bool
+    ) -> [OwnershipEntry] {
+        var newest: [Instant: (word: Observation<CustomerID>, entry: OwnershipEntry)] = [:]
+        for fact in facts {
+            guard let name = fact.claim, isWanted(name.why) else { continue }
+            let word = Observation(name.customer, of: fact)
+            if let found = newest[name.from], Observation.isOlder(word, found.word) { continue }
+            newest[name.from] = (word, name)
+        }
+        return newest.values.map(\.entry).sorted { $0.from < $1.from }
     }
 }
 
@@ -134,6 +171,8 @@ extension Fact {
                 why: .moved,
                 decidedAt: move.from
             )
+        case .inferredOwner(let inferred):
+            claim(of: inferred.customer, from: inferred.from, .inferred)
         case .outlook, .condition, .revocation, .reversal, .inquiry, .pending, .playVoidedOrder,
             .playReplacement, .playNotice, .unrecognised:
             nil

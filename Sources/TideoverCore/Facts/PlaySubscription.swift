@@ -26,6 +26,8 @@ public struct PlaySubscription: Hashable, Sendable {
     public var startedAt: Instant?
     /// The token that this one replaces.
     public var replaces: PlayToken?
+    /// The expired token that this one continues. It was bought outside the app, in the store.
+    public var follows: PlayToken?
     /// When a pause is to end.
     public var resumesAt: Instant?
     /// Who ended it, if stated.
@@ -48,6 +50,7 @@ public struct PlaySubscription: Hashable, Sendable {
         items: [PlayItem] = [],
         startedAt: Instant? = nil,
         replaces: PlayToken? = nil,
+        follows: PlayToken? = nil,
         resumesAt: Instant? = nil,
         cancellation: Cancellation? = nil,
         cancelledAt: Instant? = nil,
@@ -62,6 +65,7 @@ public struct PlaySubscription: Hashable, Sendable {
         self.items = items
         self.startedAt = startedAt
         self.replaces = replaces
+        self.follows = follows
         self.resumesAt = resumesAt
         self.cancellation = cancellation
         self.cancelledAt = cancelledAt

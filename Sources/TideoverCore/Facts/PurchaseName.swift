@@ -4,6 +4,8 @@ public enum PurchaseName: Hashable, Sendable {
     case transaction(String)
     /// The store's ID of an order, without the `..N` that Google Play appends for each renewal.
     case order(String)
+    /// The expired Google Play token that the purchase continues.
+    case expired(String)
 
     /// Creates a name from an order ID as a buyer quotes it.
     public init(order: some StringProtocol) {
@@ -16,12 +18,13 @@ public enum PurchaseName: Hashable, Sendable {
         switch self {
         case .transaction: "transaction"
         case .order: "order"
+        case .expired: "expired"
         }
     }
 
     public var text: String {
         switch self {
-        case .transaction(let text), .order(let text): text
+        case .transaction(let text), .order(let text), .expired(let text): text
         }
     }
 
@@ -47,9 +50,10 @@ extension Fact {
             term.transactionId == lineage.id ? [] : [.transaction(term.transactionId)]
         case .playSubscription(let read):
             names(of: read.token) + read.items.compactMap(\.orderId).map { PurchaseName(order: $0) }
+                + [read.follows].compactMap(\.self).map { .expired($0.id) }
         case .playPurchase(let read): read.orderId.map { [PurchaseName(order: $0)] } ?? []
         case .playVoidedOrder(let order): order.orderId.map { [PurchaseName(order: $0)] } ?? []
-        case .outlook, .condition, .revocation, .reversal, .grant, .move, .inquiry,
+        case .outlook, .condition, .revocation, .reversal, .grant, .move, .inferredOwner, .inquiry,
             .pending, .playReplacement, .playNotice, .unrecognised:
             []
         }

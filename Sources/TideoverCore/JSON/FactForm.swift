@@ -139,6 +139,7 @@ extension Assertion: FormVariant {
         case .reversal: "reversal"
         case .grant: "grant"
         case .move: "move"
+        case .inferredOwner: "inferredOwner"
         case .inquiry: "inquiry"
         case .pending: "pending"
         case .playSubscription: "playSubscription"
@@ -164,6 +165,7 @@ extension Assertion: FormVariant {
         case "reversal": self = .reversal(try input.value(word))
         case "grant": self = .grant(try input.value(word))
         case "move": self = .move(try input.value(word))
+        case "inferredOwner": self = .inferredOwner(try input.value(word))
         case "inquiry": self = .inquiry(try input.value(word))
         case "pending": self = .pending(try input.value(word))
         case "playSubscription": self = .playSubscription(try input.value(word))
@@ -185,6 +187,7 @@ extension Assertion: FormVariant {
         case .reversal(let value): value.write(to: &writer)
         case .grant(let value): value.write(to: &writer)
         case .move(let value): value.write(to: &writer)
+        case .inferredOwner(let value): value.write(to: &writer)
         case .inquiry(let value): value.write(to: &writer)
         case .pending(let value): value.write(to: &writer)
         case .playSubscription(let value): value.write(to: &writer)
@@ -395,6 +398,19 @@ extension OwnershipMove: FormObject {
             from: try fields.required("from", move?.from),
             why: try fields.required("why", move?.why),
             by: try fields.optional("by", move?.by)
+        )
+    }
+}
+
+extension InferredOwner: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ inferred: InferredOwner?
+    ) throws(Fields.Failure) -> InferredOwner {
+        InferredOwner(
+            customer: try fields.required("customer", inferred?.customer),
+            from: try fields.required("from", inferred?.from),
+            expired: try fields.required("expired", inferred?.expired)
         )
     }
 }

@@ -18,6 +18,7 @@ extension PlaySubscription: FormObject {
             items: try fields.optional("items", read?.items) ?? [],
             startedAt: try fields.optional("startedAt", read?.startedAt),
             replaces: try fields.optional("replaces", read?.replaces),
+            follows: try fields.optional("follows", read?.follows),
             resumesAt: try fields.optional("resumesAt", read?.resumesAt),
             cancellation: try fields.optional("cancellation", read?.cancellation),
             cancelledAt: try fields.optional("cancelledAt", read?.cancelledAt),

@@ -44,7 +44,8 @@ struct HistoryBuilder {
         case .playPurchase(let read): purchases.add(read, of: fact)
         case .playVoidedOrder(let void): purchases.voids.append(Observation(void, of: fact))
         case .playNotice(let notice): purchases.add(notice, of: fact)
-        case .move, .inquiry, .playSubscription, .playReplacement, .unrecognised: break
+        case .move, .inferredOwner, .inquiry, .playSubscription, .playReplacement, .unrecognised:
+            break
         }
     }
 

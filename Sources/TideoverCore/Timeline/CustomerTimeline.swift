@@ -98,7 +98,7 @@ struct OwnedSteps: Sendable {
 
     /// When the customer's data of the lineage begins.
     fileprivate var opening: Instant? {
-        let owned = owners.compactMap { entry in
+        let owned = owners.deciding.compactMap { entry in
             identity.start(of: entry.customer).map { max($0, entry.from) }
         }.min()
         guard let first = steps.all.first?.from, let owned else { return nil }

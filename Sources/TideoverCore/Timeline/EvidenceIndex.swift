@@ -29,8 +29,8 @@ struct EvidenceIndex: Sendable {
             switch facts[position].assertion {
             case .reversal, .grant, .playSubscription, .playPurchase, .playNotice:
                 needsCollection = true
-            case .term, .outlook, .condition, .revocation, .move, .inquiry, .pending,
-                .playVoidedOrder, .playReplacement, .unrecognised:
+            case .term, .outlook, .condition, .revocation, .move, .inferredOwner, .inquiry,
+                .pending, .playVoidedOrder, .playReplacement, .unrecognised:
                 break
             }
         }

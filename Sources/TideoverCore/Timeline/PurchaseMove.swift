@@ -30,12 +30,12 @@ extension OwnedSteps {
 
 extension [OwnershipEntry] {
     /// Returns from whom the entry at a position moved the lineage to a customer; nil for an entry
-    /// that is no move to the customer from another one.
+    /// that is no move to the customer from another one. An inferred owner counts as none.
     package func giver(at position: Int, to identity: CustomerIdentity) -> CustomerID? {
         let entry = self[position]
         guard entry.why == .transferred || entry.why == .moved,
             identity.all.contains(entry.customer),
-            let giver = Array(self[..<position]).owner(at: entry.from),
+            let giver = Array(self[..<position]).stated.owner(at: entry.from),
             !identity.all.contains(giver)
         else { return nil }
         return giver

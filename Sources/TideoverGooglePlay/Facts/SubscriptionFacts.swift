@@ -23,6 +23,7 @@ extension PlayReader {
             items: purchase.lineItems.map { PlayItem($0, of: purchase) },
             startedAt: purchase.startTime,
             replaces: replaced,
+            follows: purchase.outOfAppPurchaseContext?.expiredPurchaseToken.map(name),
             resumesAt: purchase.autoResumeTime,
             cancellation: purchase.canceledStateContext.map(PlaySubscription.Cancellation.init),
             cancelledAt: purchase.canceledStateContext?.cancelTime,

@@ -73,7 +73,7 @@ struct EraseRoute: Sendable {
         }
         let ids = Set(all)
         let own = lineageRecords.filter {
-            $0.owners.allSatisfy { ids.contains($0.customer) }
+            $0.owners.deciding.allSatisfy { ids.contains($0.customer) }
         }
         let going = Set(own.map(\.lineage))
         let known = Set(own.flatMap(\.facts).map(\.evidence))

@@ -25,7 +25,9 @@ struct MoveRoute: Sendable {
             || known.reconciledAt != nil || !known.identity.aliases.isEmpty
         let owner = purchase.owners.owner(at: now)
         let answer = Answer(purchase: purchase.lineage, customer: known.identity.primary, isKnown)
-        if let owner, known.identity.all.contains(owner) { return respond(answer, environment) }
+        if let stated = purchase.owners.stated.owner(at: now), known.identity.all.contains(stated) {
+            return respond(answer, environment)
+        }
         try await require(wish.from, is: owner, in: environment)
         let move = OwnershipMove(
             customer: wish.customer,

@@ -106,11 +106,12 @@ extension Fact {
         if case .inquiry = assertion { true } else { false }
     }
 
-    /// Whether it is neither a query of ours that failed nor a move by an operator.
+    /// Whether it is neither a query of ours that failed, nor a move by an operator, nor an
+    /// inferred owner.
     fileprivate var isAnswered: Bool {
         switch assertion {
         case .inquiry(let inquiry): inquiry.outcome == .answered
-        case .move: false
+        case .move, .inferredOwner: false
         default: true
         }
     }

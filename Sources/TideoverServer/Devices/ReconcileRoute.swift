@@ -347,7 +347,7 @@ struct ReconcileRoute: Sendable {
     }
 
     /// Returns the lineages that the customer already owns, under any of the customer's ids; they
-    /// need no claim.
+    /// need no claim. An inferred owner does, so that no later claim takes the purchase.
     private func held(
         _ lineages: some Sequence<Lineage>,
         by key: CustomerKey,
@@ -357,7 +357,9 @@ struct ReconcileRoute: Sendable {
         var held: Set<Lineage> = []
         for lineage in lineages {
             let owners = try context.storage.lineageRecord(lineage, app: app.id).owners
-            if let owner = owners.owner(at: now), ids.contains(owner) { held.insert(lineage) }
+            if let owner = owners.stated.owner(at: now), ids.contains(owner) {
+                held.insert(lineage)
+            }
         }
         return held
     }

@@ -97,7 +97,8 @@ final class PlayPoller: Sendable {
 
     // MARK: Work
 
-    /// Adds every lineage to the agenda.
+    /// Adds every lineage to the agenda. Those that continue an expired purchase count as changed,
+    /// because an earlier process can have ended before it inferred their owners.
     ///
     /// - Throws: `StorageError`, or `CancellationError`.
     func begin() async throws {
@@ -107,6 +108,7 @@ final class PlayPoller: Sendable {
                 try read.goOn()
                 guard lineageRecord.lineage.store == .googlePlay else { return }
                 try self.schedule(lineageRecord, notBefore: .distantPast)
+                if lineageRecord.followsExpired { self.pollQueue.note(lineageRecord.lineage) }
             }
         }
     }
@@ -116,9 +118,14 @@ final class PlayPoller: Sendable {
     /// - Throws: `StorageError`, or `CancellationError`.
     func look() async throws -> Bool {
         let changed = pollQueue.takeChanged()
+        let inference = OwnerInference(context: context, trust: trust)
+        var hasInferred = false
         do {
             for lineage in changed {
-                try schedule(try context.storage.lineageRecord(lineage, app: app.id))
+                try Task.checkCancellation()
+                let lineageRecord = try context.storage.lineageRecord(lineage, app: app.id)
+                try schedule(lineageRecord)
+                if try await inference.infer(around: lineageRecord) { hasInferred = true }
             }
         } catch {
             // They must be examined again.
@@ -131,17 +138,17 @@ final class PlayPoller: Sendable {
         for lineage in due {
             try Task.checkCancellation()
             // Due lineages remain due.
-            guard !pollQueue.isResting(at: timing.clock()) else { return false }
+            guard !pollQueue.isResting(at: timing.clock()) else { return hasInferred }
             do {
                 try await tend(lineage)
             } catch is BackfillStop {
-                return false
+                return hasInferred
             } catch {
                 pollQueue.putOff(lineage, until: timing.clock() + Self.rest)
                 throw error
             }
         }
-        return !due.isEmpty
+        return !due.isEmpty || hasInferred
     }
 
     /// The number of lineages processed in one call.

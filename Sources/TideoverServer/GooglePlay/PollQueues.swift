@@ -25,10 +25,13 @@ struct PollQueues: Sendable {
         pollQueues[Place(app: app, environment: environment)]
     }
 
-    /// Marks the lineages of a commit, so that their plans are computed again.
+    /// Marks the lineages of a commit, so that their plans are computed again, and the owners that
+    /// follow from theirs.
     func note(_ commitRequest: CommitRequest) {
         guard let pollQueue = self[commitRequest.app, commitRequest.environment] else { return }
-        for lineage in Set(commitRequest.facts.map(\.lineage)) where lineage.store == .googlePlay {
+        let claimed = commitRequest.ownership?.claims.map(\.lineage) ?? []
+        for lineage in Set(commitRequest.facts.map(\.lineage) + claimed)
+        where lineage.store == .googlePlay {
             pollQueue.note(lineage)
         }
     }

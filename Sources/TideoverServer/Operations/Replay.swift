@@ -189,7 +189,8 @@ struct Replay: Sendable {
     private func statements(in piece: Evidence) throws -> [Fact] {
         if piece.source == .server {
             let inquiry = InquiryRecord(piece.bytes)?.fact
-            guard let fact = inquiry ?? PresentedRecord(piece.bytes)?.fact else {
+            let presented = inquiry ?? PresentedRecord(piece.bytes)?.fact
+            guard let fact = presented ?? InferredOwnerRecord(piece.bytes)?.fact else {
                 throw AppStoreRefusal.unrecognisedContent
             }
             return [fact]

@@ -154,7 +154,8 @@ private enum Word: Hashable {
         case .playNotice(let notice):
             guard notice.kind != .presented else { return nil }
             self = .playNotice(notice, at: fact.assertedAt)
-        case .grant, .move, .inquiry, .pending, .playReplacement, .unrecognised: return nil
+        case .grant, .move, .inferredOwner, .inquiry, .pending, .playReplacement, .unrecognised:
+            return nil
         }
     }
 

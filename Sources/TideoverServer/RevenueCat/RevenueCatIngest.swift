@@ -250,7 +250,7 @@ extension RevenueCatIngest {
         var timely: [OwnershipClaim] = []
         for claim in claims {
             let lineageRecord = try context.storage.lineageRecord(claim.lineage, app: app.id)
-            if lineageRecord.owners.owner(at: claim.at) == nil { timely.append(claim) }
+            if lineageRecord.owners.stated.owner(at: claim.at) == nil { timely.append(claim) }
         }
         return timely
     }

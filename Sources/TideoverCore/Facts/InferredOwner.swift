@@ -1,0 +1,17 @@
+/// The server's inference that a purchase belongs to the owner of an expired one.
+///
+/// Google Play names the expired token that a subscription bought outside the app continues. Its
+/// owner has the new purchase until anything names an owner directly: an account ID, a customer who
+/// presents it, or an operator. Then it counts as if it had had no owner.
+public struct InferredOwner: Hashable, Sendable {
+    public var customer: CustomerID
+    public var from: Instant
+    /// The expired token whose owner the customer is.
+    public var expired: PlayToken
+
+    public init(customer: CustomerID, from: Instant, expired: PlayToken) {
+        self.customer = customer
+        self.from = from
+        self.expired = expired
+    }
+}
