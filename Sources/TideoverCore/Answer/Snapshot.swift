@@ -57,7 +57,7 @@ public struct CustomerHistory: Sendable {
         at instant: Instant,
         shown presentation: Presentation = Presentation()
     ) -> Snapshot {
-        let ahead = boundaries(after: instant)
+        let ahead = ahead(of: instant)
         let names = catalogue.value(at: instant).entitlements
         let views = names.map { view(of: $0, at: instant) }
         let entitlements = zip(names, views).map { name, now in
@@ -79,20 +79,26 @@ public struct CustomerHistory: Sendable {
     /// for all parts of an answer.
     private struct View {
         let instant: Instant
-        /// The standing of each lineage that the customer owns, ordered by key.
-        let standings: [Standing]
+        /// The standing of each lineage, ordered by key; nil for one that the customer does not
+        /// own.
+        let standings: [Standing?]
         let best: Standing
         let pending: [Snapshot.Pending]
 
-        var counsel: Counsel { Counsel(standings: standings, isPending: !pending.isEmpty) }
+        var counsel: Counsel {
+            Counsel(standings: standings.compactMap(\.self), isPending: !pending.isEmpty)
+        }
     }
 
     private func view(of entitlement: String, at instant: Instant) -> View {
-        let standings = standings(of: entitlement, at: instant)
+        let standings = lineageRecords.indices.map { position in
+            standing(of: entitlement, at: position, instant)
+        }
         return View(
             instant: instant,
             standings: standings,
-            best: standings.best ?? .unheardOf(isReconciled: isReconciled(at: instant)),
+            best: standings.compactMap(\.self).best
+                ?? .unheardOf(isReconciled: isReconciled(at: instant)),
             pending: pending(for: entitlement, at: instant)
         )
     }
@@ -100,20 +106,15 @@ public struct CustomerHistory: Sendable {
     private func entitlement(
         _ name: String,
         _ now: View,
-        _ ahead: [Instant],
+        _ ahead: Ahead,
         in store: Store?
     ) -> Snapshot.Entitlement {
-        let next = nextChange(of: name, among: ahead, from: now.best)
+        let (nextChange, accessUntil) = future(of: name, from: now, ahead)
         return Snapshot.Entitlement(
             name: name,
             standing: now.best,
-            accessUntil: accessEnd(
-                of: name,
-                from: now,
-                next,
-                ahead: ahead.drop { $0 < next?.instant ?? .distantFuture }
-            ),
-            nextChange: next?.instant,
+            accessUntil: accessUntil,
+            nextChange: nextChange,
             pending: now.pending,
             keepArtifactsUntil: keepArtifactsUntil(now.best, at: now.instant),
             guidance: guidance(on: name, now.best, now.counsel, at: now.instant, in: store)
@@ -147,53 +148,57 @@ public struct CustomerHistory: Sendable {
 
     /// Returns the standing of each lineage that the customer owns at an instant, ordered by key.
     func standings(of entitlement: String, at instant: Instant) -> [Standing] {
-        let policy = policy.value(at: instant)
-        let catalogue = catalogue.value(at: instant)
-        return lineageRecords.compactMap { lineageRecord in
-            guard identity.owns(lineageRecord.owners, at: instant) else { return nil }
-            return lineageRecord.history.standing(
-                of: entitlement,
-                at: instant,
-                policy: policy,
-                catalogue: catalogue
-            )
-        }
+        lineageRecords.indices.compactMap { standing(of: entitlement, at: $0, instant) }
     }
 
-    /// Returns the end of unbroken access from an instant, as known now; nil means permanent.
-    /// `ahead` contains the boundaries from the next change on.
-    private func accessEnd(
+    /// Returns the standing of the lineage at a position; nil if the customer does not own it.
+    private func standing(
+        of entitlement: String,
+        at position: Int,
+        _ instant: Instant
+    ) -> Standing? {
+        let lineageRecord = lineageRecords[position]
+        guard identity.owns(lineageRecord.owners, at: instant) else { return nil }
+        return lineageRecord.history.standing(
+            of: entitlement,
+            at: instant,
+            policy: policy.value(at: instant),
+            catalogue: catalogue.value(at: instant)
+        )
+    }
+
+    /// Returns the earliest later instant at which state, reason, access or confidence differs, and
+    /// the end of unbroken access as known now; nil means permanent.
+    ///
+    /// Unbroken access is confirmed over all lineages: where one ends, another one may have a later
+    /// end. It is over earlier where no lineage gives any access.
+    private func future(
         of entitlement: String,
         from now: View,
-        _ next: Change?,
-        ahead: ArraySlice<Instant>
-    ) -> Instant? {
-        let until = unbrokenAccess(to: entitlement, from: now, next)
-        guard now.best.access else { return until }
-        let known = ahead.prefix { $0 < until ?? .distantFuture }
-        return known.first { !best(of: entitlement, at: $0).access } ?? until
-    }
-
-    /// Returns the end of unbroken confirmed access over all lineages; nil means permanent.
-    private func unbrokenAccess(
-        to entitlement: String,
-        from now: View,
-        _ next: Change?
-    ) -> Instant? {
-        guard now.best.access, let first = now.best.accessUntil else {
-            return now.best.accessUntil
+        _ ahead: Ahead
+    ) -> (nextChange: Instant?, accessUntil: Instant?) {
+        var lineages = BestOverTime(now.standings, ahead.changes)
+        var nextChange: Instant?
+        var end = now.best.accessUntil ?? .distantFuture
+        if now.best.accessUntil != nil, lineages.confirmedEnd > .distantPast {
+            end = lineages.confirmedEnd
         }
-        var until = now.standings.confirmedEnd ?? first
-        // Each step needs its own known term or grace, so their number bounds the loop. The limit
-        // only guards against an error in that reasoning.
-        for _ in 0..<10_000 {
-            // Access often ends at the next change, where the standings are known already.
-            let standings =
-                next?.instant == until ? next?.standings : standings(of: entitlement, at: until)
-            guard let later = standings?.confirmedEnd, later > until else { break }
-            until = later
+        var isEndKnown = !now.best.access
+        for instant in ahead.instants {
+            // No change is between `end` and this instant, so the standings are those at `end`.
+            while !isEndKnown, end < instant {
+                isEndKnown = lineages.confirmedEnd <= end
+                end = max(end, lineages.confirmedEnd)
+            }
+            if isEndKnown, nextChange != nil { break }
+            lineages.move(to: instant) { standing(of: entitlement, at: $0, instant) }
+            let best = lineages.best ?? .unheardOf(isReconciled: isReconciled(at: instant))
+            if nextChange == nil, !best.isSame(as: now.best) { nextChange = instant }
+            if !isEndKnown, !best.access, instant < end { (end, isEndKnown) = (instant, true) }
         }
-        return until == .distantFuture ? nil : until
+        guard now.best.access else { return (nextChange, now.best.accessUntil) }
+        if !isEndKnown { end = max(end, lineages.confirmedEnd) }
+        return (nextChange, end == .distantFuture ? nil : end)
     }
 
     /// Returns the customer's pending purchases. Excludes a product if a purchase of it has begun
@@ -220,46 +225,38 @@ public struct CustomerHistory: Sendable {
         return open.sorted { ($0.since, $0.productId) < ($1.since, $1.productId) }
     }
 
-    /// A change of the best standing, with the standings from then on.
-    private struct Change {
-        let instant: Instant
-        let standings: [Standing]
+    /// The later instants at which an answer may change if no store reports more.
+    private struct Ahead {
+        /// In order.
+        let instants: [Instant]
+        /// Those of each lineage.
+        let changes: [BestOverTime.Change]
     }
 
-    /// Returns the earliest later instant at which state, reason, access or confidence differs.
-    private func nextChange(
-        of entitlement: String,
-        among ahead: [Instant],
-        from standing: Standing
-    ) -> Change? {
-        for instant in ahead {
-            let standings = standings(of: entitlement, at: instant)
-            let then = standings.best ?? .unheardOf(isReconciled: isReconciled(at: instant))
-            guard
-                then.state == standing.state && then.reason == standing.reason
-                    && then.confidence == standing.confidence
-            else { return Change(instant: instant, standings: standings) }
+    private func ahead(of instant: Instant) -> Ahead {
+        let shared =
+            policy.versions.map(\.effectiveAt) + catalogue.versions.map(\.effectiveAt)
+            + identity.instants
+        var changes: [BestOverTime.Change] = []
+        for position in lineageRecords.indices {
+            var own = shared
+            for version in policy.versions {
+                lineageRecords[position].history.addChanges(policy: version.value, to: &own)
+            }
+            for entry in lineageRecords[position].owners {
+                own.append(entry.from)
+                if let until = entry.until { own.append(until) }
+            }
+            own.removeAll { $0 <= instant }
+            changes += own.inOrder.map { BestOverTime.Change(at: $0, position: position) }
         }
-        return nil
+        if lineageRecords.count > 1 { changes.sort { $0.at < $1.at } }
+        let others = (shared + [reconciledAt].compactMap(\.self)).filter { $0 > instant }
+        return Ahead(instants: (changes.map(\.at) + others).inOrder, changes: changes)
     }
 
     /// Returns the later instants at which an answer may change if no store reports more, in order.
-    func boundaries(after instant: Instant) -> [Instant] {
-        var all = policy.versions.map(\.effectiveAt) + catalogue.versions.map(\.effectiveAt)
-        if let reconciledAt { all.append(reconciledAt) }
-        all += identity.instants
-        for lineageRecord in lineageRecords {
-            for version in policy.versions {
-                lineageRecord.history.addChanges(policy: version.value, to: &all)
-            }
-            for entry in lineageRecord.owners {
-                all.append(entry.from)
-                if let until = entry.until { all.append(until) }
-            }
-        }
-        all.removeAll { $0 <= instant }
-        return all.inOrder
-    }
+    func boundaries(after instant: Instant) -> [Instant] { ahead(of: instant).instants }
 }
 
 extension Standing {
@@ -275,6 +272,11 @@ extension Standing {
         let mine = (worth, confidence.worth, lasting)
         let theirs = (other.worth, other.confidence.worth, other.lasting)
         return mine > theirs
+    }
+
+    /// Whether state, reason, access and confidence are those of another standing.
+    fileprivate func isSame(as other: Standing) -> Bool {
+        state == other.state && reason == other.reason && confidence == other.confidence
     }
 
     private var worth: Int { state == .never && hasUnlistedProduct ? 2 : state.worth }
@@ -302,16 +304,9 @@ extension Standing {
 
 extension [Standing] {
     /// The best standing; of equal ones the first.
-    var best: Standing? {
+    package var best: Standing? {
         guard let first else { return nil }
         return dropFirst().reduce(first) { $1.isBetter(than: $0) ? $1 : $0 }
-    }
-
-    /// The latest end of confirmed access. It may belong to another purchase than the best one,
-    /// which may be active but only presumed.
-    fileprivate var confirmedEnd: Instant? {
-        lazy.filter { $0.access && $0.confidence == .confirmed }
-            .map { $0.accessUntil ?? .distantFuture }.max()
     }
 }
 
