@@ -202,6 +202,38 @@ import TideoverLives
         }
     }
 
+    @Test func `cleanups of many customers leave out what other purchases keep`() async {
+        var count = 0
+        for seed in TimelinePropertyTests.seeds {
+            await Task.yield()
+            var random = SeededRandom(seed: seed)
+            let lives = (0..<4).map { _ in GeneratedLife(&random).life }
+            let record = Self.record(
+                lives.map { ($0, [Self.entry($0, Self.anna, from: "2026-02-20")]) }
+            )
+            let history = record.history
+            let told = CustomerTimeline(record, until: TimelinePropertyTests.late)
+            let due = told.lineages.flatMap(\.transitions).filter {
+                $0.kind == .cleanupDue && $0.at >= "2026-02-20"
+            }
+            let expected = due.map { transition in
+                let snapshot = history.snapshot(at: transition.at)
+                let lost = transition.entitlements.filter { entitlement in
+                    let best = snapshot[entitlement]?.standing
+                    return best?.state == .expired && best?.confidence != .unknown
+                }
+                return "\(transition.id) \(lost)"
+            }.filter { !$0.hasSuffix(" []") }
+            let found = told.transitions.filter { $0.kind == .cleanupDue }
+            #expect(
+                found.map { "\($0.id) \($0.entitlements)" }.sorted() == expected.sorted(),
+                "seed \(seed)"
+            )
+            count += due.count - found.count
+        }
+        #expect(count > 0, "other purchases keep some entitlements")
+    }
+
     // MARK: Past knowledge
 
     @Test func `a late recovery is absent from an earlier view`() {

@@ -47,6 +47,9 @@ package struct BestOverTime {
         for place in stride(from: leaves.count - 1, to: 0, by: -1) { join(at: place) }
     }
 
+    /// The instants of the changes.
+    var instants: [Instant] { changes.map(\.at) }
+
     /// The best standing; of equal ones the first by position. Nil if no lineage is owned.
     package var best: Standing? { nodes.isEmpty ? nil : standings[nodes[1].best] }
 

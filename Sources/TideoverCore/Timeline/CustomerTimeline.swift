@@ -96,6 +96,13 @@ struct OwnedSteps: Sendable {
 
     func isOwned(at instant: Instant) -> Bool { identity.owns(owners, at: instant) }
 
+    /// Returns the transitions during the customer's ownership. They are copied only if some are
+    /// left out, as they are large.
+    fileprivate func owned(_ transitions: [Transition]) -> [Transition] {
+        let isUnchanged = transitions.indices.allSatisfy { isOwned(at: transitions[$0].at) }
+        return isUnchanged ? transitions : transitions.filter { isOwned(at: $0.at) }
+    }
+
     /// When the customer's data of the lineage begins.
     fileprivate var opening: Instant? {
         let owned = owners.deciding.compactMap { entry in
@@ -105,8 +112,17 @@ struct OwnedSteps: Sendable {
         return max(first, owned)
     }
 
-    fileprivate var edges: [Instant] {
-        owners.flatMap { [$0.from, $0.until].compactMap(\.self) } + identity.instants
+    /// The instants at which the answer to the customer may change.
+    fileprivate var changes: [Instant] {
+        steps.all.map(\.from) + owners.flatMap { [$0.from, $0.until].compactMap(\.self) }
+            + identity.instants
+    }
+
+    /// Returns the standing at an instant; nil if the customer does not own the lineage then, and
+    /// before its first step.
+    fileprivate func standing(of entitlement: String, at instant: Instant) -> Standing? {
+        guard isOwned(at: instant), let step = steps.step(at: instant) else { return nil }
+        return steps.answer(of: entitlement, from: step).standing
     }
 }
 
@@ -118,26 +134,25 @@ extension [OwnedSteps] {
             ?? .unheardOf(isReconciled: false)
     }
 
-    /// Returns the transitions of one lineage during the customer's ownership. They are copied only
-    /// if some differ, as they are large.
-    fileprivate func owned(lineage told: [Transition], by owned: OwnedSteps) -> [Transition] {
-        let isUnchanged = told.indices.allSatisfy { position in
-            told[position].kind != .cleanupDue && owned.isOwned(at: told[position].at)
+    /// Removes entitlements from cleanups that another purchase still gives access to, or may
+    /// restore. The transitions keep their order, and are copied only if some are cleanups, as they
+    /// are large.
+    func withoutKept(_ transitions: [Transition]) -> [Transition] {
+        let cleanups = transitions.indices.filter { transitions[$0].kind == .cleanupDue }
+        guard !cleanups.isEmpty else { return transitions }
+        let unknown = unknown
+        var lineages: [String: BestOverTime] = [:]
+        var narrowed = transitions
+        for position in cleanups.sorted(by: { transitions[$0].at < transitions[$1].at }) {
+            let at = transitions[position].at
+            narrowed[position].entitlements.removeAll { entitlement in
+                lineages[entitlement, default: unknown]
+                    .move(to: at) { self[$0].standing(of: entitlement, at: at) }
+                guard let best = lineages[entitlement]?.best else { return true }
+                return best.state != .expired || best.confidence == .unknown
+            }
         }
-        guard !isUnchanged else { return told }
-        return told.compactMap { owned.isOwned(at: $0.at) ? withoutKept($0) : nil }
-    }
-
-    /// Removes entitlements from a cleanup that another purchase still gives access to, or may
-    /// restore.
-    func withoutKept(_ transition: Transition) -> Transition? {
-        guard transition.kind == .cleanupDue else { return transition }
-        var narrowed = transition
-        narrowed.entitlements = transition.entitlements.filter { entitlement in
-            let best = best(of: entitlement, at: transition.at)
-            return best.state == .expired && best.confidence != .unknown
-        }
-        return narrowed.entitlements.isEmpty ? nil : narrowed
+        return narrowed.filter { $0.kind != .cleanupDue || !$0.entitlements.isEmpty }
     }
 
     /// Returns the best standing from each boundary of any lineage, and from the first device
@@ -147,35 +162,24 @@ extension [OwnedSteps] {
         _ reconciledAt: Instant?
     ) -> [Answer] {
         guard let opening = compactMap(\.opening).min() else { return [] }
-        var voices = map { Voice(lineageRecord: $0, answers: $0.steps.answers(of: entitlement)) }
-        let instants = voices.flatMap { voice in
-            voice.answers.map(\.from) + voice.lineageRecord.edges
+        var lineages = unknown
+        let instants = lineages.instants + [opening, reconciledAt ?? opening]
+        return instants.filter { $0 >= opening }.inOrder.map { instant in
+            lineages.move(to: instant) { self[$0].standing(of: entitlement, at: instant) }
+            return Answer(
+                from: instant,
+                standing: lineages.best
+                    ?? .unheardOf(isReconciled: reconciledAt.map { $0 <= instant } ?? false)
+            )
         }
-        return Set(instants + [opening, reconciledAt ?? opening]).filter { $0 >= opening }.sorted()
-            .map { instant in
-                for position in voices.indices { voices[position].move(to: instant) }
-                let owned = voices.filter { $0.lineageRecord.isOwned(at: instant) }
-                return Answer(
-                    from: instant,
-                    standing: owned.compactMap(\.current).best
-                        ?? .unheardOf(isReconciled: reconciledAt.map { $0 <= instant } ?? false)
-                )
-            }
     }
 
-    /// The answers of one lineage, iterated forwards.
-    private struct Voice {
-        let lineageRecord: OwnedSteps
-        let answers: [Answer]
-        var position = 0
-        var current: Standing?
-
-        mutating func move(to instant: Instant) {
-            while position < answers.count, answers[position].from <= instant {
-                current = answers[position].standing
-                position += 1
-            }
+    /// The lineages before the first step of any.
+    private var unknown: BestOverTime {
+        let changes = indices.flatMap { position in
+            self[position].changes.map { BestOverTime.Change(at: $0, position: position) }
         }
+        return BestOverTime(map { _ in nil }, changes.sorted { $0.at < $1.at })
     }
 }
 
@@ -193,8 +197,8 @@ private struct CustomerStory {
         issues = pairs.flatMap { lineage, lineageRecord in
             lineage.issues.filter { lineageRecord.isOwned(at: $0.enteredAt) }
         }
-        let told = pairs.map { lineageRecords.owned(lineage: $0.transitions, by: $1) }
-        transitions = told.count == 1 ? told[0] : Array(told.joined())
+        let told = pairs.map { $1.owned($0.transitions) }
+        transitions = lineageRecords.withoutKept(told.count == 1 ? told[0] : Array(told.joined()))
     }
 
     /// Finds the purchases in other lineages that ended a billing issue.

@@ -98,19 +98,22 @@ struct LineageSteps: Sendable {
 
     /// Returns the standing for one entitlement from each step on.
     func answers(of entitlement: String) -> [Answer] {
-        all.map { step in
-            guard history.play == nil else {
-                return Answer(from: step.from, standing: standing(of: entitlement, at: step.from))
-            }
-            let standing = history.narrowed(
-                step.covered ?? step.standing,
-                to: entitlement,
-                at: step.from,
-                catalogue.value(at: step.from),
-                policy.value(at: step.from)
-            )
-            return Answer(from: step.from, standing: standing)
+        all.map { answer(of: entitlement, from: $0) }
+    }
+
+    /// Returns the standing for one entitlement from a step on.
+    func answer(of entitlement: String, from step: Step) -> Answer {
+        guard history.play == nil else {
+            return Answer(from: step.from, standing: standing(of: entitlement, at: step.from))
         }
+        let standing = history.narrowed(
+            step.covered ?? step.standing,
+            to: entitlement,
+            at: step.from,
+            catalogue.value(at: step.from),
+            policy.value(at: step.from)
+        )
+        return Answer(from: step.from, standing: standing)
     }
 
     func standing(of entitlement: String, at instant: Instant) -> Standing {

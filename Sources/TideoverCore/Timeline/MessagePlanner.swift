@@ -4,15 +4,36 @@ extension CustomerTimeline {
     /// Only the customer's own purchases cause messages, never family-shared ones. `shown` contains
     /// the reports of what was shown and sent, in any order.
     public func plan(shown: [PromptExposure] = []) -> MessagePlan {
+        let planned = lineages.indices.filter { lineages[$0].isPlanned }
+        guard !planned.isEmpty else { return .none }
+        let ahead = planned.flatMap { lineages[$0].cleanupsAhead }
+        let events = Dictionary(
+            grouping: transitions + lineageRecords.withoutKept(ahead),
+            by: \.lineage
+        )
         var known = Set<String>()
-        let messages = lineages.indices.flatMap { position -> [PlannedMessage] in
-            let planner = MessagePlanner(self, lineages[position], shown)
-            guard planner.isNeeded else { return [] }
-            return planner.messages.filter { lineageRecords[position].isOwned(at: $0.at) }
+        let messages = planned.flatMap { position in
+            let lineage = lineages[position]
+            return MessagePlanner(self, lineage, events[lineage.lineage] ?? [], shown).messages
+                .filter { lineageRecords[position].isOwned(at: $0.at) }
         }
         // A state that ends and begins again within one term is one occasion.
         .filter { known.insert($0.id).inserted }
         return MessagePlan(messages: messages.sorted { ($0.at, $0.id) < ($1.at, $1.id) })
+    }
+}
+
+extension LineageTimeline {
+    /// Whether any policy plans messages about this lineage.
+    fileprivate var isPlanned: Bool {
+        lineage.ownership == .purchased && lineage.store != .tideover
+            && steps.policy.versions.contains { !$0.value.plan.channels.isEmpty }
+    }
+
+    /// The expected cleanups of a purchase that has ended or will not renew.
+    fileprivate var cleanupsAhead: [Transition] {
+        guard steps.step(at: until)?.standing.willRenew == false else { return [] }
+        return expected.filter { $0.kind == .cleanupDue }
     }
 }
 
@@ -34,26 +55,28 @@ private struct Occasion {
 private struct MessagePlanner {
     let timeline: CustomerTimeline
     let lineage: LineageTimeline
+    /// What happened to it, and its cleanups ahead.
+    let transitions: [Transition]
     let shown: [PromptExposure]
 
     /// How long a message without a nearer end remains useful.
     private static let longest = Milliseconds.days(7)
     private static let thanks = Milliseconds.days(1)
 
-    init(_ timeline: CustomerTimeline, _ lineage: LineageTimeline, _ shown: [PromptExposure]) {
+    init(
+        _ timeline: CustomerTimeline,
+        _ lineage: LineageTimeline,
+        _ transitions: [Transition],
+        _ shown: [PromptExposure]
+    ) {
         self.timeline = timeline
         self.lineage = lineage
+        self.transitions = transitions
         self.shown = shown
     }
 
     private var steps: LineageSteps { lineage.steps }
     private var pace: Pace { steps.history.pace }
-
-    /// Whether any policy plans messages about this lineage.
-    var isNeeded: Bool {
-        lineage.lineage.ownership == .purchased && lineage.lineage.store != .tideover
-            && steps.policy.versions.contains { !$0.value.plan.channels.isEmpty }
-    }
 
     var messages: [PlannedMessage] {
         (states + reminders + events).compactMap(message)
@@ -142,10 +165,7 @@ private struct MessagePlanner {
 
     /// Recoveries, and cleanups of purchases that have ended or will not renew.
     private var events: [Occasion] {
-        let own = timeline.transitions.filter { $0.lineage == lineage.lineage }
-        let isEnding = steps.step(at: timeline.until)?.standing.willRenew == false
-        let ahead = isEnding ? lineage.expected.filter { $0.kind == .cleanupDue } : []
-        return (own + ahead.compactMap(timeline.lineageRecords.withoutKept)).compactMap { event in
+        transitions.compactMap { event in
             switch event.kind {
             case .billingIssueRecovered, .recoveredByNewPurchase:
                 occasion(.recovered, event, .recovered, for: Self.thanks)
