@@ -210,9 +210,6 @@ public struct CustomerHistory: Sendable {
         let open = own.flatMap { lineageRecord in
             lineageRecord.history.pending.filter { span in
                 span.isOpen(at: instant) && catalogue.unlocks(span.productId, entitlement)
-                    && !own.contains {
-                        $0.history.hasBegun(span.productId, since: span.since, by: instant)
-                    }
             }.map { span in
                 Snapshot.Pending(
                     productId: span.productId,
@@ -222,7 +219,15 @@ public struct CustomerHistory: Sendable {
                 )
             }
         }
-        return open.sorted { ($0.since, $0.productId) < ($1.since, $1.productId) }
+        guard !open.isEmpty else { return [] }
+        var lastStarts: [String: Instant] = [:]
+        for record in own.flatMap(\.history.seenTerms) where record.effectiveStart <= instant {
+            let product = record.term.productId
+            lastStarts[product] = max(lastStarts[product] ?? .distantPast, record.term.start)
+        }
+        return open.filter { pending in
+            lastStarts[pending.productId].map { $0 < pending.since } ?? true
+        }.sorted { ($0.since, $0.productId) < ($1.since, $1.productId) }
     }
 
     /// The later instants at which an answer may change if no store reports more.
@@ -394,14 +399,5 @@ extension Trial {
         let left = (endsAt - now).count
         guard left > 0 else { return nil }
         return endsAt - Milliseconds((left - 1) / day * day)
-    }
-}
-
-extension LineageHistory {
-    /// Whether a term of a product began between two instants.
-    fileprivate func hasBegun(_ product: String, since start: Instant, by end: Instant) -> Bool {
-        seenTerms.contains {
-            $0.term.productId == product && $0.term.start >= start && $0.effectiveStart <= end
-        }
     }
 }

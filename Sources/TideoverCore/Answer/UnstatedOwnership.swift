@@ -7,14 +7,16 @@ extension CustomerRecord {
     var answering: [LineageRecord] {
         let strays = lineageRecords.indices.filter { lineageRecords[$0].isOfUnstatedOwnership }
         guard !strays.isEmpty, lineageRecords.count > 1 else { return lineageRecords }
+        let places = Dictionary(
+            lineageRecords.indices.map { (lineageRecords[$0].lineage, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
         var all = lineageRecords
         var moved: Set<Int> = []
         for stray in strays {
             var home = lineageRecords[stray].lineage
             home.ownership = .familyShared
-            guard let place = lineageRecords.firstIndex(where: { $0.lineage == home }) else {
-                continue
-            }
+            guard let place = places[home] else { continue }
             all[place] = all[place].taking(lineageRecords[stray].facts)
             moved.insert(stray)
         }

@@ -203,14 +203,19 @@ private struct CustomerStory {
 
     /// Finds the purchases in other lineages that ended a billing issue.
     mutating func findNewPurchases() {
-        guard lineageRecords.count > 1 else { return }
+        guard lineageRecords.count > 1, !issues.isEmpty else { return }
+        let entered = transitions.lazy.filter { $0.kind == .billingIssueEntered }
+        let losses = Dictionary(
+            entered.map { ($0.id, $0.entitlements) },
+            uniquingKeysWith: { first, _ in first }
+        )
         let purchases = transitions.filter {
             $0.kind.isPurchase && !$0.isFamilyShared && $0.lineage.store != .tideover
         }
         for position in issues.indices {
             let issue = issues[position]
             guard !issue.isRecoveredByPurchase,
-                let lost = transitions.first(where: { $0.id == issue.id })?.entitlements,
+                let lost = losses[issue.id],
                 let purchase = purchases.first(where: {
                     $0.lineage != issue.lineage && issue.isOpen(at: $0.at)
                         && !$0.entitlements.allSatisfy { !lost.contains($0) }
