@@ -58,6 +58,28 @@ import TideoverCore
         #expect(owners.additions(for: facts + [term("1", from: 100, to: "ben", said: 250)]) == [])
     }
 
+    @Test func `a fact that names the owner or none adds no entry`() {
+        let facts = [
+            term("1", from: 100, to: "anna", said: 100), term("1", from: 100, to: "ben", said: 200),
+            term("1", from: 100, to: "anna", said: 150), term("2", from: 200, to: "", said: 210),
+            term("3", from: 300, to: "ben", said: 300),
+        ]
+        var checked = 0
+        for order in Self.orders(of: facts) {
+            var owners: [OwnershipEntry] = []
+            for count in order.indices {
+                let additions = owners.additions(for: order[...count])
+                let name = order[count].claim
+                if name.map({ owners.owner(at: $0.from) == $0.customer }) ?? true {
+                    #expect(additions == [])
+                    checked += 1
+                }
+                owners += additions
+            }
+        }
+        #expect(checked > 0)
+    }
+
     @Test func `the owners are the same for every order of facts`() {
         let facts = [
             term("1", from: 100, to: "anna", said: 100), term("2", from: 200, to: "ben", said: 200),
