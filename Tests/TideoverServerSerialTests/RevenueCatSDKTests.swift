@@ -238,9 +238,11 @@ import TideoverUnionChecker
         await server.close()
     }
 
-    @Test func `an alias takes the purchases along, and one that is refused changes nothing`()
-        async throws
-    {
+    /// An app can assign ids that have the form of the SDK's accounts on Google Play.
+    @Test(arguments: ["u_50", String(repeating: "5a", count: 32)])
+    func `an alias takes the purchases along, and one that is refused changes nothing`(
+        named: String
+    ) async throws {
         let server = try server()
         var transaction = Message.transaction()
         transaction["appAccountToken"] = nil
@@ -252,14 +254,14 @@ import TideoverUnionChecker
             let body: JSONValue = ["new_app_user_id": .string(new)]
             return try await former.ask("POST", path, body)
         }
-        for _ in 0..<2 { #expect(try await alias(Self.anonymous, as: "u_50").status == 200) }
+        for _ in 0..<2 { #expect(try await alias(Self.anonymous, as: named).status == 200) }
         #expect(
-            try await SDKApp(server: server, key: "appl_test", customer: "u_50").get()
+            try await SDKApp(server: server, key: "appl_test", customer: named).get()
                 .isActive("premium")
         )
         // A customer who was named is not joined with another.
-        #expect(try await alias("u_50", as: "u_50").status == 200)
-        let refused = try await alias("u_50", as: "u_51")
+        #expect(try await alias(named, as: named).status == 200)
+        let refused = try await alias(named, as: "u_51")
         #expect(refused.status == 400)
         #expect(refused.body["code"] == 7255)
         // An alias stays with its customer.
@@ -428,20 +430,190 @@ import TideoverUnionChecker
     /// The account id of an anonymous customer on Google Play is a digest of the id.
     private func playOfAnonymous() -> TestPlay {
         let play = TestPlay()
-        let digest = Hexadecimal.text(SHA256.hash(Self.anonymous.utf8))
-        play.answer(
-            "token-1",
-            TestPlay.subscription(
-                "ACTIVE",
-                until: "2026-06-01T10:00:00Z",
-                [
-                    "externalAccountIdentifiers": [
-                        "obfuscatedExternalAccountId": .string(digest)
-                    ]
-                ]
-            )
-        )
+        play.answer("token-1", subscription(of: Self.anonymous))
         return play
+    }
+
+    /// A subscription that the SDK of a customer bought on Google Play.
+    private func subscription(
+        of customer: String,
+        _ state: String = "ACTIVE",
+        from start: String = "2026-05-01T10:00:00Z",
+        until end: String = "2026-06-01T10:00:00Z"
+    ) -> JSONObject {
+        let digest = Hexadecimal.text(SHA256.hash(customer.utf8))
+        let account: JSONObject = ["obfuscatedExternalAccountId": .string(digest)]
+        return TestPlay.subscription(
+            state,
+            until: end,
+            ["externalAccountIdentifiers": .object(account), "startTime": .string(start)]
+        )
+    }
+
+    private func receipt(_ token: String) -> JSONObject {
+        ["fetch_token": .string(token), "product_ids": ["cards.pro.monthly"]]
+    }
+
+    /// Logs a customer in on the phone of an anonymous one.
+    private func logIn(
+        _ customer: String,
+        on phone: SDKApp
+    ) async throws -> SDKApp.Answer {
+        let logIn: JSONValue = [
+            "app_user_id": .string(phone.customer), "new_app_user_id": .string(customer),
+        ]
+        let answer = try await phone.ask("POST", "/v1/subscribers/identify", logIn)
+        #expect((200...201).contains(answer.status))
+        #expect(answer.body["subscriber"]?["original_app_user_id"]?.string == customer)
+        return answer
+    }
+
+    @Test(arguments: [Policy.Transfer.claim, .keep])
+    func `a phone whose log-in had no answer can log in another customer, who gets nothing`(
+        transfer: Policy.Transfer
+    ) async throws {
+        var policy = Policy()
+        policy.transfer = transfer
+        let server = try server(playOfAnonymous(), policy: policy)
+        let phone = SDKApp(server: server, key: "goog_test", customer: Self.anonymous)
+        #expect(try await phone.post(receipt("token-1")).isActive("premium"))
+        let (first, second) = (
+            SDKApp(server: server, key: "goog_test", customer: "u_50"),
+            SDKApp(server: server, key: "goog_test", customer: "u_51")
+        )
+        for _ in 0..<2 {
+            #expect(try await logIn("u_50", on: phone).isActive("premium"))
+            #expect(try await logIn("u_51", on: phone).conclusion("premium") == false)
+            #expect(try await first.get().isActive("premium"))
+            #expect(try await second.get().conclusion("premium") == false)
+        }
+        let path = "/v1/subscribers/\(PercentEncoding.encode(Self.anonymous))/alias"
+        #expect(try await phone.ask("POST", path, ["new_app_user_id": "u_50"]).status == 200)
+        let refused = try await phone.ask("POST", path, ["new_app_user_id": "u_51"])
+        #expect(refused.body["code"] == 7255)
+        #expect(try await first.post(receipt("token-1")).isActive("premium"))
+        #expect(try await second.post(receipt("token-1")).body["code"] == 7102)
+        await server.close()
+    }
+
+    @Test func `a customer who bought before gets what a new phone bought, and what arrives later`()
+        async throws
+    {
+        let play = TestPlay()
+        let server = try server(play)
+        let old = subscription(
+            of: "u_50",
+            "EXPIRED",
+            from: "2026-03-01T10:00:00Z",
+            until: "2026-04-01T10:00:00Z"
+        )
+        play.answer("token-1", old)
+        play.answer("token-2", subscription(of: Self.anonymous))
+        let app = SDKApp(server: server, key: "goog_test", customer: "u_50")
+        #expect(try await app.post(receipt("token-1")).conclusion("premium") == false)
+        let phone = SDKApp(server: server, key: "goog_test", customer: Self.anonymous)
+        #expect(try await phone.post(receipt("token-2")).isActive("premium"))
+        for _ in 0..<2 { #expect(try await logIn("u_50", on: phone).isActive("premium")) }
+        #expect(try await app.get().isActive("premium"))
+        #expect(try await phone.get().conclusion("premium") == false)
+        #expect(try await app.post(receipt("token-2")).isActive("premium"))
+        // The phone bought it before the log-in and sends its receipt after it.
+        play.answer("token-3", subscription(of: Self.anonymous))
+        let stranger = SDKApp(server: server, key: "goog_test", customer: "u_9")
+        #expect(try await stranger.post(receipt("token-3")).body["code"] == 7102)
+        #expect(try await app.post(receipt("token-3")).status == 200)
+        #expect(try await stranger.post(receipt("token-3")).body["code"] == 7102)
+        await server.close()
+    }
+
+    /// A customer's subscription expires, and is bought again in the Play Store as token-2. So the
+    /// customer is the inferred owner of that.
+    private func buyAgain(_ app: SDKApp, _ play: TestPlay) async throws {
+        let old = subscription(
+            of: app.customer,
+            "EXPIRED",
+            from: "2026-03-01T10:00:00Z",
+            until: "2026-04-01T10:00:00Z"
+        )
+        play.answer("token-1", old)
+        #expect(try await app.post(receipt("token-1")).conclusion("premium") == false)
+        let again: JSONObject = [
+            "startTime": "2026-05-01T10:00:00Z", "externalAccountIdentifiers": [:],
+            "outOfAppPurchaseContext": ["expiredPurchaseToken": "token-1"],
+        ]
+        play.answer(
+            "token-2",
+            TestPlay.subscription("ACTIVE", until: "2026-06-01T10:00:00Z", again)
+        )
+        let (server, notice) = (app.server, TestPlay.notice(4, "token-2"))
+        let push = try TestPlay.push(notice, messageId: "m-1", at: server.now)
+        #expect(try await server.service.handler(push).status == 200)
+        #expect(await server.service.keepUpNow())
+        #expect(try await app.get().isActive("premium"))
+    }
+
+    @Test func `an inferred owner of what an anonymous customer claimed gets no later purchase`()
+        async throws
+    {
+        let play = TestPlay()
+        let server = try server(play)
+        let other = SDKApp(server: server, key: "goog_test", customer: "u_9")
+        try await buyAgain(other, play)
+        let phone = SDKApp(server: server, key: "goog_test", customer: Self.anonymous)
+        #expect(try await phone.post(receipt("token-2")).isActive("premium"))
+        #expect(try await other.get().conclusion("premium") == false)
+        play.answer("token-3", subscription(of: Self.anonymous))
+        #expect(try await phone.post(receipt("token-3")).isActive("premium"))
+        #expect(try await other.post(receipt("token-3")).body["code"] == 7102)
+        #expect(try await other.get().conclusion("premium") == false)
+        #expect(try await phone.get().isActive("premium"))
+        await server.close()
+    }
+
+    @Test func `a log-in takes along a purchase whose owner is inferred`() async throws {
+        let play = TestPlay()
+        let server = try server(play)
+        let phone = SDKApp(server: server, key: "goog_test", customer: Self.anonymous)
+        try await buyAgain(phone, play)
+        #expect(try await logIn("u_50", on: phone).isActive("premium"))
+        #expect(try await phone.get().conclusion("premium") == false)
+        await server.close()
+    }
+
+    @Test func `a customer with as many ids as fit gets an anonymous customer's purchases`()
+        async throws
+    {
+        let server = try server(TestPlay())
+        for number in 0..<CustomerAlias.most {
+            let id = "$RCAnonymousID:" + String(repeating: "\(number)", count: 32)
+            let phone = SDKApp(server: server, key: "goog_test", customer: id)
+            _ = try await logIn("u_42", on: phone)
+        }
+        let phone = SDKApp(server: server, key: "appl_test", customer: Self.anonymous)
+        let bought = try await phone.post(["fetch_token": .string(try transaction(server))])
+        #expect(bought.isActive("premium"))
+        for _ in 0..<2 { #expect(try await logIn("u_42", on: phone).isActive("premium")) }
+        #expect(try await logIn("u_51", on: phone).conclusion("premium") == false)
+        #expect(try await SDKApp(server: server, key: "appl_test").get().isActive("premium"))
+        await server.close()
+    }
+
+    @Test func `a named alias of an anonymous id keeps the purchases`() async throws {
+        let server = try server(playOfAnonymous())
+        let phone = SDKApp(server: server, key: "goog_test", customer: Self.anonymous)
+        #expect(try await phone.post(receipt("token-1")).isActive("premium"))
+        let path = "/v1/apps/cards/customers/\(PercentEncoding.encode(Self.anonymous))/aliases"
+        let alias: JSONValue = ["alias": "u_50"]
+        #expect(try await server.send("POST", path, body: alias.encoded()).status == 201)
+        let again: JSONValue = ["app_user_id": .string(Self.anonymous), "new_app_user_id": "u_50"]
+        let known = try await phone.ask("POST", "/v1/subscribers/identify", again)
+        #expect(known.isActive("premium"))
+        #expect(try await logIn("u_51", on: phone).conclusion("premium") == false)
+        for customer in ["u_50", Self.anonymous] {
+            let app = SDKApp(server: server, key: "goog_test", customer: customer)
+            #expect(try await app.get().isActive("premium"))
+        }
+        await server.close()
     }
 
     @Test(arguments: ["received before", "known by another", "unknown"])

@@ -13,7 +13,8 @@ extension SDKVisit {
     ///
     /// On Google Play the SDK names the SHA-256 digest of the app user id as the account of a
     /// purchase, so the digest's purchases are the customer's. The purchase can be older than a
-    /// log-in, so each of the customer's ids counts.
+    /// log-in, so each of the customer's ids counts. An account of an installation counts too after
+    /// a log-in moved purchases from it to the customer.
     func adopts(_ lineage: Lineage, _ customer: CustomerID) async throws -> Bool {
         let owner = try await onPool {
             try context.storage.lineageRecord(lineage, app: app.id).owners.owner(at: now)
@@ -25,8 +26,12 @@ extension SDKVisit {
                 )
             }
         }
-        guard let owner, ids.contains(where: { $0.sdkAccounts.contains(owner) }) else {
-            return false
+        guard let owner else { return false }
+        guard ids.contains(where: { $0.sdkAccounts.contains(owner) }) else {
+            guard try await isOfFormerInstallation(owner, of: ids, in: lineage.environment) else {
+                return false
+            }
+            return try await claim(lineage, for: customer, by: ruleOfLogIns)
         }
         if try await join(owner, to: customer, why: "account id of RevenueCat's SDK") {
             return true
@@ -34,6 +39,77 @@ extension SDKVisit {
         return try await claim(lineage, for: customer) { claim, record, _ throws(StorageError) in
             let isUnchanged = record.owners.owner(at: claim.at) == owner
             return isUnchanged ? .granted(claim.transfer) : .refused(.heldByAnother)
+        }
+    }
+
+    /// Whether an account belongs to an installation, and a purchase that the installation has or
+    /// had moved to the customer with the given ids, as by a log-in. That the customer had one
+    /// before the installation shows nothing.
+    private func isOfFormerInstallation(
+        _ account: CustomerID,
+        of ids: Set<CustomerID>,
+        in environment: Environment
+    ) async throws -> Bool {
+        try await onPool {
+            try context.storage.read { reader throws(StorageError) in
+                let key = key(of: account, in: environment)
+                guard try reader.identity(of: key).isInstallation() else { return false }
+                return try reader.knownLineages(of: key, now: now).lineageRecords
+                    .contains {
+                        $0.owners.contains { $0.why == .transferred && ids.contains($0.customer) }
+                    }
+            }
+        }
+    }
+
+    /// Gives a customer the purchases of an id that cannot become an alias, because it has aliases
+    /// or the customer has too many. The id is the anonymous one of an installation or its account.
+    /// It stays a customer of its own. Returns whether all its purchases are the customer's; those
+    /// of an id that is joined with a named one are not.
+    func takePurchases(
+        of id: CustomerID,
+        for customer: CustomerID,
+        from installation: CustomerID
+    ) async throws -> Bool {
+        var hasAll = true
+        for environment in app.environments {
+            let now = now
+            let (former, new, records) = try await onPool {
+                try context.storage.read { reader throws(StorageError) in
+                    let key = key(of: id, in: environment)
+                    return (
+                        try reader.identity(of: key),
+                        try reader.identity(of: self.key(of: customer, in: environment)),
+                        try reader.knownLineages(of: key, now: now).lineageRecords
+                    )
+                }
+            }
+            guard former.primary != new.primary else { continue }
+            guard former.isInstallation(with: installation) else { return false }
+            let owned = records.map { (lineage: $0.lineage, owner: $0.owners.owner(at: now)) }
+            let others = owned.filter { $0.owner.map { !new.all.contains($0) } ?? true }
+            let claimed = others.filter { $0.owner.map(former.all.contains) ?? false }
+                .map(\.lineage)
+            let rulings =
+                try await claimed.isEmpty
+                ? [] : claim(claimed, in: environment, for: customer, by: ruleOfLogIns)
+            if rulings.count(where: \.isOwned) < others.count { hasAll = false }
+        }
+        return hasAll
+    }
+
+    /// The rule for the purchases of an installation that logs in. They move under every policy,
+    /// except to a customer from whom an operator moved them.
+    private var ruleOfLogIns: OwnershipClaims.Rule {
+        let projector = Projector(app: app)
+        return { claim, record, holder throws(StorageError) in
+            let ruling = try projector.rule(claim, record, holder)
+            // An inferred owner is no holder, so that any claim gets the purchase.
+            if holder == nil, record.owners.owner(at: claim.at) != nil { return ruling }
+            return switch ruling {
+            case .held, .refused(.movedByOperator): ruling
+            case .granted, .refused: try Self.restoreRule(claim, record, holder)
+            }
         }
     }
 
@@ -82,10 +158,7 @@ extension SDKVisit {
     ) async throws -> Bool {
         let environment = lineage.environment
         let rulings = try await claim([lineage], in: environment, for: customer, by: rule)
-        return switch rulings.first {
-        case .granted, .held: true
-        case .refused, nil: false
-        }
+        return rulings.first?.isOwned ?? false
     }
 
     /// Claims purchases of one environment for a customer by a rule. Returns a ruling on each, in
@@ -165,6 +238,26 @@ extension OwnershipClaim {
             why: .transferred,
             decidedAt: at
         )
+    }
+}
+
+extension ClaimRuling {
+    /// Whether the customer owns the purchase then.
+    fileprivate var isOwned: Bool {
+        switch self {
+        case .granted, .held: true
+        case .refused: false
+        }
+    }
+}
+
+extension CustomerIdentity {
+    /// Whether it consists of anonymous ids and their accounts, without an id that the app
+    /// assigned. An app can assign an id that has the form of an account. `id` is another
+    /// anonymous id of the installation.
+    fileprivate func isInstallation(with id: CustomerID? = nil) -> Bool {
+        let anonymous = (all + [id].compactMap(\.self)).filter(\.isAnonymousInSDK)
+        return Set(all).isSubset(of: anonymous + anonymous.flatMap(\.sdkAccounts))
     }
 }
 

@@ -161,8 +161,9 @@ struct SDKVisit: Sendable {
     }
 
     /// Joins an anonymous id with another customer, if anything is known of it or of the account
-    /// that the SDK names for it on Google Play. Ids that cannot be joined stay two customers, as
-    /// after a switch of accounts. Returns false for them.
+    /// that the SDK names for it on Google Play. Ids that cannot be joined stay two customers: the
+    /// purchases of ids that the SDK made up become the other customer's, and after a switch of
+    /// accounts nothing does. Returns false if purchases stay with another customer.
     ///
     /// On Google Play an unknown id is joined too, while the sender has a budget: a purchase that
     /// arrives later names only the account.
@@ -183,12 +184,16 @@ struct SDKVisit: Sendable {
             throw objection
         }
         context.rateLimiter.charge(changer)
-        var isJoined = true
-        for id in [former.customer] + accounts
-        where try await !join(id, to: new.customer, why: "log-in") {
-            isJoined = false
+        for id in [former.customer] + accounts {
+            if try await join(id, to: new.customer, why: "log-in") { continue }
+            let isMoved = try await takePurchases(
+                of: id,
+                for: new.customer,
+                from: former.customer
+            )
+            guard isMoved else { return false }
         }
-        return isJoined
+        return true
     }
 
     /// Declares that two ids are one customer, in each environment. Returns whether they are.
@@ -212,7 +217,6 @@ struct SDKVisit: Sendable {
         return isJoined
     }
 
-    /// Rules on an alias. One that has aliases of its own becomes the primary id instead.
     private func ruling(
         _ alias: CustomerID,
         _ customer: CustomerID,
@@ -227,10 +231,7 @@ struct SDKVisit: Sendable {
                     try reader.identity(of: key(of: customer, in: environment))
                 )
             }
-            let by = "RevenueCat SDK"
-            let ruling = AliasRuling(former, as: new, at: now, why: why, by: by)
-            guard ruling == .refused(.hasAliases) else { return ruling }
-            return AliasRuling(new, as: former, at: now, why: why, by: by)
+            return AliasRuling(former, as: new, at: now, why: why, by: "RevenueCat SDK")
         }
     }
 }
