@@ -190,6 +190,58 @@ test("a storage failure is reported and does not affect access", async () => {
   assert.match(String(session.lastError), /disk full/);
 });
 
+/** A session whose storage has a pass of an earlier start, and cannot be read while `isLocked`. */
+async function startLocked() {
+  const entries = new Map();
+  const setUp = start({ storage: memoryStore(entries) });
+  await setUp.session.refresh();
+  const storage = { ...memoryStore(entries), isLocked: true };
+  const { getItem } = storage;
+  storage.getItem = async (name) => {
+    if (storage.isLocked) throw new Error("the storage is locked");
+    return getItem(name);
+  };
+  return { ...setUp, entries, storage, session: setUp.open({ storage }) };
+}
+
+test("a session whose storage cannot be read asks the server, presents purchases and ends", async () => {
+  const { session, entries } = await startLocked();
+  await session.refresh();
+  assert.equal(status(session), "granted by server");
+  assert.match(String(session.lastError), /locked/);
+  const { items } = await session.reconcile([{ productId: "monthly" }]);
+  assert.deepEqual(items, []);
+  await session.forget();
+  assert.equal(entries.size, 0);
+});
+
+test("storage that cannot be read is not replaced by less, and is read again", async () => {
+  const { session, entries, storage, world } = await startLocked();
+  const [before] = entries.values();
+  world.isOffline = true;
+  await session.refresh();
+  assert.equal(status(session), "unknown: offline");
+  assert.deepEqual([...entries.values()], [before]);
+  storage.isLocked = false;
+  await session.refresh();
+  assert.equal(status(session), "granted by pass");
+});
+
+test("a pass in storage that is read late does not answer after a newer answer", async () => {
+  const { session, entries, storage, world } = await startLocked();
+  world.answer = snapshot({
+    version: 2, pass: null, premium: { state: "expired", reason: "refunded", access: false, nextChange: null },
+  });
+  await session.reconcile([{ productId: "monthly" }]);
+  storage.isLocked = false;
+  world.isOffline = true;
+  await session.refresh();
+  assert.equal(status(session), "denied by server");
+  world.now = begin + 2 * day;
+  assert.equal(status(session), "unknown: offline");
+  assert.equal(JSON.parse([...entries.values()][0]).pass, undefined);
+});
+
 test("requests have the tag, except for a new pass at half of its life", async () => {
   const { session, requests, world } = start();
   await session.refresh();

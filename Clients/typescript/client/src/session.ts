@@ -62,6 +62,7 @@ export class CustomerSession {
   private status: PassStatus = "none";
   private failure: unknown;
   private loading: Promise<void> | undefined;
+  private isRead = false;
   private refreshing: Promise<Snapshot | undefined> | undefined;
   /** Requests are numbered as they begin: an answer that was overtaken is dropped. */
   private begun = 0;
@@ -157,9 +158,15 @@ export class CustomerSession {
 
   // MARK: The server
 
-  /** Reads what the device kept. `refresh` and `reconcile` do so first. */
+  /**
+   * Reads what the device kept. `refresh` and `reconcile` do so first. It never rejects: `lastError`
+   * has the reason, and the storage is read again the next time.
+   */
   load(): Promise<void> {
-    this.loading ??= this.readStorage();
+    this.loading ??= this.readStorage().catch((error: unknown) => {
+      this.loading = undefined;
+      this.failure ??= error;
+    });
     return this.loading;
   }
 
@@ -189,7 +196,6 @@ export class CustomerSession {
 
   /** Ends the session and removes what the device keeps of it: for when the customer signs out. */
   async forget(): Promise<void> {
-    await this.load();
     this.isForgotten = true;
     this.record = emptyRecord;
     this.held = undefined;
@@ -223,21 +229,23 @@ export class CustomerSession {
   // MARK: Accepting
 
   private async ask(): Promise<Snapshot | undefined> {
-    await this.load();
-    const needsPass = !this.held || this.clock() >= (renewAt(this.held) ?? Infinity);
-    const number = (this.begun += 1);
+    let isAnswered = false;
     try {
+      await this.load();
+      const needsPass = !this.held || this.clock() >= (renewAt(this.held) ?? Infinity);
+      const number = (this.begun += 1);
       const etag = needsPass ? undefined : this.current?.etag;
       const answer = await this.api.snapshot(this.customer, etag);
       if (answer) await this.accept(answer.snapshot, answer.etag, number);
       else await this.unchanged();
+      isAnswered = true;
     } catch (error) {
       this.failure = error;
       await this.keep({ ...this.record, newest: now(this.time) });
     }
     this.refreshing = undefined;
     this.touch();
-    return this.failure === undefined ? this.snapshot : undefined;
+    return isAnswered ? this.snapshot : undefined;
   }
 
   private async accept(snapshot: Snapshot, etag: string | undefined, number: number): Promise<void> {
@@ -246,8 +254,7 @@ export class CustomerSession {
     this.accepted = Math.max(this.accepted, number);
     this.current = this.received(snapshot, etag);
     if (snapshot.pass) await this.acceptPass(snapshot.pass, snapshot);
-    // A pass older than this answer must not answer later.
-    if (this.held && this.held.version < snapshot.customerVersion) this.dropPass();
+    this.dropOlderPass();
     await this.confirm();
     this.touch();
   }
@@ -308,7 +315,10 @@ export class CustomerSession {
     return believe(verified.claims, expected, this.held, time);
   }
 
-  private dropPass(): void {
+  /** A pass older than the server's answer must not answer later. */
+  private dropOlderPass(): void {
+    if (!this.held || !this.current || this.accepted === 0) return;
+    if (this.held.version >= this.current.snapshot.customerVersion) return;
     this.held = undefined;
     if (this.status === "believed") this.status = "none";
     const { keys, newest } = this.record;
@@ -319,26 +329,44 @@ export class CustomerSession {
 
   private async readStorage(): Promise<void> {
     const text = await this.options.storage?.getItem(this.storageKey);
-    this.record = readRecord(text);
-    const { pass } = this.record;
+    this.isRead = true;
+    // After a failed read the server can have answered: its pass and its time are newer.
+    if (this.isForgotten || this.held) return;
+    const { keys, newest } = this.record;
+    const stored = readRecord(text);
+    this.record = {
+      ...stored,
+      keys: keys.length > 0 ? keys : stored.keys,
+      newest: this.accepted > 0 ? newest : latest(newest, stored.newest),
+    };
+    const { pass } = stored;
     if (pass === undefined) return;
     // Only what was asked for: storage can hold the pass of another customer.
     const found = await this.check(pass, this.api.environment, this.customer, this.time);
+    if (this.isForgotten || this.held) return;
     this.status = typeof found === "string" ? found : "believed";
     if (typeof found !== "string") this.held = found;
+    this.dropOlderPass();
     this.touch();
   }
 
   private async keep(record: SessionRecord): Promise<void> {
     if (this.isForgotten) return;
     this.record = record;
+    await this.load();
+    // What could not be read is replaced only by a newer pass.
+    if (this.isForgotten || !(this.isRead || this.held)) return;
     try {
-      await this.options.storage?.setItem(this.storageKey, JSON.stringify(record));
+      await this.options.storage?.setItem(this.storageKey, JSON.stringify(this.record));
     } catch (error) {
       // A full disk takes nothing from the customer now; `lastError` reports it.
       this.failure ??= error;
     }
   }
+}
+
+function latest(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? one ?? other : Math.max(one, other);
 }
 
 function evidenceOf(evidence: DeviceEvidence | ReadonlyArray<object>): DeviceEvidence {
