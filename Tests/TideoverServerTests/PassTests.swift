@@ -199,6 +199,16 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `an HTTP cache may not store an answer with a pass`() async throws {
+        let server = try Self.server(Signing())
+        _ = try await server.post(.purchase())
+        let response = try await server.get(Self.target)
+        #expect(JSONValue(try JSONDocument(response.body).root)["pass"] != nil)
+        #expect(response.headers["ETag"] != nil)
+        #expect(response.headers["Cache-Control"] == "private, no-store")
+        await server.close()
+    }
+
     @Test
     func `a client with a current answer gets 304, and no pass is signed`() async throws {
         let signing = Signing()

@@ -57,7 +57,7 @@ enum Host {
     private static let constant: Handler = {
         var response = Response.json(bytes: [UInt8](repeating: UInt8(ascii: " "), count: 600))
         response.headers["ETag"] = "W/\"1-0123456789abcdef\""
-        response.headers["Cache-Control"] = "private, no-cache"
+        response.headers["Cache-Control"] = "private, no-store"
         let answer = response
         return { _ in answer }
     }()

@@ -144,7 +144,7 @@ struct SnapshotRoute: Sendable {
         return answer
     }
 
-    /// An answer, and whether it is stored; a client may cache only a stored one.
+    /// An answer, and whether it is stored; a client may keep only a stored one.
     private struct Answer {
         var environment: Environment
         /// The primary id of the requested customer, which may be an alias.
@@ -237,11 +237,10 @@ struct SnapshotRoute: Sendable {
             tag(of: answer.version, found, key, digest: answer.digest) + (choice?.suffix ?? "")
         )
         guard !answer.isStored || !request.holds(tag) else { return .notModified(tag) }
-        var headers: Headers =
-            answer.isStored
-            ? ["ETag": tag.description, "Cache-Control": "private, no-cache"]
-            : ["Cache-Control": "private, no-store"]
-        headers["Vary"] = "Accept-Language"
+        // The tag does not cover the pass: an HTTP cache that asks with the tag by itself would keep
+        // returning the pass of the body that it has.
+        var headers: Headers = ["Cache-Control": "private, no-store", "Vary": "Accept-Language"]
+        if answer.isStored { headers["ETag"] = tag.description }
         if let choice { headers["Content-Language"] = choice.language.tag }
         return .json(bytes: Self.body(key, answer, now, choice), headers: headers)
     }
