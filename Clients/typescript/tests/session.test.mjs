@@ -289,6 +289,33 @@ test("an overtaken answer is dropped", async () => {
   assert.equal(status(session), "granted by server");
 });
 
+test("an older answer of a request that began later, but before the newer answer, is dropped", async () => {
+  const { world, open } = start();
+  const expired = { access: false, state: "expired" };
+  const answers = { POST: snapshot({ version: 6 }), GET: snapshot({ version: 5, premium: expired }) };
+  const release = {};
+  const held = (method) => new Promise((resolve) => { release[method] = resolve; });
+  const gates = { POST: held("POST"), GET: held("GET") };
+  const session = open({
+    fetch: async (url, { method }) => {
+      if (url.includes("pass-keys")) return reply(200, { keys: world.keys });
+      await gates[method];
+      return reply(200, { ...answers[method], items: [], drift: [] });
+    },
+  });
+  await session.load();
+  const reconciled = session.reconcile([{ productId: "monthly" }]);
+  await session.load();
+  const refreshed = session.refresh();
+  release.POST();
+  await reconciled;
+  release.GET();
+  await refreshed;
+  assert.equal(status(session), "granted by server");
+  await session.refresh();
+  assert.equal(status(session), "denied by server", "a restored server");
+});
+
 test("an entitlement outside of the catalogue is neither granted nor denied", async () => {
   const { session } = start();
   await session.refresh();

@@ -66,6 +66,7 @@ export class CustomerSession {
   private refreshing: Promise<Snapshot | undefined> | undefined;
   /** Requests are numbered as they begin: an answer that was overtaken is dropped. */
   private begun = 0;
+  /** The newest request that had begun when an answer was accepted. */
   private accepted = 0;
   private isForgotten = false;
   private readonly listeners = new Set<() => void>();
@@ -250,8 +251,9 @@ export class CustomerSession {
 
   private async accept(snapshot: Snapshot, etag: string | undefined, number: number): Promise<void> {
     const held = this.current?.snapshot.customerVersion ?? -1;
-    if (this.isForgotten || (number < this.accepted && snapshot.customerVersion <= held)) return;
-    this.accepted = Math.max(this.accepted, number);
+    // A lower version of a request that began later is of a restored server.
+    if (this.isForgotten || (number <= this.accepted && snapshot.customerVersion < held)) return;
+    this.accepted = this.begun;
     this.current = this.received(snapshot, etag);
     if (snapshot.pass) await this.acceptPass(snapshot.pass, snapshot);
     this.dropOlderPass();
