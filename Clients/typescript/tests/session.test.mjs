@@ -362,6 +362,27 @@ test("a request that fails after a sign-out stores nothing", async () => {
   assert.equal(requests.length, 0);
 });
 
+for (const from of ["the server", "storage"]) {
+  test(`a pass of ${from} that is verified after a sign-out does not answer`, async () => {
+    const { session: earlier, open, world } = start();
+    await earlier.refresh();
+    world.isOffline = from === "storage";
+    let verify;
+    const verified = new Promise((resolve) => { verify = () => resolve(true); });
+    let reach;
+    const reached = new Promise((resolve) => { reach = resolve; });
+    const verifier = () => { reach(); return verified; };
+    const session = open({ verifier, ...(from === "storage" ? {} : { storage: memoryStore() }) });
+    const refreshed = session.refresh();
+    await reached;
+    const forgotten = session.forget();
+    verify();
+    await Promise.all([forgotten, refreshed]);
+    assert.match(status(session), /^unknown/);
+    assert.equal(session.passStatus, "none");
+  });
+}
+
 test("a snapshot from the server's rendering answers at once", () => {
   const { open } = start();
   assert.equal(status(open({ initial: snapshot() })), "granted by server");

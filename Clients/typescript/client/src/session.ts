@@ -288,7 +288,7 @@ export class CustomerSession {
     if (found === "unknownKey" && !this.options.passKeys && (await this.fetchKeys())) {
       found = await this.check(compact, environment, customer, time);
     }
-    if (found === "older") return;
+    if (this.isForgotten || found === "older") return;
     this.status = typeof found === "string" ? found : "believed";
     if (typeof found === "string") return;
     this.held = found;
