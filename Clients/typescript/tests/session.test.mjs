@@ -406,6 +406,36 @@ test("an entitlement equals the server's", async () => {
   assert.deepEqual(session.answer("premium").entitlement, entitlement());
 });
 
+for (const [name, body] of [
+  ["an empty object", {}],
+  ["an error", { error: "maintenance" }],
+  ["no entitlements", { ...snapshot({ version: 2 }), entitlements: null }],
+  ["an entitlement that is null", { ...snapshot({ version: 2 }), entitlements: { premium: null } }],
+]) {
+  test(`a response with ${name} replaces no answer`, async () => {
+    const { session, world } = start();
+    await session.refresh();
+    world.answer = body;
+    assert.equal(await session.refresh(), undefined);
+    assert.equal(session.lastError.code, "malformed");
+    await assert.rejects(session.reconcile([]), { code: "malformed", status: 200 });
+    assert.equal(status(session), "granted by server");
+    assert.ok(session.untilNextChange > 0);
+  });
+}
+
+for (const prompt of [null, undefined]) {
+  test(`an answer whose prompt is ${prompt} has no prompt to show`, async () => {
+    const { session, world } = start();
+    world.answer = { ...snapshot(), prompt };
+    await session.refresh();
+    assert.deepEqual(session.prompt, { kind: "none" });
+    await session.reconcile([]);
+    assert.deepEqual(session.prompt, { kind: "none" });
+    assert.equal(status(session), "granted by server");
+  });
+}
+
 test("a prompt and a trial end with their time, also while the server is unreachable", async () => {
   const iso = (at) => new Date(at).toISOString();
   const trial = { startedAt: iso(begin), endsAt: iso(begin + 7200_000), cancelBy: iso(begin), daysLeft: 1, urgent: true };

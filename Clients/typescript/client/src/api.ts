@@ -1,6 +1,7 @@
 import { TideoverError } from "./errors.js";
 import { HTTP } from "./http.js";
 import type { RetryOptions } from "./http.js";
+import { isObject } from "./pass.js";
 import type {
   CustomerTimeline, DeviceEvidence, Events, Explanation, PassKeys, PromptReport, Reconciled, ShownPrompt,
   Snapshot, TrialOffer,
@@ -66,7 +67,7 @@ export class TideoverAPI {
     const headers: Record<string, string> = etag ? { "If-None-Match": etag } : {};
     const answer = await this.http.send("GET", this.customer(customer, "", { store: this.store }), this.headers(headers));
     if (answer.status === 304) return undefined;
-    return { snapshot: parsed(answer.status, answer.body), etag: answer.etag };
+    return { snapshot: stated(answer.status, answer.body), etag: answer.etag };
   }
 
   /** Presents what a device has in hand. More than one request takes is sent in several; the last
@@ -82,7 +83,7 @@ export class TideoverAPI {
       const body: DeviceEvidence = first === 0 ? { ...rest } : {};
       if (part.length > 0) body.purchases = part;
       const { status, body: text } = await this.http.send("POST", url, headers, JSON.stringify(body));
-      answer = parsed<Reconciled>(status, text);
+      answer = stated<Reconciled>(status, text);
       items = items.concat(answer.items.map(
         (item) => item.kind === "purchase" ? { ...item, index: item.index + first } : item));
     }
@@ -158,4 +159,14 @@ function parsed<Value extends object>(status: number, body: string): Value {
   }
   if (typeof value !== "object" || value === null) throw TideoverError.malformed(status);
   return value as Value;
+}
+
+/** An answer that states entitlements. One without a prompt has none to show. */
+function stated<Value extends Snapshot | Reconciled>(status: number, body: string): Value {
+  const value = parsed<Value>(status, body);
+  const { entitlements, prompt } = value as Partial<Snapshot>;
+  if (!isObject(entitlements) || !Object.values(entitlements).every(isObject)) {
+    throw TideoverError.malformed(status);
+  }
+  return { ...value, prompt: prompt ?? { kind: "none" } };
 }

@@ -145,6 +145,6 @@ function readEntitlement(value: unknown): PassEntitlement | undefined {
   return { ...Object.fromEntries(known), access } as PassEntitlement;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
