@@ -453,3 +453,46 @@ test("a prompt and a trial end with their time, also while the server is unreach
   assert.deepEqual(seen(3600_000), [undefined, 1]);
   assert.deepEqual(seen(7200_000), [undefined, undefined]);
 });
+
+test("the days of a trial are counted also while the server is unreachable", async () => {
+  const hour = 3600_000;
+  const iso = (at) => new Date(at).toISOString();
+  const end = begin + 2 * day + hour;
+  const trial = { startedAt: iso(end - 7 * day), endsAt: iso(end), cancelBy: iso(end - day), daysLeft: 3, urgent: false };
+  const words = { key: "trial.running", arguments: {}, title: "", message: "", label: null };
+  const { session, world } = start({
+    world: { answer: snapshot({ premium: { trial, words, accessUntil: iso(end), nextChange: iso(end) } }) },
+  });
+  await session.refresh();
+  world.isOffline = true;
+  const seen = (at) => {
+    world.now = begin + at;
+    const { daysLeft, urgent } = session.stated("premium").trial;
+    assert.equal(session.stated("premium"), session.stated("premium"));
+    assert.deepEqual(session.answer("premium").entitlement.trial, session.stated("premium").trial);
+    return [daysLeft, urgent, session.untilNextChange];
+  };
+  assert.deepEqual(seen(0), [3, false, hour]);
+  assert.deepEqual(seen(hour - 1), [3, false, 1]);
+  assert.deepEqual(seen(hour), [2, false, day]);
+});
+
+test("a trial is urgent on its last day, and not before", async () => {
+  const hour = 3600_000;
+  const iso = (at) => new Date(at).toISOString();
+  const end = begin + day + hour;
+  const trial = { startedAt: iso(end - 7 * day), endsAt: iso(end), cancelBy: iso(end - day), daysLeft: 2, urgent: false };
+  const { session, world } = start({
+    world: { answer: snapshot({ premium: { trial, accessUntil: iso(end), nextChange: iso(end) } }) },
+  });
+  await session.refresh();
+  const seen = (at) => {
+    world.now = begin + at;
+    const { daysLeft, urgent } = session.stated("premium").trial;
+    return [daysLeft, urgent, session.untilNextChange];
+  };
+  assert.deepEqual(seen(hour - 1), [2, false, 1]);
+  assert.deepEqual(seen(hour), [1, true, day]);
+  assert.deepEqual(seen(day - 1), [1, true, hour + 1]);
+  assert.deepEqual(seen(0), [2, false, hour]);
+});

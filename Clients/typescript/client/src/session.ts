@@ -10,7 +10,7 @@ import { verifiedClaims, webCryptoVerifier } from "./signature.js";
 import type { SignatureRefusal, Verifier } from "./signature.js";
 import { emptyRecord, readRecord } from "./record.js";
 import type { SessionRecord } from "./record.js";
-import { isCurrent, promptIn, statedIn } from "./snapshot.js";
+import { isCurrent, nextTick, promptIn, statedIn } from "./snapshot.js";
 import type { DatedSnapshot } from "./snapshot.js";
 import type {
   DeviceEvidence, Entitlement, PassKey, Prompt, PromptReport, Reconciled, ShownPrompt, Snapshot,
@@ -100,7 +100,10 @@ export class CustomerSession {
     return current && isCurrent(current, this.serverTime(current)) ? current.snapshot : undefined;
   }
 
-  /** What the server last stated of an entitlement, until that changes by itself. */
+  /**
+   * What the server last stated of an entitlement, until that changes by itself. The days of a trial
+   * are counted on; its words are as the server sent them.
+   */
   stated(name: EntitlementName): Entitlement | undefined {
     const { current } = this;
     return current && statedIn(current, name, this.serverTime(current));
@@ -135,7 +138,8 @@ export class CustomerSession {
     if (this.current) {
       const server = this.serverTime(this.current);
       const { entitlements, prompt } = this.current.snapshot;
-      const changes = Object.values(entitlements).map((it) => instant(it.nextChange));
+      const changes = Object.values(entitlements).flatMap(
+        ({ nextChange, trial }) => [instant(nextChange), nextTick(trial, server)]);
       changes.push(instant(prompt.arguments?.until));
       later.push(...changes.filter((at): at is number => at !== undefined && at > server).map((at) => at - server));
     }
