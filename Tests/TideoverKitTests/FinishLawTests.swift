@@ -230,7 +230,10 @@ import TideoverKit
         world.unfinished = [purchase]
         world.send(.transactionUpdated(purchase))
         #expect(world.machine.refusals == [7: "wrong-bundle"])
-        #expect(world.machine.kept.queue == [QueuedPurchase(purchase, isRefused: true)])
+        #expect(
+            world.machine.kept.queue
+                == [QueuedPurchase(purchase, isRefused: true, isAnswered: true)]
+        )
         world.takesNothing = false
         world.send(.foregrounded)
         #expect(world.committed == [:])

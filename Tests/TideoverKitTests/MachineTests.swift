@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverJSON
 import TideoverKit
 
 @Suite struct MachineTests {
@@ -102,6 +103,116 @@ import TideoverKit
         #expect(world.unfinished == [])
     }
 
+    /// A response without access.
+    private func denial(
+        reason: String = "unknown",
+        until: Instant? = nil,
+        asOf: Instant
+    ) throws -> ServerReply {
+        let entitlement: JSONObject = [
+            "state": "never", "access": .bool(false), "reason": .string(reason),
+            "confidence": "confirmed", "productId": "pro", "pending": [],
+            "accessUntil": until.map { .string($0.rfc3339) } ?? .null,
+        ]
+        let body: JSONObject = [
+            "environment": "production", "asOf": .string(asOf.rfc3339), "customerVersion": 1,
+            "entitlements": .object(["premium": .object(entitlement)]),
+            "prompt": .object(["kind": "none"]), "items": [],
+        ]
+        return try ServerReply(JSONValue.object(body).encoded(), to: EvidencePage())
+    }
+
+    /// Buys after the store was read for a round, which then ends with a response.
+    private func machine(
+        buying bought: SignedPurchase,
+        before reply: ServerReply
+    ) -> EntitlementMachine {
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
+        _ = machine.happened(.launched, at: TestPurchases.reading())
+        _ = machine.happened(.storeRead(StoreReading()), at: TestPurchases.reading())
+        _ = machine.happened(
+            .purchaseEnded(productId: "pro", .bought(bought)),
+            at: TestPurchases.reading(after: .minutes(1))
+        )
+        #expect(machine.published?["premium"].access == .granted)
+        _ = machine.happened(
+            .reconcileAccepted(round: 1, page: 0, reply),
+            at: TestPurchases.reading(after: .minutes(2))
+        )
+        return machine
+    }
+
+    @Test func `a later answer that does not include a purchase does not deny it`() throws {
+        let bought = TestPurchases.subscription(7, signedAfter: .minutes(1))
+        let store = StoreReading(statuses: [TestPurchases.status(bought)])
+        let answeredAt = TestPurchases.start + .minutes(2)
+        var machine = machine(buying: bought, before: try denial(asOf: answeredAt))
+        #expect(machine.published?["premium"].access == .granted)
+        let later = TestPurchases.reading(after: .minutes(3))
+        _ = machine.happened(.storeRead(store), at: later)
+        _ = machine.happened(.reconcileFailed(round: 2, page: 0), at: later)
+        #expect(machine.published?["premium"].access == .granted)
+
+        // The same after a restart without a connection, with the pass of that answer.
+        let pass = Pass(
+            issuer: "https://t.example",
+            audience: "cards",
+            customer: TestPurchases.customer,
+            environment: .production,
+            issued: answeredAt,
+            notAfter: answeredAt + .days(7),
+            version: 1,
+            entitlements: [
+                Pass.Entitlement(
+                    name: "premium",
+                    state: .never,
+                    reason: "unknown",
+                    notAfter: answeredAt + .days(7)
+                )
+            ]
+        )
+        let kept = try #require(KeptState(json: machine.kept.json))
+        var restarted = EntitlementMachine(settings: machine.settings, kept: kept)
+        _ = restarted.happened(.launched, at: later)
+        _ = restarted.happened(.passVerified(compact: "a.b.c", claims: pass.claims), at: later)
+        _ = restarted.happened(.storeRead(store), at: later)
+        _ = restarted.happened(.reconcileFailed(round: 1, page: 0), at: later)
+        #expect(restarted.pass != nil)
+        #expect(restarted.published?["premium"].access == .granted)
+    }
+
+    @Test(arguments: [(Milliseconds.seconds(90), Access.denied), (.seconds(30), .granted)])
+    func `a refund in a later answer ends access unless the purchase followed it`(
+        refundedAfter: Milliseconds,
+        access: Access
+    ) throws {
+        let machine = machine(
+            buying: TestPurchases.subscription(7, signedAfter: .minutes(1)),
+            before: try denial(
+                reason: "refunded",
+                until: TestPurchases.start + refundedAfter,
+                asOf: TestPurchases.start + .minutes(2)
+            )
+        )
+        #expect(machine.published?["premium"].access == access)
+    }
+
+    @Test func `a later answer to a purchase that it did not accept counts`() throws {
+        let bought = TestPurchases.subscription(7, signedAfter: .minutes(1))
+        let store = StoreReading(
+            statuses: [TestPurchases.status(bought)],
+            unfinished: [bought]
+        )
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
+        let at = TestPurchases.reading(after: .minutes(2))
+        _ = machine.happened(.launched, at: at)
+        _ = machine.happened(.storeRead(store), at: at)
+        let reply = try denial(asOf: TestPurchases.start + .minutes(2))
+        _ = machine.happened(.reconcileAccepted(round: 1, page: 0, reply), at: at)
+        #expect(machine.kept.queue == [QueuedPurchase(bought, isAnswered: true)])
+        #expect(machine.published?["premium"].access == .denied)
+    }
+
     @Test func `a purchase that waits for approval is shown until it arrives`() {
         var world = SimulatedWorld(withServer: false)
         world.launch()
@@ -192,7 +303,7 @@ import TideoverKit
 
     @Test func `the stored state is read as it was written`() {
         var kept = KeptState(customer: TestPurchases.customer)
-        kept.queue = [QueuedPurchase(TestPurchases.coins(3), isRefused: true)]
+        kept.queue = [QueuedPurchase(TestPurchases.coins(3), isRefused: true, isAnswered: true)]
         kept.pass = "a.b.c"
         kept.keys = [PassKey(id: "k", bytes: Array(0..<32))]
         kept.lastSeen = TestPurchases.start

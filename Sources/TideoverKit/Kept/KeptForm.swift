@@ -66,6 +66,11 @@ extension QueuedPurchase: FormObject {
                 &fields,
                 "isRefused",
                 (queued?.isRefused).map(Optional.some)
+            ) ?? false,
+            isAnswered: try Lenient.form(
+                &fields,
+                "isAnswered",
+                (queued?.isAnswered).map(Optional.some)
             ) ?? false
         )
     }

@@ -30,10 +30,17 @@ package struct QueuedPurchase: Hashable, Sendable {
     package var purchase: SignedPurchase
     /// Whether the server refused it. It is presented again only after the next launch.
     package var isRefused = false
+    /// Whether a round that included it ended with an answer, which did not accept it.
+    package var isAnswered = false
 
-    package init(_ purchase: SignedPurchase, isRefused: Bool = false) {
+    package init(
+        _ purchase: SignedPurchase,
+        isRefused: Bool = false,
+        isAnswered: Bool = false
+    ) {
         self.purchase = purchase
         self.isRefused = isRefused
+        self.isAnswered = isAnswered
     }
 }
 

@@ -124,6 +124,8 @@ private struct Basis {
     private let hasTried: Bool
     /// Entitlements of purchases that are newer than the answer that would otherwise be used.
     private let newer: Set<String>
+    /// When the newest purchase of each entitlement that no answer includes was signed.
+    private let unseen: [String: Instant]
 
     init(_ machine: EntitlementMachine, _ decision: DeviceDecision?, at reading: ClockReading) {
         let settings = machine.settings
@@ -143,6 +145,15 @@ private struct Basis {
                 && (asOf.map { evidence.signedAt > $0 } ?? true)
         }
         newer = Set(news.flatMap { catalogue[$0.productId]?.entitlements ?? [] })
+        let unseenIds = Set(machine.unseen.map { "\($0)" })
+        unseen = Dictionary(
+            (decision?.evidence ?? []).filter { unseenIds.contains($0.transactionId) }
+                .flatMap { evidence in
+                    (catalogue[evidence.productId]?.entitlements ?? [])
+                        .map { ($0, evidence.signedAt) }
+                },
+            uniquingKeysWith: max
+        )
         let told = (reply?.entitlements.map(\.name) ?? []) + (pass?.entitlements.map(\.name) ?? [])
         names = Set(catalogue.entitlements + told).sorted()
         var isPassGood = false
@@ -153,7 +164,7 @@ private struct Basis {
     func answer(on name: String) -> Entitlement {
         let own = device?.snapshot[name].map(Entitlement.init)
         if isAlone { return own ?? Entitlement(name: name) }
-        if let own, newer.contains(name) { return own }
+        if let own, overrules(own) { return own }
         if let stated = replied(name) ?? passed(name) { return stated }
         guard var own else { return Entitlement(name: name) }
         // The server may have purchases that this device's store does not show.
@@ -162,6 +173,23 @@ private struct Basis {
             own.confidence = .unknown
         }
         return own
+    }
+
+    /// Whether a purchase or refund behind the device's answer is newer than the server's answer. A
+    /// purchase that no answer includes gives access whatever its date: the store's clock is not
+    /// the server's, and the server may have answered before it received the purchase.
+    private func overrules(_ own: Entitlement) -> Bool {
+        if newer.contains(own.name) { return true }
+        guard own.access == .granted, let signedAt = unseen[own.name],
+            let stated = replied(own.name) ?? passed(own.name), stated.access == .denied
+        else { return false }
+        // A refund that the server knows from the store may be the refund of this purchase.
+        guard stated.isTakenBack else { return true }
+        return stated.until.map { signedAt > $0 } ?? false
+    }
+
+    private func isOverruled(_ name: String) -> Bool {
+        device?.snapshot[name].map { overrules(Entitlement($0)) } ?? false
     }
 
     private func replied(_ name: String) -> Entitlement? {
@@ -188,7 +216,7 @@ private struct Basis {
     /// The server's prompt while its answer is valid, else the device's.
     var prompt: RecoveryPrompt? {
         guard let reply, !isAlone else { return device?.snapshot.prompt.map(RecoveryPrompt.init) }
-        guard let prompt = reply.prompt, !newer.contains(prompt.entitlement),
+        guard let prompt = reply.prompt, !isOverruled(prompt.entitlement),
             replied(prompt.entitlement) != nil, prompt.until.map({ now < $0 }) ?? true
         else { return nil }
         return prompt

@@ -81,6 +81,13 @@ extension EntitlementMachine {
         return queued + rest.sorted { $0.transactionId < $1.transactionId }
     }
 
+    /// Queued purchases that no answer of the server can include: none of their documents was in a
+    /// round that ended with an answer.
+    var unseen: Set<UInt64> {
+        Set(kept.queue.filter { !$0.isAnswered }.map(\.purchase.transactionId))
+            .subtracting(committed)
+    }
+
     /// Consumables that the app must deliver, if there is no server.
     var undelivered: [SignedPurchase] {
         unfinished.values.filter { !$0.isDelivered && durable.contains($0.purchase.jws) }

@@ -106,6 +106,13 @@ extension EntitlementMachine {
         // The response to an earlier page does not include the rest of the evidence.
         guard page + 1 == pages.count else { return presentPage() }
         self.reply = reply
+        let own = pages.filter { $0.customer == nil }
+        let presented = Set(own.flatMap(\.transactions).map(\.jws))
+        // A refused document was judged in an earlier round, and is not presented again.
+        for (position, queued) in kept.queue.enumerated()
+        where isOwn(queued) && (queued.isRefused || presented.contains(queued.purchase.jws)) {
+            kept.queue[position].isAnswered = true
+        }
         let pass = reply.pass.map { receivePass($0) } ?? []
         return pass + endRound(answered: true, at: reading)
     }
