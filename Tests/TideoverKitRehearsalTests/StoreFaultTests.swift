@@ -2,6 +2,7 @@ import StoreKit
 import StoreKitFaking
 import Testing
 import TideoverCore
+import TideoverHTTP
 import TideoverJSON
 import TideoverKit
 import TideoverLocks
@@ -50,6 +51,49 @@ import TideoverSandbox
             await app.settled()
             return outcome
         }
+    }
+
+    @Test func `a request names the customer who made its purchases`() async throws {
+        let ann = try #require(CustomerID("ann"))
+        var kept = KeptState(customer: ann)
+        let coins = SignedPurchase(
+            transactionId: 7,
+            productId: "coins",
+            isVerified: true,
+            isConsumable: true,
+            jws: "a.b.c"
+        )
+        kept.queue = [QueuedPurchase(coins, of: ann)]
+        var settings = KitSettings(
+            bundleId: "com.example.cards",
+            customer: try #require(CustomerID("bert")),
+            catalogue: Catalogue()
+        )
+        settings.server = ServerIdentity(app: "cards", apiKey: "key", issuer: "tideover")
+        let (bytes, paths) = (kept.json, Locked<[String]>([]))
+        let app = EntitlementStore(
+            settings,
+            KitEffects(
+                source: StoreSource(
+                    read: { StoreReading() },
+                    updates: { AsyncStream { $0.finish() } },
+                    finish: { _ in },
+                    sync: {}
+                ),
+                file: KeptFile(read: { bytes }, write: { _ in }),
+                network: { request in
+                    paths.withLock { $0.append(request.path) }
+                    return Response(status: 404)
+                },
+                verify: { _, _, _ in false },
+                clock: { ClockReading(clock: Instant(millisecondsSince1970: 0), uptime: .zero) },
+                sleep: { _ in throw CancellationError() }
+            )
+        )
+        await app.start()
+        await app.settled()
+        let reconciles = ["ann", "bert"].map { "/v1/apps/cards/customers/\($0)/reconcile" }
+        #expect(paths.withLock { $0 } == reconciles)
     }
 
     @Test(arguments: [true, false])

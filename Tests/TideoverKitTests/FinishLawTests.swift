@@ -232,7 +232,14 @@ import TideoverKit
         #expect(world.machine.refusals == [7: "wrong-bundle"])
         #expect(
             world.machine.kept.queue
-                == [QueuedPurchase(purchase, isRefused: true, isAnswered: true)]
+                == [
+                    QueuedPurchase(
+                        purchase,
+                        of: TestPurchases.customer,
+                        isRefused: true,
+                        isAnswered: true
+                    )
+                ]
         )
         world.takesNothing = false
         world.send(.foregrounded)
@@ -265,7 +272,7 @@ import TideoverKit
             Issue.record("a write comes first: \(actions)")
             return
         }
-        #expect(kept.queue == [QueuedPurchase(purchase)])
+        #expect(kept.queue == [QueuedPurchase(purchase, of: TestPurchases.customer)])
         let after = machine.happened(
             .writingFailed(revision: revision),
             at: TestPurchases.reading()

@@ -209,8 +209,56 @@ import TideoverKit
         _ = machine.happened(.storeRead(store), at: at)
         let reply = try denial(asOf: TestPurchases.start + .minutes(2))
         _ = machine.happened(.reconcileAccepted(round: 1, page: 0, reply), at: at)
-        #expect(machine.kept.queue == [QueuedPurchase(bought, isAnswered: true)])
+        #expect(
+            machine.kept.queue == [
+                QueuedPurchase(bought, of: TestPurchases.customer, isAnswered: true)
+            ]
+        )
         #expect(machine.published?["premium"].access == .denied)
+    }
+
+    /// The pages to present among actions.
+    private func pages(_ actions: [EntitlementMachine.Action]) -> [EvidencePage] {
+        actions.compactMap { action in
+            guard case .reconcile(_, _, let page, _) = action else { return nil }
+            return page
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a queued purchase is presented as the purchase of the customer who made it`(
+        isRefused: Bool
+    ) throws {
+        let ann = try #require(CustomerID("ann"))
+        let bought = TestPurchases.subscription(7)
+        let coins = TestPurchases.coins(8)
+        var earlier = KeptState(customer: ann)
+        earlier.queue = [QueuedPurchase(bought, of: ann), QueuedPurchase(coins)]
+        let at = TestPurchases.reading(after: .minutes(1))
+        var machine = EntitlementMachine(
+            settings: TestPurchases.settings(withServer: true),
+            kept: KeptState(json: earlier.json)
+        )
+        _ = machine.happened(.launched, at: at)
+        let first = pages(machine.happened(.storeRead(StoreReading()), at: at))
+        #expect(first.map(\.customer) == [ann])
+        #expect(first.map(\.transactions) == [[bought]])
+        let reply = try denial(asOf: TestPurchases.start + .minutes(1))
+        let second = pages(
+            machine.happened(
+                isRefused
+                    ? .reconcileRefused(round: 1, page: 0, status: 404)
+                    : .reconcileAccepted(round: 1, page: 0, reply),
+                at: at
+            )
+        )
+        #expect(second.map(\.customer) == [nil])
+        #expect(second.map(\.transactions) == [[coins]])
+        _ = machine.happened(.reconcileAccepted(round: 1, page: 1, reply), at: at)
+        #expect(machine.published?["premium"].access == .denied)
+        #expect(machine.kept.queue.first?.purchase == bought)
+        #expect(machine.kept.queue.first?.customer == ann)
+        #expect(machine.kept.queue.first?.isRefused == isRefused)
     }
 
     @Test func `a purchase that waits for approval is shown until it arrives`() {
@@ -303,7 +351,15 @@ import TideoverKit
 
     @Test func `the stored state is read as it was written`() {
         var kept = KeptState(customer: TestPurchases.customer)
-        kept.queue = [QueuedPurchase(TestPurchases.coins(3), isRefused: true, isAnswered: true)]
+        kept.queue = [
+            QueuedPurchase(
+                TestPurchases.coins(3),
+                of: TestPurchases.customer,
+                isRefused: true,
+                isAnswered: true
+            ),
+            QueuedPurchase(TestPurchases.coins(4)),
+        ]
         kept.pass = "a.b.c"
         kept.keys = [PassKey(id: "k", bytes: Array(0..<32))]
         kept.lastSeen = TestPurchases.start

@@ -62,6 +62,7 @@ extension QueuedPurchase: FormObject {
                 ) ?? false,
                 jws: try fields.required("jws", purchase?.jws)
             ),
+            of: try Lenient.form(&fields, "customer", queued.map(\.customer)),
             isRefused: try Lenient.form(
                 &fields,
                 "isRefused",

@@ -28,6 +28,8 @@ package struct KeptState: Hashable, Sendable {
 /// A purchase that the device accepted and the server has not committed yet.
 package struct QueuedPurchase: Hashable, Sendable {
     package var purchase: SignedPurchase
+    /// The app's customer at that time. Nil in a file of an earlier version: any customer.
+    package var customer: CustomerID?
     /// Whether the server refused it. It is presented again only after the next launch.
     package var isRefused = false
     /// Whether a round that included it ended with an answer, which did not accept it.
@@ -35,10 +37,12 @@ package struct QueuedPurchase: Hashable, Sendable {
 
     package init(
         _ purchase: SignedPurchase,
+        of customer: CustomerID? = nil,
         isRefused: Bool = false,
         isAnswered: Bool = false
     ) {
         self.purchase = purchase
+        self.customer = customer
         self.isRefused = isRefused
         self.isAnswered = isAnswered
     }

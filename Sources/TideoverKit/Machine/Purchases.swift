@@ -41,7 +41,7 @@ extension EntitlementMachine {
         guard kept.queue.count < settings.capacity,
             !kept.queue.contains(where: { $0.purchase.jws == purchase.jws })
         else { return }
-        kept.queue.append(QueuedPurchase(purchase))
+        kept.queue.append(QueuedPurchase(purchase, of: settings.customer))
     }
 
     /// Whether a transaction may be finished.
@@ -71,20 +71,27 @@ extension EntitlementMachine {
         return []
     }
 
+    /// Whether a purchase is presented as this customer's. Another customer of this app bought the
+    /// rest.
+    func isOwn(_ queued: QueuedPurchase) -> Bool {
+        queued.customer.map { $0 == settings.customer } ?? true
+    }
+
     /// Verified purchases that no response of the server includes yet.
     var unanswered: [SignedPurchase] {
         let waiting = unfinished.values.map(\.purchase).filter {
             $0.isVerified && !committed.contains($0.transactionId)
         }
-        let queued = kept.queue.map(\.purchase)
-        let rest = waiting.filter { purchase in !queued.contains { $0.jws == purchase.jws } }
-        return queued + rest.sorted { $0.transactionId < $1.transactionId }
+        let documents = kept.documents
+        let rest = waiting.filter { !documents.contains($0.jws) }
+        return kept.queue.filter(isOwn).map(\.purchase)
+            + rest.sorted { $0.transactionId < $1.transactionId }
     }
 
     /// Queued purchases that no answer of the server can include: none of their documents was in a
     /// round that ended with an answer.
     var unseen: Set<UInt64> {
-        Set(kept.queue.filter { !$0.isAnswered }.map(\.purchase.transactionId))
+        Set(kept.queue.filter { isOwn($0) && !$0.isAnswered }.map(\.purchase.transactionId))
             .subtracting(committed)
     }
 

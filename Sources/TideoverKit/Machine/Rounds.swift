@@ -37,7 +37,7 @@ extension EntitlementMachine {
     }
 
     private func pages(of store: StoreReading, at reading: ClockReading) -> [EvidencePage] {
-        let queued = kept.queue.filter { !$0.isRefused }.map(\.purchase)
+        let queued = kept.queue.filter { isOwn($0) && !$0.isRefused }.map(\.purchase)
         let unqueued = unfinished.values.map(\.purchase).filter { purchase in
             refusals[purchase.transactionId] == nil
                 && !kept.queue.contains { $0.purchase.jws == purchase.jws }
@@ -48,7 +48,21 @@ extension EntitlementMachine {
             and: store.statuses.filter { isPresentable($0.transaction) }
         )
         pages[pages.count - 1].conclusion = conclusion(of: store, at: reading)
-        return pages
+        return pagesOfOthers + pages
+    }
+
+    /// What other customers of this app bought, as theirs. These pages come first: the last page of
+    /// a round is this customer's, and its response the answer.
+    private var pagesOfOthers: [EvidencePage] {
+        let queue = kept.queue.filter { !isOwn($0) && !$0.isRefused }
+        return Set(queue.compactMap(\.customer)).sorted().flatMap { customer in
+            let purchases = queue.filter { $0.customer == customer }.map(\.purchase)
+            return EvidencePage.pages(of: purchases, and: []).map { page in
+                var page = page
+                page.customer = customer
+                return page
+            }
+        }
     }
 
     /// A transaction that neither the device nor the server could verify is not presented twice.
@@ -126,11 +140,15 @@ extension EntitlementMachine {
             kept.queue.removeAll { $0.purchase.jws == purchase.jws }
         case .refused(let code):
             refusals[id] = code
-            for position in kept.queue.indices
-            where kept.queue[position].purchase.jws == purchase.jws {
-                kept.queue[position].isRefused = true
-            }
+            refuse(purchase)
         case .undecided, nil: break
+        }
+    }
+
+    private mutating func refuse(_ purchase: SignedPurchase) {
+        for position in kept.queue.indices
+        where kept.queue[position].purchase.jws == purchase.jws {
+            kept.queue[position].isRefused = true
         }
     }
 
@@ -140,7 +158,13 @@ extension EntitlementMachine {
         mayRetry: Bool,
         at reading: ClockReading
     ) -> [Action] {
-        guard isCurrent(number, page) else { return [] }
+        guard isCurrent(number, page), let pages = round?.pages else { return [] }
+        if !mayRetry, pages[page].customer != nil {
+            // This customer's answer does not depend on another customer's page.
+            for purchase in pages[page].transactions { refuse(purchase) }
+            round?.page += 1
+            return presentPage()
+        }
         failures += 1
         let actions = endRound(answered: false, at: reading)
         if mayRetry, round == nil { retryAt = clock.now(reading) + retryDelay }

@@ -203,7 +203,7 @@ final class KitRuntime {
         self.environment = environment
         let request = evidence.request(
             to: server,
-            customer: settings.customer.text,
+            customer: (evidence.customer ?? settings.customer).text,
             environment: environment.rawValue
         )
         later { effects in
