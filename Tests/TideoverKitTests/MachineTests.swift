@@ -122,6 +122,26 @@ import TideoverKit
         return try ServerReply(JSONValue.object(body).encoded(), to: EvidencePage())
     }
 
+    private func pass(_ state: State, issued: Instant) -> Pass {
+        Pass(
+            issuer: "https://t.example",
+            audience: "cards",
+            customer: TestPurchases.customer,
+            environment: .production,
+            issued: issued,
+            notAfter: issued + .days(7),
+            version: 1,
+            entitlements: [
+                Pass.Entitlement(
+                    name: "premium",
+                    state: state,
+                    reason: "unknown",
+                    notAfter: issued + .days(7)
+                )
+            ]
+        )
+    }
+
     /// Buys after the store was read for a round, which then ends with a response.
     private func machine(
         buying bought: SignedPurchase,
@@ -154,27 +174,11 @@ import TideoverKit
         #expect(machine.published?["premium"].access == .granted)
 
         // The same after a restart without a connection, with the pass of that answer.
-        let pass = Pass(
-            issuer: "https://t.example",
-            audience: "cards",
-            customer: TestPurchases.customer,
-            environment: .production,
-            issued: answeredAt,
-            notAfter: answeredAt + .days(7),
-            version: 1,
-            entitlements: [
-                Pass.Entitlement(
-                    name: "premium",
-                    state: .never,
-                    reason: "unknown",
-                    notAfter: answeredAt + .days(7)
-                )
-            ]
-        )
+        let claims = pass(.never, issued: answeredAt).claims
         let kept = try #require(KeptState(json: machine.kept.json))
         var restarted = EntitlementMachine(settings: machine.settings, kept: kept)
         _ = restarted.happened(.launched, at: later)
-        _ = restarted.happened(.passVerified(compact: "a.b.c", claims: pass.claims), at: later)
+        _ = restarted.happened(.passVerified(compact: "a.b.c", claims: claims), at: later)
         _ = restarted.happened(.storeRead(store), at: later)
         _ = restarted.happened(.reconcileFailed(round: 1, page: 0), at: later)
         #expect(restarted.pass != nil)
@@ -215,6 +219,39 @@ import TideoverKit
             ]
         )
         #expect(machine.published?["premium"].access == .denied)
+    }
+
+    /// A payment that failed on this device, the state in the pass, and the prompt before and after
+    /// the first round, which fails.
+    struct FailedPayment: Sendable {
+        var status = SignedStatus.State.inBillingRetry
+        var passState: State?
+        var before: Prompt.Kind?
+        var after: Prompt.Kind?
+    }
+
+    @Test(arguments: [
+        FailedPayment(passState: .active), FailedPayment(passState: .never),
+        FailedPayment(passState: .hold, before: .hard, after: .hard),
+        FailedPayment(after: .hard),
+        FailedPayment(status: .inGracePeriod, passState: .grace, after: .soft),
+    ])
+    func `without an answer of the server the prompt has the reason of the shown answer`(
+        payment: FailedPayment
+    ) {
+        let delay = TestPurchases.month + .days(1)
+        let at = TestPurchases.reading(after: delay)
+        let status = TestPurchases.status(TestPurchases.subscription(7), payment.status)
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
+        _ = machine.happened(.launched, at: at)
+        if let state = payment.passState {
+            let claims = pass(state, issued: TestPurchases.start + delay - .hours(1)).claims
+            _ = machine.happened(.passVerified(compact: "a.b.c", claims: claims), at: at)
+        }
+        _ = machine.happened(.storeRead(StoreReading(statuses: [status])), at: at)
+        #expect(machine.published?.prompt?.kind == payment.before)
+        _ = machine.happened(.reconcileFailed(round: 1, page: 0), at: at)
+        #expect(machine.published?.prompt?.kind == payment.after)
     }
 
     /// The pages to present among actions.

@@ -215,10 +215,23 @@ private struct Basis {
 
     /// The server's prompt while its answer is valid, else the device's.
     var prompt: RecoveryPrompt? {
-        guard let reply, !isAlone else { return device?.snapshot.prompt.map(RecoveryPrompt.init) }
+        guard let reply, !isAlone else { return ownPrompt.map(RecoveryPrompt.init) }
         guard let prompt = reply.prompt, !isOverruled(prompt.entitlement),
             replied(prompt.entitlement) != nil, prompt.until.map({ now < $0 }) ?? true
         else { return nil }
         return prompt
+    }
+
+    /// The device's prompt, if its reason is the shown answer: the device's own, or the same state
+    /// of the pass. The server may delay a soft prompt, or leave it out, so that one waits for the
+    /// first round; the customer has access meanwhile.
+    private var ownPrompt: Prompt? {
+        guard let prompt = device?.snapshot.prompt else { return nil }
+        if isAlone || isOverruled(prompt.entitlement) { return prompt }
+        guard let stated = passed(prompt.entitlement) else { return hasTried ? prompt : nil }
+        guard stated.state == device?.snapshot[prompt.entitlement]?.standing.state else {
+            return nil
+        }
+        return hasTried || prompt.kind == .hard ? prompt : nil
     }
 }
