@@ -398,6 +398,7 @@ import TideoverKit
             QueuedPurchase(TestPurchases.coins(4)),
         ]
         kept.pass = "a.b.c"
+        kept.candidate = "d.e.f"
         kept.keys = [PassKey(id: "k", bytes: Array(0..<32))]
         kept.lastSeen = TestPurchases.start
         kept.waiting = ["pro"]

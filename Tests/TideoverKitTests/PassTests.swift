@@ -249,6 +249,49 @@ import TideoverSignatures
         #expect(unknown.kept.pass == compact)
     }
 
+    private func reply(with compact: String) throws -> ServerReply {
+        let body: JSONObject = [
+            "environment": "production", "asOf": .string(start.rfc3339),
+            "customerVersion": 1, "entitlements": [:], "prompt": .object(["kind": "none"]),
+            "items": [], "pass": .string(compact),
+        ]
+        return try ServerReply(JSONValue.object(body).encoded(), to: EvidencePage())
+    }
+
+    /// The keys cannot be fetched, or the response is an old copy that lacks the new key.
+    @Test(arguments: [false, true])
+    func `a pass of an unknown key replaces the former pass once it is verified`(
+        isFetched: Bool
+    ) throws {
+        let next = Ed25519PrivateKey.generate()
+        let former = try signed(pass(), by: key)
+        let newer = try signed(pass(version: 2), by: next)
+        let known = PassKey(id: key.publicKey.thumbprint, bytes: key.publicKey.bytes)
+        var machine = launch(kept(former, keys: [key]), at: .zero)
+        for round in 2...3 {
+            let at = TestPurchases.reading()
+            _ = machine.happened(.foregrounded, at: at)
+            _ = machine.happened(.storeRead(StoreReading()), at: at)
+            let actions = machine.happened(
+                .reconcileAccepted(round: round, page: 0, try reply(with: newer)),
+                at: at
+            )
+            #expect(actions.contains(.fetchKeys), "round \(round)")
+            _ = machine.happened(isFetched ? .keysReceived([known]) : .keysFailed, at: at)
+            #expect(machine.kept.pass == former)
+        }
+        let kept = try #require(KeptState(json: machine.kept.json))
+        #expect(kept.candidate == newer)
+        let offline = launch(kept, at: .days(1))
+        #expect(offline.published?["premium"].access == .granted)
+        #expect(offline.kept.pass == former)
+        let rotated = PassKey(id: next.publicKey.thumbprint, bytes: next.publicKey.bytes)
+        let online = launch(kept, at: .days(1), published: [rotated])
+        #expect(online.pass?.version == 2)
+        #expect(online.kept.pass == newer)
+        #expect(online.kept.candidate == nil)
+    }
+
     @Test func `after a failed fetch the next pass fetches the keys again`() throws {
         let compact = try signed(pass(), by: key)
         var settings = TestPurchases.settings(withServer: true)
@@ -260,19 +303,8 @@ import TideoverSignatures
         /// Whether a round that ends with the pass fetches the keys.
         func fetches(inRound round: Int) throws -> Bool {
             _ = actions(.foregrounded)
-            let presented = actions(.storeRead(StoreReading()))
-            let page = try #require(
-                presented.compactMap { action -> EvidencePage? in
-                    guard case .reconcile(_, _, let page, _) = action else { return nil }
-                    return page
-                }.first
-            )
-            let body: JSONObject = [
-                "environment": "production", "asOf": .string(start.rfc3339),
-                "customerVersion": 1, "entitlements": [:], "prompt": .object(["kind": "none"]),
-                "items": [], "pass": .string(compact),
-            ]
-            let reply = try ServerReply(JSONValue.object(body).encoded(), to: page)
+            _ = actions(.storeRead(StoreReading()))
+            let reply = try reply(with: compact)
             return actions(.reconcileAccepted(round: round, page: 0, reply)).contains(.fetchKeys)
         }
         #expect(try fetches(inRound: 1))

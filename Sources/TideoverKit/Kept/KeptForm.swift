@@ -31,6 +31,7 @@ extension KeptState: FormObject {
         var form = KeptState(customer: try fields.required("customer", state?.customer))
         form.queue = try Lenient.list(&fields, "queue", state?.queue)
         form.pass = try Lenient.form(&fields, "pass", state.map(\.pass))
+        form.candidate = try Lenient.form(&fields, "candidate", state.map(\.candidate))
         form.keys = try Lenient.list(&fields, "keys", state?.keys)
         form.lastSeen = try Count.form(&fields, "lastSeen", state.map(\.lastSeen))
         form.waiting = try Lenient.list(&fields, "waiting", state?.waiting)

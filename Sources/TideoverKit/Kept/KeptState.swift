@@ -9,6 +9,8 @@ package struct KeptState: Hashable, Sendable {
     package var queue: [QueuedPurchase] = []
     /// The pass in compact serialization. Its signature is verified again after each launch.
     package var pass: String?
+    /// A newer pass that no known key signed yet. It replaces the other once it is verified.
+    package var candidate: String?
     /// The keys in the server's latest response.
     package var keys: [PassKey] = []
     /// The latest instant seen by this device, for passes.

@@ -155,8 +155,7 @@ package struct EntitlementMachine: Hashable, Sendable {
 
     private mutating func launch(at reading: ClockReading) -> [Action] {
         beginProcess()
-        let pass = kept.pass.map { check($0) } ?? []
-        return pass + beginRound()
+        return checkKept() + beginRound()
     }
 
     /// Removes what a kept state contains only until the next launch.
@@ -209,7 +208,8 @@ package struct EntitlementMachine: Hashable, Sendable {
             current.artifacts + kept.artifacts.filter { !noted.contains($0.entitlement) }
         if !current.keys.isEmpty { kept.keys = current.keys }
         kept.pass = current.pass ?? kept.pass
-        let checking = pass == nil ? kept.pass.map { check($0) } ?? [] : []
+        kept.candidate = current.candidate ?? kept.candidate
+        let checking = pass == nil ? checkKept() : []
         return checking + beginRound()
     }
 

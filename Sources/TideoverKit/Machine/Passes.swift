@@ -4,8 +4,14 @@ import TideoverCore
 
 extension EntitlementMachine {
     mutating func receivePass(_ compact: String) -> [Action] {
+        kept.candidate = nil
         guard compact != kept.pass || pass == nil else { return [] }
         return check(compact)
+    }
+
+    /// Checks the passes in the file, the verified one first.
+    mutating func checkKept() -> [Action] {
+        [kept.pass, kept.candidate].compactMap(\.self).flatMap { check($0) }
     }
 
     /// Requests verification of the signature, or fetches the keys if none of them signed it.
@@ -14,7 +20,7 @@ extension EntitlementMachine {
         if let key = keys.first(where: { $0.id == document.keyId }) {
             return [.verifyPass(document, key)]
         }
-        kept.pass = compact
+        if compact != kept.pass { kept.candidate = compact }
         passRejection = .unknownKey(document.keyId)
         guard settings.server != nil, askedForKeys.insert(document.keyId).inserted else {
             return []
@@ -27,12 +33,15 @@ extension EntitlementMachine {
     /// The server's keys replace the earlier ones as a whole: a withdrawn key is no longer trusted.
     mutating func receive(_ published: [PassKey]) -> [Action] {
         kept.keys = published
-        guard let compact = kept.pass else { return [] }
-        if let document = PassDocument(compact), !keys.contains(where: { $0.id == document.keyId })
-        {
-            return reject(compact, .unknownKey(document.keyId))
+        let documents = [kept.pass, kept.candidate].compactMap(\.self).compactMap(PassDocument.init)
+        return documents.flatMap { document in
+            if keys.contains(where: { $0.id == document.keyId }) { return check(document.compact) }
+            // A published set can be an old copy. The next pass fetches it again.
+            askedForKeys.remove(document.keyId)
+            passRejection = .unknownKey(document.keyId)
+            if kept.pass == document.compact { kept.pass = nil }
+            return []
         }
-        return check(compact)
     }
 
     /// The next pass fetches the keys again.
@@ -61,8 +70,9 @@ extension EntitlementMachine {
                 at: clock.passTime(reading)
             )
             pass = believed
-            passRejection = nil
             kept.pass = compact
+            if kept.candidate == compact { kept.candidate = nil }
+            if kept.candidate == nil { passRejection = nil }
             clock.see(verified: believed.issued)
         } catch {
             return reject(compact, .refused(error))
@@ -74,6 +84,7 @@ extension EntitlementMachine {
     mutating func reject(_ compact: String, _ rejection: PassRejection) -> [Action] {
         passRejection = rejection
         if kept.pass == compact { kept.pass = nil }
+        if kept.candidate == compact { kept.candidate = nil }
         return []
     }
 }
