@@ -81,6 +81,11 @@ public enum Tideover {
             self.issuer = issuer ?? "tideover"
             self.passKeys = passKeys
         }
+
+        /// The address without a slash at its end: the path of a request begins with one.
+        package var base: String {
+            String(url.reversed().drop { $0 == "/" }.reversed())
+        }
     }
 
     /// Starts with injected effects, for tests. It returns at once; the store has answers after its

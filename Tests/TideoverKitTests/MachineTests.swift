@@ -361,6 +361,12 @@ import TideoverKit
         #expect(EvidencePage.pages(of: [], and: []).map(\.saysNothing) == [true])
     }
 
+    @Test(arguments: ["https://billing.example.com/t", "https://billing.example.com/t//"])
+    func `a slash at the end of the server's address changes nothing`(url: String) {
+        let server = Tideover.Server(app: "cards", apiKey: "key", url: url)
+        #expect(server.base == "https://billing.example.com/t")
+    }
+
     @Test func `only the response to the last page counts`() {
         var world = SimulatedWorld(withServer: true)
         world.statuses = (UInt64(1)...50).map {

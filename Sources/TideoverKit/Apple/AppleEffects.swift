@@ -15,7 +15,7 @@ extension Tideover {
             configuration,
             source: .storeKit,
             file: .onDisk(path: folder.appending(path: "kept.json").path(percentEncoded: false)),
-            network: URLSessionNetwork(base: configuration.server?.url).handler,
+            network: URLSessionNetwork(base: configuration.server?.base).handler,
             verify: { signature, message, key in
                 let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key)
                 return key?.isValidSignature(signature, for: message) ?? false
