@@ -69,6 +69,39 @@ import TideoverKit
         #expect(TrialCountdownModel(entitlement, at: start + .days(3)) == nil)
     }
 
+    @Test func `a trial's stated words follow the time`() throws {
+        var entitlement = Entitlement(name: "premium", access: .granted, state: .active)
+        entitlement.trial = RunningTrial(
+            startedAt: start,
+            endsAt: start + .days(3),
+            cancelBy: start + .days(2)
+        )
+        entitlement.words = ScreenWords(
+            key: "trial.running",
+            title: "Stated",
+            message: "Cancel by 3 May.",
+            arguments: [
+                "daysLeft": .number(3),
+                "price": .price(Price(amount: Money(milliunits: 9990, currency: "EUR"))),
+            ]
+        )
+        var translated: [ScreenWords] = []
+        let second = try #require(
+            TrialCountdownModel(entitlement, at: start + .hours(30)) { words in
+                translated.append(words)
+                return words
+            }
+        )
+        #expect(second.title == "Stated")
+        #expect(translated.map { $0.arguments["daysLeft"] } == [.number(2)])
+        let last = try #require(TrialCountdownModel(entitlement, at: start + .hours(48)))
+        #expect(last.isUrgent)
+        #expect(last.title == "Your free trial ends soon")
+        #expect(last.message.contains("9.99"))
+        entitlement.words?.key = "trial.cancelled"
+        #expect(TrialCountdownModel(entitlement, at: start + .hours(48))?.title == "Stated")
+    }
+
     @Test func `views show the app's own words`() {
         let words: ScreenTranslation = {
             ScreenWords(key: $0.key, title: "Zahlung", message: "Bitte ändern.", label: "Ändern")

@@ -53,7 +53,7 @@ public struct TrialCountdownModel: Hashable, Sendable {
         cancelBy = trial.cancelBy
         endsAt = trial.endsAt
         isUrgent = trial.isUrgent(at: now)
-        let words = translation(entitlement.words ?? trial.words(at: now))
+        let words = translation(trial.words(at: now, stated: entitlement.words))
         title = words.title
         message = words.message
     }
@@ -63,17 +63,31 @@ public struct TrialCountdownModel: Hashable, Sendable {
 }
 
 extension RunningTrial {
-    /// The words of a trial with only its dates.
-    fileprivate func words(at now: Instant) -> ScreenWords {
-        ScreenWords(
+    /// The words of a trial: those that an answer stated, as of now, or else with only its dates.
+    fileprivate func words(at now: Instant, stated: ScreenWords?) -> ScreenWords {
+        let running: [MessageText.Key] = [.trialRunning, .trialRunningUnpriced]
+        if var stated {
+            guard running.contains(where: { $0.rawValue == stated.key }) else { return stated }
+            guard isUrgent(at: now) else {
+                stated.arguments[MessageText.Argument.daysLeft.rawValue] = .number(
+                    daysLeft(at: now)
+                )
+                return stated
+            }
+        }
+        var price: Price?
+        if case .price(let known) = stated?.arguments[MessageText.Argument.price.rawValue] {
+            price = known
+        }
+        return ScreenWords(
             Wording(
                 isUrgent(at: now)
-                    ? .trialEnding(endsAt: endsAt, price: nil)
+                    ? .trialEnding(endsAt: endsAt, price: price)
                     : .trialRunning(
                         endsAt: endsAt,
                         cancelBy: cancelBy,
                         daysLeft: daysLeft(at: now),
-                        price: nil
+                        price: price
                     )
             )
         )
