@@ -157,6 +157,23 @@ import TideoverLives
         #expect(try Self.kind([unlinked], at: "2026-05-10") == .wait)
     }
 
+    @Test func `a family member is not advised to buy while the share may come back`() throws {
+        var own = Life("2000")
+        own.term("9", from: "2026-03-01", to: "2026-04-01", origin: .purchase)
+        own.outlook(end: "2026-04-01", signed: "2026-03-01", renews: false)
+        let silent = [own, Self.shared(StandingTests.monthly())]
+        for instant: Instant in ["2026-06-01T12:00:00Z", "2026-06-10", "2026-12-01"] {
+            #expect(try Self.kind(silent, at: instant) == .wait)
+        }
+        let unpaid = [own, Self.shared(StandingTests.failing())]
+        let guidance = try Self.guidance(unpaid, at: "2026-06-20")
+        #expect(guidance.advice == nil)
+        #expect(guidance.wording?.screen == .holdShared)
+        let over: Instant = "2026-07-31"
+        #expect(try Self.kind(unpaid, at: over.justBefore) == nil)
+        #expect(try Self.kind(unpaid, at: over) == .purchase)
+    }
+
     @Test func `one uncertain purchase delays the advice though another has ended`() throws {
         var other = Life("2000")
         other.term("9", from: "2026-03-01", to: "2026-04-01", origin: .purchase)

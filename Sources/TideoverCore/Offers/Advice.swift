@@ -50,8 +50,11 @@ package struct Counsel: Hashable, Sendable {
         guard !best.access else { return nil }
         if let paused = own.first(where: \.isPaused) { return (.resume, paused) }
         if isPending { return (.wait, best) }
-        if let unclear = own.first(where: \.isUnclear) { return (.wait, unclear) }
-        guard let ended = own.best, ended.state == .expired else { return nil }
+        if let unclear = standings.first(where: \.isUnclear) { return (.wait, unclear) }
+        // A family share in hold gives access again once its purchaser has paid.
+        guard best.state != .hold, let ended = own.best, ended.state == .expired else {
+            return nil
+        }
         return (.purchase, ended)
     }
 

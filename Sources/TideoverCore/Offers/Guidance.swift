@@ -131,7 +131,7 @@ extension CustomerHistory {
         case .active: return activeScreen(for: entitlement, standing, advice, at: instant)
         case .grace: return isShared ? .graceShared : .grace(until: standing.graceUntil)
         case .hold where standing.isPaused: return .paused
-        case .hold: return isShared ? .holdShared : .hold
+        case .hold: return advice?.kind == .fixPayment ? .hold : .holdShared
         case .expired, .never:
             if advice?.kind == .wait { return counsel.isPending ? .pending : .unconfirmed }
             guard standing.state == .expired else { return nil }
