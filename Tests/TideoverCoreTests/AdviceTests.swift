@@ -176,8 +176,8 @@ import TideoverLives
 
     @Test func `one uncertain purchase delays the advice though another has ended`() throws {
         var other = Life("2000")
-        other.term("9", from: "2026-03-01", to: "2026-04-01", origin: .purchase)
-        other.outlook(end: "2026-04-01", signed: "2026-03-01", renews: false)
+        other.term("9", from: "2026-05-15", to: "2026-06-15", origin: .purchase)
+        other.outlook(end: "2026-06-15", signed: "2026-05-15", renews: false)
         let lives = [other, StandingTests.monthly()]
         #expect(
             try SnapshotTests.premium(lives, at: "2026-07-01").standing.confidence == .confirmed

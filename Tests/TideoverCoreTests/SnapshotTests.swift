@@ -56,6 +56,18 @@ import TideoverLives
         #expect(both.standing.lineage?.id == "2000")
     }
 
+    @Test func `an old end does not hide that a newer purchase may have renewed`() throws {
+        var old = Life("0500")
+        old.term("9", from: "2026-02-01", to: "2026-03-01", origin: .purchase)
+        old.outlook(end: "2026-03-01", signed: "2026-02-10", renews: false)
+        for lives in [[old, StandingTests.monthly()], [StandingTests.monthly(), old]] {
+            let premium = try Self.premium(lives, at: "2026-06-05")
+            #expect(premium.standing.told == "expired unconfirmed unconfirmed unknown")
+            #expect(premium.standing.lineage?.id == "1000")
+            #expect(premium.accessUntil == "2026-06-02")
+        }
+    }
+
     @Test func `accessUntil is the end of unbroken confirmed access`() throws {
         var next = Life("2000")
         next.term("9", from: "2026-06-17", to: "2026-07-17", origin: .purchase)

@@ -268,14 +268,15 @@ extension Standing {
     /// Whether this standing ranks before another.
     ///
     /// The order of states is: active, grace, hold, a running product that the catalogue lacks,
-    /// expired, never. Then come confirmed before presumed and unknown, then the later end. The end
-    /// of grace is `graceUntil` if known: Google moves the expiry of each product daily. Equal
-    /// answers keep the first lineage by key. A purchase that was never paid is not ranked: any
-    /// other answer is better.
+    /// expired, never. Then come confirmed before presumed and unknown, then the later end. Of
+    /// expired ones the later end comes first: a purchase that ended long ago must not hide that a
+    /// newer one may have renewed. The end of grace is `graceUntil` if known: Google moves the
+    /// expiry of each product daily. Equal answers keep the first lineage by key. A purchase that
+    /// was never paid is not ranked: any other answer is better.
     func isBetter(than other: Standing) -> Bool {
         guard isRanked, other.isRanked else { return isRanked }
-        let mine = (worth, confidence.worth, lasting)
-        let theirs = (other.worth, other.confidence.worth, other.lasting)
+        let mine = (worth, lapsed, confidence.worth, lasting)
+        let theirs = (other.worth, other.lapsed, other.confidence.worth, other.lasting)
         return mine > theirs
     }
 
@@ -287,6 +288,9 @@ extension Standing {
     private var worth: Int { state == .never && hasUnlistedProduct ? 2 : state.worth }
 
     private var isRanked: Bool { rule != .pending && rule != .calledOff }
+
+    /// When access ended, of an expired standing. All others are equal.
+    private var lapsed: Instant { state == .expired ? lasting : .distantPast }
 
     private var lasting: Instant {
         guard let accessUntil else { return access ? .distantFuture : .distantPast }
