@@ -244,6 +244,63 @@ import TideoverLives
         #expect(advice.price?.amount == Money(milliunits: 59_990, currency: "USD"))
     }
 
+    /// A month of `monthly`, then one of `basic` that is to renew into another product.
+    private static func changing(into next: String) -> Life {
+        var life = Life()
+        life.term("0", from: "2026-04-01", to: "2026-05-01", origin: .purchase)
+        life.term("1", "basic", from: "2026-05-01", to: "2026-06-01")
+        life.outlook(end: "2026-06-01", signed: "2026-05-20", product: "basic", into: next)
+        return life
+    }
+
+    @Test func `no purchase is advised while a change to a product that unlocks it is overdue`()
+        throws
+    {
+        let life = Self.changing(into: "yearly")
+        let over: Instant = "2026-06-02"
+        let before = try SnapshotTests.premium([life], at: over.justBefore)
+        #expect(before.standing.told == "active renewalDue renewal-due presumed")
+        for (entitlement, former): (String, Bool) in [("premium", true), ("archive", false)] {
+            let snapshot = SnapshotTests.history([life]).snapshot(at: over)
+            let found = try #require(snapshot[entitlement])
+            #expect(found.standing.told == "expired unconfirmed unconfirmed unknown")
+            #expect(found.standing.productId == "yearly")
+            #expect(found.accessUntil == over)
+            #expect(found.guidance.advice?.kind == .wait)
+            // A renewal of the lower product leaves the former entitlement ended.
+            let other = SnapshotTests.history([Self.changing(into: "basic")]).snapshot(at: over)
+            let state: State = former ? .expired : .never
+            #expect(other[entitlement]?.standing.state == state)
+            #expect(other[entitlement]?.standing.confidence == .confirmed)
+        }
+    }
+
+    @Test func `a failed payment for a change to a product that unlocks it is fixed`() throws {
+        var life = Self.changing(into: "yearly")
+        life.outlook(
+            end: "2026-06-01",
+            signed: "2026-06-01T00:05:00Z",
+            retrying: true,
+            product: "basic",
+            into: "yearly"
+        )
+        let guidance = try Self.guidance([life], at: "2026-06-05")
+        #expect(guidance.advice?.kind == .fixPayment)
+        #expect(guidance.advice?.productId == "yearly")
+        #expect(guidance.advice?.url == Self.billing)
+        #expect(guidance.wording?.screen == .hold)
+        let both = [life, Self.cancelled("0500")]
+        #expect(try Self.kind(both, at: "2026-06-05") == .fixPayment)
+        var lower = Self.changing(into: "basic")
+        lower.outlook(
+            end: "2026-06-01",
+            signed: "2026-06-01T00:05:00Z",
+            retrying: true,
+            product: "basic"
+        )
+        #expect(try Self.kind([lower], at: "2026-06-05") == .purchase)
+    }
+
     // MARK: Prices
 
     @Test func `the store's price for the next period wins over the catalogue's`() throws {

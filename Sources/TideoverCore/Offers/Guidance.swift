@@ -75,7 +75,13 @@ extension CustomerHistory {
         at instant: Instant,
         package: String?
     ) -> Advice? {
-        guard let (kind, standing) = counsel.advice else { return nil }
+        guard var (kind, standing) = counsel.advice else { return nil }
+        if kind == .purchase,
+            let failing = counsel.own.compactMap({ failing($0, for: entitlement, at: instant) })
+                .first
+        {
+            (kind, standing) = (.fixPayment, failing)
+        }
         let renewal = renewal(of: standing, for: entitlement, at: instant)
         let catalogue = catalogue.value(at: instant)
         var advice = Advice(
@@ -101,6 +107,21 @@ extension CustomerHistory {
             advice.price = nil
         }
         return advice
+    }
+
+    /// Returns the lineage's own standing if a payment failed for a product that unlocks the
+    /// entitlement; nil otherwise.
+    private func failing(
+        _ standing: Standing,
+        for entitlement: String,
+        at instant: Instant
+    ) -> Standing? {
+        let own = history(of: standing)?.standing(at: instant, policy: policy.value(at: instant))
+        guard let own, own.isFailing,
+            let product = renewal(of: standing, for: entitlement, at: instant).productId,
+            catalogue.value(at: instant).unlocks(product, entitlement)
+        else { return nil }
+        return own
     }
 
     private func renewal(
@@ -135,6 +156,7 @@ extension CustomerHistory {
         case .expired, .never:
             if advice?.kind == .wait { return counsel.isPending ? .pending : .unconfirmed }
             guard standing.state == .expired else { return nil }
+            if advice?.kind == .fixPayment { return .hold }
             return isShared ? .expiredShared : .expired(price: advice?.price)
         }
     }

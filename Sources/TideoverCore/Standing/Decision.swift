@@ -17,6 +17,14 @@ enum DecisionBasis {
         case .item(let now): now.record
         }
     }
+
+    /// The product of the renewal that is overdue; nil if none is awaited.
+    var awaitedProduct: String? {
+        switch self {
+        case .term(let now): now.awaitsRenewal ? now.nextProduct : nil
+        case .item(let now): now.awaitsRenewal ? now.nextProduct : nil
+        }
+    }
 }
 
 extension LineageHistory {
@@ -132,7 +140,8 @@ extension LineageHistory {
             if isUnlisted(standing, at: instant, in: catalogue), standing.access {
                 return unlistedStanding(standing, entitlement, policy)
             }
-            return former(of: standing, entitlement, at: instant, catalogue)
+            return awaited(standing, entitlement, at: instant, catalogue, policy)
+                ?? former(of: standing, entitlement, at: instant, catalogue)
         }
         return isAboutAnotherProduct(standing, entitlement, catalogue)
             ? notEntitled(standing) : standing
@@ -155,6 +164,22 @@ extension LineageHistory {
         }
         return (meant ?? unlisted ?? decision(at: instant, policy: policy, where: { _ in true }))?
             .decisionBasis
+    }
+
+    /// Returns an unconfirmed standing for the product that the overdue renewal would be for, if
+    /// that product unlocks the entitlement. The renewal was presumed for it before.
+    private func awaited(
+        _ standing: Standing,
+        _ entitlement: String,
+        at instant: Instant,
+        _ catalogue: Catalogue,
+        _ policy: Policy
+    ) -> Standing? {
+        guard standing.rule == .unconfirmed else { return nil }
+        var awaited = standing
+        awaited.productId =
+            decision(at: instant, policy: policy) { _ in true }?.decisionBasis.awaitedProduct
+        return unlocks(awaited, entitlement, at: instant, catalogue) ? awaited : nil
     }
 
     /// Returns the standing from an earlier term if the current one unlocks another entitlement.
