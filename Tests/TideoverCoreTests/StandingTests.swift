@@ -261,6 +261,7 @@ import TideoverLives
         life.revoke("2", at: "2026-05-31T20:00:00Z")
         #expect(life.told("2026-05-31T23:00:00Z") == "active paid in-term confirmed")
         #expect(life.told("2026-06-01") == "expired refunded revoked confirmed")
+        #expect(life.standing("2026-06-01").accessUntil == "2026-06-01")
     }
 
     @Test func `a bare revoked state counts from its assertion`() {

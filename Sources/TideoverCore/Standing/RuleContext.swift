@@ -330,7 +330,9 @@ struct RuleContext {
         let bareReason: Reason = isFamily ? .familyAccessRemoved : .revoked
         let reason = taken.cause?.reason ?? bareReason
         let isDoubted = term?.isRevocationDoubted(at: instant) ?? false
-        return expired(.revoked, reason, at: taken.since, by: taken.rank, asks: isDoubted)
+        // A renewal that is refunded before it begins leaves the period before it.
+        let end = max(taken.since, term?.term.start ?? taken.since)
+        return expired(.revoked, reason, at: end, by: taken.rank, asks: isDoubted)
     }
 
     private var trial: Trial? {
