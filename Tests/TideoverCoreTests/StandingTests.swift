@@ -96,6 +96,8 @@ import TideoverLives
         let over = end + .days(60)
         #expect(life.told(over.justBefore) == "hold billingRetry in-retry confirmed")
         #expect(life.told(over) == "expired billingError ended confirmed")
+        #expect(life.standing(over.justBefore).willRenew == true)
+        #expect(life.standing(over).willRenew == false)
     }
 
     @Test func `a failure without grace causes a hold at once`() {

@@ -262,7 +262,7 @@ import TideoverLives
             timeline.expected.map(\.line) == [
                 "2026-06-10 grace billingIssue monthly renews",
                 "2026-06-20 hold billingRetry monthly renews",
-                "2026-08-03 expired billingError monthly renews",
+                "2026-08-03 expired billingError monthly ends",
             ]
         )
         #expect(timeline.expected.map(\.until) == ["2026-06-20", "2026-08-03", nil])

@@ -88,7 +88,7 @@ import TideoverLives
         #expect(
             life.spans(until: "2026-09-01").dropFirst(2) == [
                 "2026-06-04 hold billingRetry monthly renews",
-                "2026-08-03 expired billingError monthly renews",
+                "2026-08-03 expired billingError monthly ends",
             ]
         )
         #expect(

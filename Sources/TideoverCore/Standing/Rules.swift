@@ -264,7 +264,15 @@ struct TermRule: Sendable {
             )
         },
         TermRule(id: .ended) { now in
-            now.expired(.ended, now.reasonOfEnd, at: now.lastAccess, by: now.outlook?.rank)
+            var standing = now.expired(
+                .ended,
+                now.reasonOfEnd,
+                at: now.lastAccess,
+                by: now.outlook?.rank
+            )
+            // The store no longer retries the payment, although its newest outlook renews.
+            if standing.willRenew == true { standing.willRenew = false }
+            return standing
         },
     ]
 }
