@@ -204,6 +204,34 @@ import TideoverLives
         )
     }
 
+    @Test func `a purchase that is first read after its replacement was not cancelled`() {
+        var life = Life.play()
+        life.read(
+            .active,
+            "b",
+            until: "2026-06-20",
+            at: "2026-05-22",
+            product: "play.plus",
+            order: "GPA.2",
+            started: "2026-05-20",
+            replaces: "a"
+        )
+        life.read(
+            .expired,
+            until: "2026-05-20",
+            at: "2026-05-22T00:00:20Z",
+            plan: .autoRenewing(isOn: false),
+            order: "GPA.1",
+            by: .replacement
+        )
+        let standing = life.standing("2026-05-10")
+        #expect(standing.told == "active paid in-term confirmed")
+        #expect(standing.willRenew == nil)
+        let events = life.events(until: "2026-06-01")
+        #expect(events.first == "2026-05-01 started play")
+        #expect(events.allSatisfy { !$0.contains(" cancelled ") }, "\(events)")
+    }
+
     @Test func `silence past the expiry causes no event, and a late read adds the events`() {
         var life = Self.converted()
         #expect(life.events(until: "2026-08-01").count == 2)

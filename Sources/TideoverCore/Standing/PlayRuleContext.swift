@@ -73,9 +73,12 @@ struct PlayRuleContext {
     /// Whether it is active and a renewal is overdue.
     var awaitsRenewal: Bool { state == .active && instant >= expiry && willRenew == true }
 
+    /// Whether the next renewal is expected. Nil if another purchase replaced this one: the
+    /// customer switched nothing off.
     var willRenew: Bool? {
         guard let statement, let item = statement.item else { return nil }
         switch item.plan {
+        case .autoRenewing where statement.cancellation == .replacement: return nil
         case .autoRenewing(let isOn):
             return isOn && !item.isRemovedAtExpiry && state != .cancelled && state != .expired
         case .prepaid: return false
