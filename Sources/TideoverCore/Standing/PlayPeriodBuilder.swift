@@ -78,9 +78,14 @@ struct PlayPeriodBuilder {
             {
                 statement.state = .inGrace
             }
+            let isPaid = item.orderId == nil || item.orderId != order
             order = item.orderId ?? order
             let read = lastRead.flatMap { failed(statement, after: $0) ? $0 : nil }
-            statement.place(after: read ?? last, graceOf(item, at: observation.said))
+            statement.place(
+                after: read ?? last,
+                isPaid: isPaid,
+                graceOf(item, at: observation.said)
+            )
             statement.from = max(
                 begin(of: statement, after: last),
                 statements.last?.from ?? .distantPast
@@ -350,18 +355,29 @@ struct PlayPeriodBuilder {
 
 extension PlayStatement {
     /// Sets the end of the period. In grace the expiry moves, so the end comes from the earlier
-    /// statement.
-    fileprivate mutating func place(after last: PlayStatement?, _ grace: Period?) {
-        guard isFailing else {
+    /// statement. The same holds for a cancellation in grace and for a restart after it.
+    fileprivate mutating func place(
+        after last: PlayStatement?,
+        isPaid: Bool,
+        _ grace: Period?
+    ) {
+        if !isFailing {
             periodEnd = expiry
-            return
+            guard !isPaid, state == .cancelled || state == .active && rank < .store,
+                let last, last.hasUnpaidEnd
+            else { return }
         }
         guard let last, let end = last.periodEnd, end <= expiry, !last.isUnpaid else { return }
         periodEnd = end
-        periodEvidence = last.isFailing ? last.periodEvidence : last.evidence
+        periodEvidence = last.periodEvidence ?? last.evidence
         guard state == .inGrace, let grace else { return }
         let until = end + grace
         graceUntil = until >= expiry ? until : nil
+    }
+
+    /// Whether its expiry moved past the end of the period without a payment.
+    private var hasUnpaidEnd: Bool {
+        state == .inGrace || periodEnd.map { $0 < expiry } ?? false
     }
 }
 
@@ -441,7 +457,7 @@ extension TermDraft {
         _ observation: PlayObservation
     ) {
         if !statement.isFailing, statement.state != .paused, !isMerelyOver(by: statement) {
-            end = statement.expiry
+            end = statement.periodEnd ?? statement.expiry
         }
         let isOn: Bool? =
             switch item.plan {
