@@ -73,6 +73,76 @@ import TideoverLives
         #expect(later.dropFirst().allSatisfy { $0.contains(" cleanup_due ") })
     }
 
+    @Test func `a cancellation in grace ends the issue without a payment`() throws {
+        var life = Self.failing()
+        life.read(
+            .cancelled,
+            until: "2026-06-10",
+            at: "2026-06-09T12:00:00Z",
+            order: "GPA.1..0",
+            by: .customer
+        )
+        let told = life.told(until: "2026-06-20")
+        #expect(
+            told.transitions.dropFirst(2).map(\.line) == [
+                "2026-06-08 billing_issue_entered play",
+                "2026-06-09 12:00:00 cancelled from grace play",
+                "2026-06-10 expired from grace play keep until 2026-06-10",
+                "2026-06-10 cleanup_due play keep until 2026-06-10",
+            ]
+        )
+        let cancelled = told.transitions.first { $0.kind == .cancelled }
+        #expect(cancelled?.learnedAt == "2026-06-09T12:00:00Z")
+        #expect(told.issues.map(\.outcome.word) == ["cancelled in grace"])
+        let row = try #require(RecoveryReport(of: told.issues, asOf: "2026-06-20").rows.first)
+        #expect((row.recovered, row.cancelledFromGrace) == (0, 1))
+    }
+
+    @Test func `a trial cancelled in grace did not pay`() {
+        var life = Life.play()
+        let states: [(PlaySubscription.State, Instant, Instant)] = [
+            (.active, "2026-05-01", "2026-05-08"), (.inGrace, "2026-05-08", "2026-05-10"),
+            (.cancelled, "2026-05-09", "2026-05-10"),
+        ]
+        for (state, asked, expiry) in states {
+            life.read(state, until: expiry, at: asked, phase: .freeTrial, order: "GPA.1")
+        }
+        #expect(
+            life.events(until: "2026-05-20") == [
+                "2026-05-01 trial_started play", "2026-05-08 billing_issue_entered play",
+                "2026-05-09 trial_cancelled from grace after 8d play",
+                "2026-05-10 trial_ended from grace after 9d play keep until 2026-05-10",
+                "2026-05-10 cleanup_due play keep until 2026-05-10",
+            ]
+        )
+    }
+
+    @Test func `a cancellation in grace that is taken back reopens the issue`() {
+        var life = Self.failing()
+        life.notice(.cancelled, at: "2026-06-09T06:00:00Z")
+        life.read(
+            .cancelled,
+            until: "2026-06-10",
+            at: "2026-06-09T06:00:02Z",
+            order: "GPA.1..0",
+            by: .customer
+        )
+        life.notice(.restarted, at: "2026-06-09T12:00:00Z")
+        life.read(.inGrace, until: "2026-06-10", at: "2026-06-09T12:00:02Z", order: "GPA.1..0")
+        #expect(life.standing("2026-06-09T15:00:00Z").graceUntil == "2026-06-15")
+        life.read(.active, until: "2026-07-08", at: "2026-06-09T18:00:00Z", order: "GPA.1..1")
+        #expect(
+            life.events(until: "2026-06-20").dropFirst(2) == [
+                "2026-06-08 billing_issue_entered play",
+                "2026-06-09 06:00:00 cancelled from grace play",
+                "2026-06-09 12:00:00 uncancelled play",
+                "2026-06-09 18:00:00 billing_issue_recovered from grace after 42h play",
+            ]
+        )
+        let issues = life.told(until: "2026-06-20").issues
+        #expect(issues.map(\.outcome.word) == ["recovered from grace"])
+    }
+
     @Test func `a recovery from account hold begins a new cycle`() {
         var life = Self.failing()
         life.read(.onHold, until: "2026-06-10", at: "2026-06-10", order: "GPA.1..0")

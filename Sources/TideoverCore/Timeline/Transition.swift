@@ -65,7 +65,8 @@ public struct Transition: Hashable, Sendable, Identifiable {
         case trialConverted = "trial_converted"
         case renewed
         case productChanged = "product_changed"
-        /// Renewal was switched off. Access continues, except from grace and hold.
+        /// Renewal was switched off. Access continues, except from hold, and from grace on the App
+        /// Store.
         case cancelled
         case trialCancelled = "trial_cancelled"
         case paused

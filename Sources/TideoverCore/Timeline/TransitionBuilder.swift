@@ -151,6 +151,8 @@ struct TransitionBuilder: Sendable {
             (.paused, .paused), (.ended, .ended), (.unconfirmed, .unconfirmed), (_, .none):
             break
         case (_, .grace), (_, .hold): fail(at: step)
+        case (_, .running) where issue != nil && step.standing.rule == .cancelled:
+            cancelIssue(at: step)
         case (_, .running) where issue != nil: recover(at: step, into: nil)
         case (.paused, .running): resume(at: step)
         case (_, .running): endedAt = nil
@@ -191,10 +193,12 @@ struct TransitionBuilder: Sendable {
             takeBack(term, at: step, proof)
             return
         }
-        if issue != nil, step.standing.reason == .cancelled { cancelIssue(of: term, at: step) }
+        if issue != nil, step.standing.reason == .cancelled {
+            tellCancellation(.cancelled, of: term, at: step)
+        }
         let anchor = evidenceIndex.endAnchor(of: term)
         var expired = transition(term.isTrial ? .trialEnded : .expired, anchor, at: step, proof)
-        expired.from = issue?.state
+        expired.from = issue?.state ?? cancelledFrom(anchor)
         expired.keepArtifactsUntil = cleanup?.due
         let began = term.isTrial ? term.term.start : issue?.record.enteredAt
         expired.duration = began.map { step.from - $0 }
@@ -217,11 +221,34 @@ struct TransitionBuilder: Sendable {
         transitions.append(taking)
     }
 
-    private mutating func cancelIssue(of term: TermRecord, at step: Step) {
+    /// Ends the issue of a subscription that was cancelled unpaid and keeps access until its
+    /// expiry.
+    private mutating func cancelIssue(at step: Step) {
+        guard let term = step.term else { return }
+        tellCancellation(term.isTrial ? .trialCancelled : .cancelled, of: term, at: step)
+        renews = false
+        close { .cancelled(from: $0, at: step.from) }
+    }
+
+    private mutating func tellCancellation(
+        _ kind: Transition.Kind,
+        of term: TermRecord,
+        at step: Step
+    ) {
         let proof = evidenceIndex.outlook(on: term, by: step.from)
-        var cancelled = transition(.cancelled, evidenceIndex.anchor(of: term), at: step, proof)
+        var cancelled = transition(kind, evidenceIndex.anchor(of: term), at: step, proof)
         cancelled.from = issue?.state
+        cancelled.duration = kind == .trialCancelled ? step.from - term.term.start : nil
         transitions.append(cancelled)
+    }
+
+    /// Returns the state from which the last issue was cancelled; nil if it ended otherwise or was
+    /// another one.
+    private func cancelledFrom(_ anchor: String) -> State? {
+        guard let record = closed.last, record.anchor == anchor,
+            case .cancelled(let state, _) = record.outcome
+        else { return nil }
+        return state
     }
 
     private mutating func loseSight(at step: Step) {
@@ -263,7 +290,11 @@ struct TransitionBuilder: Sendable {
         reopensIssues = true
         issue = OpenIssue(record: record, term: term, state: state)
         move(issueTo: state, at: step.from)
-        guard case .cancelled = record.outcome else { return }
+        // Renewal may have been switched on again while the cancelled subscription kept access.
+        guard case .cancelled = record.outcome, before != .running || renews == false else {
+            return
+        }
+        renews = true
         let word = evidenceIndex.outlook(on: term, by: step.from)
         transitions.append(transition(.uncancelled, evidenceIndex.anchor(of: term), at: step, word))
     }
