@@ -81,11 +81,10 @@ struct PlayPeriodBuilder {
             let isPaid = item.orderId == nil || item.orderId != order
             order = item.orderId ?? order
             let read = lastRead.flatMap { failed(statement, after: $0) ? $0 : nil }
-            statement.place(
-                after: read ?? last,
-                isPaid: isPaid,
-                graceOf(item, at: observation.said)
-            )
+            let grace = graceOf(item, at: observation.said)
+            statement.place(after: read ?? last, isPaid: isPaid) { end in
+                grace.map { length(of: $0, from: end) }
+            }
             statement.from = max(
                 begin(of: statement, after: last),
                 statements.last?.from ?? .distantPast
@@ -359,7 +358,7 @@ extension PlayStatement {
     fileprivate mutating func place(
         after last: PlayStatement?,
         isPaid: Bool,
-        _ grace: Period?
+        graceEnd: (Instant) -> Instant?
     ) {
         if !isFailing {
             periodEnd = expiry
@@ -370,8 +369,7 @@ extension PlayStatement {
         guard let last, let end = last.periodEnd, end <= expiry, !last.isUnpaid else { return }
         periodEnd = end
         periodEvidence = last.periodEvidence ?? last.evidence
-        guard state == .inGrace, let grace else { return }
-        let until = end + grace
+        guard state == .inGrace, let until = graceEnd(end) else { return }
         graceUntil = until >= expiry ? until : nil
     }
 
