@@ -139,6 +139,7 @@ struct EvidenceIndex: Sendable {
             $0.assertedAt == instant && !$0.value.isRevoked
         }
         let evidence = reversed.isEmpty ? signed.map(\.evidence) : reversed.map(\.evidence)
+        guard !evidence.isEmpty else { return proof(collected?.said[instant] ?? []) }
         return Proof(evidence.min().map { [$0] } ?? [], learnedAt: earliest(evidence))
     }
 
