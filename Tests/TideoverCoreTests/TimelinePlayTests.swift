@@ -422,6 +422,34 @@ import TideoverLives
         #expect(told.first?.learnedAt == "2026-05-01T00:00:05Z")
     }
 
+    @Test func `a refund is sent once, although the list of voided orders dates it earlier`() {
+        var life = Life.play("p")
+        func news(sent: [Transition]) -> Corrections {
+            let told = life.told(until: "2026-05-20").transitions
+            return Corrections(sent: sent.map(\.id), timeline: told)
+        }
+        life.bought(.purchased, at: "2026-05-01T00:00:05Z")
+        life.bought(.cancelled, at: "2026-05-10T00:00:02Z")
+        let first = life.told(until: "2026-05-20").transitions
+        #expect(first.map(\.kind) == [.started, .refunded])
+        life.void("GPA.9", at: "2026-05-10T00:00:00.100Z", "p")
+        life.void("GPA.9", at: "2026-05-10", "p")
+        let second = life.told(until: "2026-05-20").transitions
+        #expect(second.last?.at == "2026-05-10")
+        for sent in [first, second] {
+            #expect(news(sent: sent).corrected == [])
+            #expect(news(sent: sent).unsent == [])
+        }
+        life.bought(.purchased, at: "2026-05-11")
+        #expect(news(sent: first).corrected == [])
+        #expect(news(sent: first).unsent.map(\.kind) == [.refundReversed])
+        #expect(news(sent: first).unsent.map(\.learnedAt) == ["2026-05-11"])
+        life.bought(.cancelled, at: "2026-05-12")
+        life.void("GPA.9", at: "2026-05-12", "p")
+        let unsent = news(sent: first).unsent.map(\.kind)
+        #expect(unsent == [.refundReversed, .refunded])
+    }
+
     @Test func `a grant begins and ends, costs nothing and concerns its entitlement`() {
         var life = Life("g", store: .tideover)
         life.grant(from: "2026-05-01", to: "2026-05-08", said: "2026-05-01T09:00:00Z")

@@ -23,9 +23,11 @@ public struct Corrections: Hashable, Sendable {
     public init(sent: some Sequence<String>, timeline: some Sequence<Transition>) {
         let happened = Array(timeline)
         let told = Told(sent)
-        corrected = told.undone(where: Set(happened.map(\.id)))
+        corrected = told.undone(
+            where: Set(happened.map(\.id) + happened.flatMap(\.formerIDs))
+        )
         unsent = happened.compactMap { transition in
-            told.nextID(of: transition.id).map { id in
+            told.nextID(of: transition).map { id in
                 var again = transition
                 again.id = id
                 return again
@@ -67,6 +69,13 @@ struct Told {
             id = "\(happening)-\(count)"
         }
         return known.contains(id) ? nil : id
+    }
+
+    /// Returns the ID under which to send a transition; nil if it was sent under any of its IDs and
+    /// not undone.
+    func nextID(of transition: Transition) -> String? {
+        for former in transition.formerIDs where nextID(of: former) == nil { return nil }
+        return nextID(of: transition.id)
     }
 
     private static let mark = "-corrected"

@@ -82,7 +82,8 @@ extension CustomerTimeline {
         // Imminent events are not undone, because a clock that was set back makes them look early.
         let soon = until + Self.clockStep
         let happened = Set(
-            transitions.map(\.id) + ahead.filter { $0.at <= soon }.map(\.id)
+            transitions.map(\.id) + transitions.flatMap(\.formerIDs)
+                + ahead.filter { $0.at <= soon }.map(\.id)
                 + reminders.filter { $0.deadline.at <= soon }.map(\.id) + plan.messages.map(\.id)
                 + moves.map(\.id)
         )
@@ -103,14 +104,25 @@ extension CustomerTimeline {
         _ told: Told
     ) -> [CustomerNews.Happening] {
         var unsent: [CustomerNews.Happening] = []
-        func add(_ id: String, _ happening: @autoclosure () -> CustomerNews.Happening) {
+        func add(
+            _ id: String,
+            as next: String?,
+            _ happening: @autoclosure () -> CustomerNews.Happening
+        ) {
             // Most were sent; they are not copied, because they are large.
-            guard let next = told.nextID(of: id) else { return }
+            guard let next else { return }
             unsent.append(next == id ? happening() : happening().told(under: next))
+        }
+        func add(_ id: String, _ happening: @autoclosure () -> CustomerNews.Happening) {
+            add(id, as: told.nextID(of: id), happening())
         }
         for move in moves where move.at <= until { add(move.id, .move(move)) }
         for position in transitions.indices {
-            add(transitions[position].id, .transition(transitions[position]))
+            add(
+                transitions[position].id,
+                as: told.nextID(of: transitions[position]),
+                .transition(transitions[position])
+            )
         }
         for reminder in reminders where reminder.deadline.at <= until {
             add(reminder.id, .reminder(reminder))

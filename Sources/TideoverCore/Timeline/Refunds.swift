@@ -32,7 +32,33 @@ struct Refunds {
                     ?? givingBack(of: record, after: found.last, at: step, instant)
             )
         }
+        if steps.lineage.store == .googlePlay { addFormerIDs(to: &found, of: record) }
         return found
+    }
+
+    /// Adds the IDs by the other dates of each revocation: a read dates it by when it was asked,
+    /// a notification and the list of voided orders by when the store voided the order.
+    private func addFormerIDs(to found: inout [Transition], of record: TermRecord) {
+        let dates = Set(record.revocations.flatMap { [$0.value.date, $0.assertedAt] }).sorted()
+        let anchor = evidenceIndex.anchor(of: record)
+        // They alternate: each reversal follows what it reverses.
+        for position in found.indices {
+            let taking = position.isMultiple(of: 2) ? position : position - 1
+            let since = found[taking].at
+            let end = taking + 1 < found.count ? found[taking + 1].at : .distantFuture
+            found[position].formerIDs = dates.filter { since < $0 && $0 < end }.map { date in
+                let kind = found[position].kind.rawValue
+                return StableDigest.text(
+                    of: steps.lineage,
+                    kind,
+                    Self.anchor(anchor, revokedAt: date)
+                )
+            }
+        }
+    }
+
+    private static func anchor(_ term: String, revokedAt date: Instant) -> String {
+        "\(term) \(date.millisecondsSince1970)"
     }
 
     private func taking(
@@ -43,7 +69,7 @@ struct Refunds {
     ) -> Transition {
         var taking = transition(
             cause.isRefund ? .refunded : .revoked,
-            "\(evidenceIndex.anchor(of: record)) \(instant.millisecondsSince1970)",
+            Self.anchor(evidenceIndex.anchor(of: record), revokedAt: instant),
             of: record,
             at: step,
             instant,
@@ -65,7 +91,7 @@ struct Refunds {
         let since = taking?.at ?? instant
         var giving = transition(
             taking?.kind == .refunded ? .refundReversed : .reinstated,
-            "\(evidenceIndex.anchor(of: record)) \(since.millisecondsSince1970)",
+            Self.anchor(evidenceIndex.anchor(of: record), revokedAt: since),
             of: record,
             at: step,
             instant,

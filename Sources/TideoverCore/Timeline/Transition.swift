@@ -3,6 +3,9 @@ public struct Transition: Hashable, Sendable, Identifiable {
     /// Stable: the same facts in any order give the same ID. It is derived from the lineage, the
     /// kind and the subject. Unique within an app.
     public internal(set) var id: String
+    /// The IDs under which it may have been sent while less was known: a refund on Google Play is
+    /// reported by several observations with different dates.
+    var formerIDs: [String] = []
     public private(set) var kind: Kind
     /// When it took effect.
     public let at: Instant
