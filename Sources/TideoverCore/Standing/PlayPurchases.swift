@@ -24,6 +24,7 @@ struct PlayPurchases {
         let reads = reads.sorted(by: Observation.isAskedEarlier)
         let consumed = consumptions(reads)
         var terms: [Observation<Term>] = []
+        var taken: [Observation<Revocation>] = []
         var keys: [PlayToken: Set<TermKey>] = [:]
         func add(_ term: Term, _ token: PlayToken, like word: Observation<some Hashable & Sendable>)
         {
@@ -38,11 +39,16 @@ struct PlayPurchases {
             for item in word.value.items {
                 var term = term(of: item, in: word.value, from: start, catalogue)
                 term.end = consumed[term.key]
-                term.isRevoked = word.value.state == .cancelled
+                let refund = wholeRefund(of: item, in: word, among: reads)
+                term.isRevoked = word.value.state == .cancelled || refund != nil
+                if let refund {
+                    let revocation = Revocation(term: term.key, date: refund, cause: .refund)
+                    taken.append(Observation(revocation, like: word))
+                }
                 add(term, word.value.token, like: word)
             }
         }
-        let taken = keys.flatMap { token, keys in revocations(of: keys, token, reads) }
+        taken += keys.flatMap { token, keys in revocations(of: keys, token, reads) }
         return (terms, taken)
     }
 
@@ -154,6 +160,35 @@ struct PlayPurchases {
                     return Observation(revocation, like: word)
                 }
         }
+    }
+
+    /// Returns when the last unit of a product was refunded, if a read reports none that is left.
+    ///
+    /// The purchase stays paid if its units are refunded one part at a time. The store omits a
+    /// zero, so a missing quantity counts if an earlier read stated one. The store lists as voided
+    /// only what is to be revoked, so the last part must be listed too.
+    ///
+    /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2
+    private func wholeRefund(
+        of item: PlayPurchase.Item,
+        in word: Observation<PlayPurchase>,
+        among reads: [Observation<PlayPurchase>]
+    ) -> Instant? {
+        let token = word.value.token
+        guard word.value.state == .purchased, item.refundableQuantity ?? 0 == 0,
+            let part = voids.filter({
+                $0.value.token == token && $0.value.isPartial
+                    && $0.value.date <= word.assertedAt
+            }).map(\.value.date).max()
+        else { return nil }
+        let left = reads.last { read in
+            read.value.token == token && read.assertedAt <= word.assertedAt
+                && read.value.items.contains {
+                    $0.productId == item.productId && $0.refundableQuantity ?? 0 > 0
+                }
+        }
+        guard let left, left.assertedAt < part else { return nil }
+        return part
     }
 
     // MARK: Pending
