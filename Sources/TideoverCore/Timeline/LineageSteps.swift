@@ -202,8 +202,8 @@ extension LineageHistory {
 }
 
 extension PlayHistory {
-    /// Products that are only sold with another one. They renew, fail and end with it, so events
-    /// report the other one.
+    /// Products that are only sold with another one. Events report the other one, so a product of
+    /// these that fails or ends alone has no transition of its own.
     fileprivate var addOns: Set<String> {
         let main = tokens.compactMap(\.items.first).flatMap { $0.statements.map(\.productId) }
         let others = tokens.flatMap { $0.items.dropFirst() }.flatMap(\.statements)
