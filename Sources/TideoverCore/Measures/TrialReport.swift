@@ -94,20 +94,30 @@ extension LineageTimeline {
     fileprivate func trials(until instant: Instant) -> [ToldTrial] {
         var trials: [ToldTrial] = []
         var willRenew = true
+        /// Whether the subscription has not begun again since the last trial.
+        var isCurrent = false
         for event in transitions where event.at <= instant {
-            if event.kind == .trialStarted {
-                trials.append(ToldTrial(start: event, outcome: .running))
-                willRenew = true
+            if event.kind == .trialStarted || event.kind == .resubscribed,
+                let last = trials.last?.outcome, isCurrent, !last.isDecided
+            {
+                let isLost = isLostSight(at: event.at - Milliseconds(1))
+                // A trial of another product that takes the place of a running one continues it.
+                if event.kind == .trialStarted, willRenew, !isLost { continue }
+                trials[trials.count - 1].outcome = willRenew ? .unconfirmed : .cancelled
             }
-            guard let last = trials.last?.outcome else { continue }
             switch event.kind {
-            case .trialCancelled: willRenew = false
+            case .trialStarted:
+                trials.append(ToldTrial(start: event, outcome: .running))
+                (willRenew, isCurrent) = (true, true)
+            case .resubscribed: isCurrent = false
+            case .trialCancelled, .cancelled: willRenew = false
             case .uncancelled: willRenew = true
             default: break
             }
-            trials[trials.count - 1].outcome = last.after(event.kind, willRenew: willRenew)
+            guard isCurrent, let last = trials.last?.outcome else { continue }
+            trials[trials.count - 1].outcome = last.after(event, willRenew: willRenew)
         }
-        if case .running = trials.last?.outcome, isLostSight(at: instant) {
+        if let last = trials.last?.outcome, isCurrent, !last.isDecided, isLostSight(at: instant) {
             trials[trials.count - 1].outcome = .unconfirmed
         }
         return trials
@@ -119,17 +129,32 @@ extension LineageTimeline {
 }
 
 extension ToldTrial.Outcome {
+    fileprivate var isDecided: Bool {
+        switch self {
+        case .running, .inBillingIssue: false
+        case .converted, .cancelled, .lapsed, .takenBack, .unconfirmed: true
+        }
+    }
+
     /// Returns the outcome after a transition. A converted trial stays converted, whatever happens
-    /// to the subscription later.
-    fileprivate func after(_ kind: Transition.Kind, willRenew: Bool) -> Self {
-        if case .converted = self { return self }
-        switch kind {
-        case .trialConverted: return .converted
-        case .trialEnded: return willRenew ? .lapsed : .cancelled
-        case .billingIssueEntered: return .inBillingIssue
-        case .refunded, .revoked: return .takenBack
-        case .refundReversed, .reinstated: return .running
-        default: return self
+    /// to the subscription later. One that ended unpaid changes only if that end is undone, or if
+    /// the store collects the first payment after all.
+    fileprivate func after(_ event: Transition, willRenew: Bool) -> Self {
+        switch (self, event.kind) {
+        case (_, .trialConverted): .converted
+        case (.takenBack, .refundReversed), (.takenBack, .reinstated), (.cancelled, .uncancelled):
+            switch event.state {
+            case .active: .running
+            case .grace, .hold: .inBillingIssue
+            case .expired, .never: self
+            }
+        case _ where isDecided: self
+        case (_, .trialEnded): willRenew ? .lapsed : .cancelled
+        case (_, .billingIssueEntered): .inBillingIssue
+        case (_, .billingIssueRecovered), (_, .recoveredByNewPurchase): .running
+        case (_, .refunded) where event.state == .expired: .takenBack
+        case (_, .revoked) where event.state == .expired: .takenBack
+        default: self
         }
     }
 }

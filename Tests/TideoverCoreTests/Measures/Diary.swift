@@ -91,6 +91,12 @@ struct Diary {
         return adding(.revocation(revocation), day, day, nil, .store)
     }
 
+    /// Adds the reversal of the refund of the period that began on a day.
+    func reversal(of from: Int64, on day: Int64) -> Diary {
+        let reversal = Reversal(term: TermKey("t:\(lineage.id)-\(from)"))
+        return adding(.reversal(reversal), day, day, nil, .store)
+    }
+
     private func adding(
         _ assertion: Assertion,
         _ effective: Int64,

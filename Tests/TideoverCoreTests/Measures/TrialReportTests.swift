@@ -4,6 +4,12 @@ import TideoverCore
 @Suite struct TrialReportTests {
     private static let started = Diary("1").term(0, 7, trial: true)
 
+    private static let failed = started.outlook(of: 7, said: 7, failing: true, grace: 23)
+    private static let cancelledInGrace = failed.outlook(of: 7, said: 10, renews: false)
+    /// Cancelled and ended, and bought again for money later.
+    private static let back = started.outlook(of: 7, said: 3, renews: false)
+        .condition(.expired, of: 7, said: 7).term(30, 60, bought: true)
+
     private static let lives: [(life: Diary, outcome: String)] = [
         (started.term(7, 37), "converted"),
         (
@@ -24,6 +30,12 @@ import TideoverCore
         ),
         (started.term(7, 37).refund(of: 7, on: 20), "converted"),
         (started.refund(of: 0, on: 4), "takenBack"),
+        (cancelledInGrace, "cancelled"),
+        (back, "cancelled"),
+        (back.outlook(of: 60, said: 60, failing: true, grace: 76), "cancelled"),
+        (back.refund(of: 30, on: 40), "cancelled"),
+        (back.refund(of: 30, on: 40).reversal(of: 30, on: 45), "cancelled"),
+        (started.term(75, 105, bought: true), "unconfirmed"),
         (started, "unconfirmed"),
     ]
 
@@ -51,6 +63,37 @@ import TideoverCore
         let retried = TrialReport(of: [failing.timeline(until: 20)], asOf: Diary.day(20))
         #expect(try #require(retried.rows.first).inBillingIssue == 1)
         #expect(retried.rows[0].conversion.value == nil)
+    }
+
+    private static func row(_ life: Diary, on day: Int64) throws -> TrialReport.Row {
+        let report = TrialReport(of: [life.timeline(until: day)], asOf: Diary.day(day))
+        try #require(report.rows.count == 1)
+        return report.rows[0]
+    }
+
+    @Test func `an end that is undone reopens the trial`() throws {
+        let refunded = Self.started.refund(of: 0, on: 4)
+        #expect(try Self.row(refunded.reversal(of: 0, on: 5), on: 6).running == 1)
+        #expect(try Self.row(Self.cancelledInGrace, on: 11).cancelled == 1)
+        let restarted = Self.cancelledInGrace.outlook(of: 7, said: 12, failing: true, grace: 23)
+        #expect(try Self.row(restarted, on: 13).inBillingIssue == 1)
+        #expect(try Self.row(restarted.term(14, 44), on: 20).converted == 1)
+    }
+
+    @Test func `a trial in the place of a running one continues it, unless that is cancelled`()
+        throws
+    {
+        let replaced = try Self.row(
+            Self.started.term(5, 12, trial: true, bought: true),
+            on: 8
+        )
+        #expect((replaced.started, replaced.running) == (1, 1))
+        let again = try Self.row(
+            Self.started.outlook(of: 7, said: 3, renews: false)
+                .term(5, 12, trial: true, bought: true),
+            on: 8
+        )
+        #expect((again.started, again.running, again.cancelled) == (2, 1, 1))
     }
 
     @Test func `cohorts are months, and the denominator is the decided trials`() {
