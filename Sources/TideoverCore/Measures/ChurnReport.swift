@@ -91,7 +91,13 @@ extension LineageTimeline {
     }
 
     fileprivate func fate(over range: Range<Instant>) -> Fate {
-        let ending = transitions.last { range.contains($0.at) && $0.kind.endsSubscription }
+        var ending: Transition?
+        var isOver = false
+        for event in transitions where range.contains(event.at) {
+            // A refund after the end is not the reason for it.
+            if event.endsSubscription, !isOver { ending = event }
+            isOver = event.state == .expired && (isOver || event.endsSubscription)
+        }
         guard let last = steps.step(before: range.upperBound) else { return .unconfirmed }
         if last.phase.isSubscribed { return ending == nil ? .subscribed : .returned }
         return ending?.fate ?? .unconfirmed
@@ -112,16 +118,15 @@ extension Phase {
     }
 }
 
-extension Transition.Kind {
+extension Transition {
+    /// False for a refund that leaves access, or that is of an earlier period.
     fileprivate var endsSubscription: Bool {
-        switch self {
-        case .expired, .trialEnded, .refunded, .revoked: true
+        switch kind {
+        case .expired, .trialEnded, .refunded, .revoked: state == .expired
         default: false
         }
     }
-}
 
-extension Transition {
     fileprivate var fate: Fate {
         switch (kind, from, reason) {
         case (.refunded, _, _), (.revoked, _, _): .takenBack

@@ -24,6 +24,18 @@ import TideoverCore
         (failed, "none"),
         (month.refund(of: 0, on: 25), "takenBack"),
         (
+            month.outlook(of: 30, said: 10, renews: false).condition(.expired, of: 30, said: 30)
+                .refund(of: 0, on: 35),
+            "voluntary"
+        ),
+        // The refund is of an earlier period, so access continues.
+        (month.term(30, 60).refund(of: 0, on: 40), "none"),
+        (
+            month.outlook(of: 30, said: 10, renews: false).term(40, 70, bought: true)
+                .refund(of: 40, on: 50),
+            "takenBack"
+        ),
+        (
             month.outlook(of: 30, said: 10, renews: false).term(45, 75, bought: true),
             "returned"
         ),
