@@ -144,16 +144,17 @@ public struct ExperimentAssignment: Hashable, Sendable {
 
 extension Policy {
     /// Returns the customer's arm in the experiment on a payment that failed at an instant; nil for
-    /// none. Of several experiments the first counts.
+    /// none. Of several experiments the first counts that was not stopped before. Without one the
+    /// customer has the control of a stopped one.
     func assignment(
         of customer: CustomerID,
         for entitlements: [String],
         failedAt instant: Instant
     ) -> ExperimentAssignment? {
-        let experiment = experiments.first {
+        let all = experiments.filter {
             entitlements.contains($0.entitlement) && $0.includes(instant)
         }
-        return experiment.map {
+        return (all.first { $0.compares(instant) } ?? all.first).map {
             ExperimentAssignment(experiment: $0.id, arm: $0.shownArm(of: customer))
         }
     }
@@ -188,9 +189,9 @@ public struct ExperimentEntry: Hashable, Sendable {
 
 extension CustomerTimeline {
     /// Returns the customer's entry in an experiment: the first payment for its entitlement that
-    /// failed during it. One entry for each customer keeps entries independent. Nil without any.
-    /// `shown` contains the reports of what was shown. A stop ends the observation, because every
-    /// customer has the control from then on.
+    /// failed during it, and for which no other experiment assigned an arm. One entry for each
+    /// customer keeps entries independent. Nil without any. `shown` contains the reports of what
+    /// was shown. A stop ends the observation, because every customer has the control from then on.
     public func entry(
         in experiment: Experiment,
         shown: [PromptExposure] = []
@@ -200,6 +201,7 @@ extension CustomerTimeline {
             experiment.compares(issue.enteredAt) && issue.enteredAt <= until
                 && transitions.contains {
                     $0.id == issue.id && $0.concerns(experiment.entitlement)
+                        && assigns($0, to: experiment)
                 }
         }.min { $0.enteredAt < $1.enteredAt }
         guard let issue = first else { return nil }
@@ -217,5 +219,20 @@ extension CustomerTimeline {
                 $0.kind != .store && (issue.enteredAt...until).contains($0.shownAt)
             }
         )
+    }
+
+    /// Whether the customer's arm for a failed payment is one of an experiment. The policy of that
+    /// time decides. Where it has no experiment for the payment, the newest one does, and without
+    /// that the payment counts.
+    private func assigns(_ failure: Transition, to experiment: Experiment) -> Bool {
+        guard let policy = lineageRecords.first?.steps.policy else { return true }
+        let assigned = [failure.at, until].lazy.compactMap { instant in
+            policy.value(at: instant).assignment(
+                of: primary,
+                for: failure.entitlements,
+                failedAt: failure.at
+            )
+        }.first
+        return assigned.map { $0.experiment == experiment.id } ?? true
     }
 }

@@ -40,7 +40,8 @@ import TideoverLives
     private static func entry(
         _ life: Life,
         until: Instant,
-        in experiment: Experiment = experiment
+        in experiment: Experiment = experiment,
+        policy: Policy = Policy()
     ) -> ExperimentEntry? {
         let anna = SnapshotTests.anna
         let record = CustomerRecord(
@@ -61,7 +62,7 @@ import TideoverLives
                 )
             ],
             catalogue: Versioned(life.catalogue),
-            policy: Versioned(Policy())
+            policy: Versioned(policy)
         )
         return CustomerTimeline(record, until: until).entry(in: experiment)
     }
@@ -87,6 +88,19 @@ import TideoverLives
         life.pay("1", from: "2026-04-04", to: "2026-05-04", origin: .purchase)
         life.fail("2026-05-04", grace: "2026-05-20")
         #expect(Self.entry(life, until: "2026-06-10") == nil)
+    }
+
+    @Test func `a failed payment has an entry only in the experiment that assigned an arm`() {
+        var life = TimelineStoryTests.converted()
+        life.fail("2026-06-04", grace: "2026-06-20")
+        var second = Self.experiment
+        second.id = "timing"
+        let policy = Policy(experiments: [Self.experiment, second])
+        func hasEntry(_ experiment: Experiment) -> Bool {
+            Self.entry(life, until: "2026-06-10", in: experiment, policy: policy) != nil
+        }
+        #expect(hasEntry(Self.experiment))
+        #expect(!hasEntry(second))
     }
 
     // MARK: Asking
@@ -150,6 +164,30 @@ import TideoverLives
             (stop.justBefore, "later"), (stop, "plain"), (PromptTests.graceEnd, "plain"),
         ] as [(Instant, String?)] {
             #expect(history.snapshot(at: instant).prompt?.experiment?.arm.name == arm)
+        }
+    }
+
+    @Test func `payments that fail after a stop belong to the next experiment, if there is one`() {
+        var stopped = Experiment(
+            id: "words",
+            entitlement: "premium",
+            start: PromptTests.failed - .days(9),
+            arms: [.init("plain", weight: 0), .init("later")]
+        )
+        stopped.stop = Experiment.Stop(at: PromptTests.failed, reason: .lockouts, arm: "later")
+        let next = Experiment(
+            id: "timing",
+            entitlement: "premium",
+            start: PromptTests.failed,
+            arms: [.init("now"), .init("never", weight: 0)]
+        )
+        for (experiments, arm) in [([stopped, next], "now"), ([stopped], "plain")] {
+            let history = AdviceTests.history(
+                [StandingTests.failing()],
+                policy: Policy(experiments: experiments)
+            )
+            let prompt = history.snapshot(at: PromptTests.graceEnd).prompt
+            #expect(prompt?.experiment?.arm.name == arm)
         }
     }
 
