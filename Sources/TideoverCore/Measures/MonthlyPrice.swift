@@ -45,6 +45,20 @@ struct MonthlyPrice: Hashable, Sendable {
         self.price = price
         self.length = length
     }
+
+    /// Returns the price of both, for the shortest length that is a multiple of both lengths; nil
+    /// if there is none, or if the currencies differ.
+    func adding(_ other: MonthlyPrice) -> MonthlyPrice? {
+        guard price.currency == other.price.currency else { return nil }
+        var (divisor, rest) = (length.parts, other.length.parts)
+        while rest > 0 { (divisor, rest) = (rest, divisor % rest) }
+        let parts = length.parts / divisor * other.length.parts
+        guard let both = Length(parts: parts) else { return nil }
+        let own = price.milliunits.multipliedSaturated(by: parts / length.parts)
+        let others = other.price.milliunits.multipliedSaturated(by: parts / other.length.parts)
+        let sum = Money(milliunits: own.addingSaturated(others), currency: price.currency)
+        return MonthlyPrice(price: sum, length: both)
+    }
 }
 
 extension Term {

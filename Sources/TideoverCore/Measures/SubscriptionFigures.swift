@@ -45,7 +45,14 @@ extension SubscriptionFigures.Content {
             price = .none
             return
         }
-        price = MonthlyPrice(of: term, in: catalogue).map { .known($0) } ?? .unknown
+        // An add-on may be paid while the payment of another product fails.
+        let others = step.addOns.filter { $0.standing.state == step.standing.state }
+            .map(\.term).filter { !$0.isTrial }
+        let prices = ([term] + others).map { MonthlyPrice(of: $0, in: catalogue) }
+        let sum = prices.dropFirst().reduce(prices[0]) { sum, price in
+            price.flatMap { sum?.adding($0) }
+        }
+        price = sum.map { .known($0) } ?? .unknown
     }
 }
 

@@ -29,13 +29,27 @@ final class Step: Sendable {
     /// The standing of a later-signed transaction that covers the time, if `standing` has no
     /// access.
     let covered: Standing?
+    /// The products on Google Play that are only sold with the governing one, and have not ended.
+    let addOns: [AddOn]
     let phase: Phase
 
-    init(from instant: Instant, standing: Standing, term: TermRecord?, covered: Standing? = nil) {
+    struct AddOn: Sendable {
+        let standing: Standing
+        let term: TermRecord
+    }
+
+    init(
+        from instant: Instant,
+        standing: Standing,
+        term: TermRecord?,
+        covered: Standing? = nil,
+        addOns: [AddOn] = []
+    ) {
         from = instant
         self.standing = standing
         self.term = term
         self.covered = covered
+        self.addOns = addOns
         phase =
             switch term?.term.plan {
             case .consumable, .unrecognised: .none
@@ -188,7 +202,28 @@ extension LineageHistory {
             decision(at: instant, policy: policy, where: isMain)
             ?? decision(at: instant, policy: policy) { _ in true }
         return decision.map {
-            Step(from: instant, standing: $0.standing, term: $0.decisionBasis.term)
+            let term = $0.decisionBasis.term
+            return Step(
+                from: instant,
+                standing: $0.standing,
+                term: term,
+                addOns: living(addOns, beside: term, at: instant, policy)
+            )
+        }
+    }
+
+    private func living(
+        _ addOns: Set<String>,
+        beside term: TermRecord?,
+        at instant: Instant,
+        _ policy: Policy
+    ) -> [Step.AddOn] {
+        guard let play, !addOns.isEmpty else { return [] }
+        return play.candidates(at: instant, in: self, policy: policy).compactMap { standing, now in
+            guard addOns.contains(standing.productId ?? ""), let record = now.record,
+                record.key != term?.key, standing.state != .never, standing.state != .expired
+            else { return nil }
+            return Step.AddOn(standing: standing, term: record)
         }
     }
 

@@ -28,8 +28,8 @@ public struct Transition: Hashable, Sendable, Identifiable {
     /// policy kept counts as hold.
     public internal(set) var from: State?
     /// The store's price for the entered term. For `billing_issue_entered` it is the price of the
-    /// failed renewal, for refunds that of the revoked term. Two events of one charge both carry
-    /// it. Nil if no price was stated, and for family-shared purchases.
+    /// failed renewal with its add-ons, for refunds that of the revoked term. Two events of one
+    /// charge both carry it. Nil if no price was stated, and for family-shared purchases.
     public internal(set) var money: Money?
     /// The duration of the billing issue, the trial, the lapse or the pause that ended. For a
     /// reversal, the time since the refund.

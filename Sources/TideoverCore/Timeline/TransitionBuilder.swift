@@ -277,7 +277,7 @@ struct TransitionBuilder: Sendable {
         }
         let proof = evidenceIndex.failure(of: term)
         var entry = transition(.billingIssueEntered, anchor, at: step, proof)
-        entry.money = moneyAtRisk(of: term, at: step)
+        entry.money = moneyAtRisk(of: term, withAddOnsAt: step)
         transitions.append(entry)
         let record = BillingIssue(entry, of: term, anchor: anchor, state)
         issue = OpenIssue(record: record, term: term, state: state)
@@ -426,6 +426,24 @@ struct TransitionBuilder: Sendable {
 
     private func price(of term: TermRecord) -> Money? {
         steps.lineage.ownership == .purchased ? term.term.price : nil
+    }
+
+    /// Returns the price of the failed renewal with that of the add-ons that renew with it; nil if
+    /// one is unknown, or in another currency.
+    private func moneyAtRisk(of term: TermRecord, withAddOnsAt step: Step) -> Money? {
+        let due = step.addOns.filter { addOn in
+            addOn.standing.willRenew != false
+                && addOn.term.end.map { $0 <= step.from + LineageHistory.sameEnd } ?? false
+        }
+        return due.reduce(moneyAtRisk(of: term, at: step)) { sum, addOn in
+            guard let sum, let more = moneyAtRisk(of: addOn.term, at: step),
+                more.currency == sum.currency
+            else { return nil }
+            return Money(
+                milliunits: sum.milliunits.addingSaturated(more.milliunits),
+                currency: sum.currency
+            )
+        }
     }
 
     /// Returns the price of the failed renewal: from its outlook; otherwise the term's price if it

@@ -113,6 +113,50 @@ import TideoverLives
         #expect(late.revenue.map(\.recurring) == [0])
     }
 
+    @Test(arguments: [("play", "9.99 USD", 11_980, 11_980), ("yearly", "79.99 USD", 8_656, 81_980)])
+    func `an add-on counts with the product that it is sold with`(
+        product: String,
+        price: String,
+        monthly: Int64,
+        atRisk: Int64
+    ) {
+        var life = Life.play()
+        func read(_ state: PlaySubscription.State, until expiry: Instant, at asked: Instant) {
+            let items = [(product, price), ("play.extra", "1.99 USD")].map { product, price in
+                PlayItem(
+                    productId: product,
+                    expiresAt: expiry,
+                    plan: .autoRenewing(isOn: true),
+                    orderId: "GPA.1",
+                    price: Money(text: price)
+                )
+            }
+            life.read(
+                PlaySubscription(
+                    token: PlayToken("a"),
+                    askedAt: asked,
+                    state: state,
+                    items: items,
+                    startedAt: "2026-05-01"
+                ),
+                at: asked
+            )
+        }
+        read(.active, until: "2026-06-01", at: "2026-05-01")
+        read(.inGrace, until: "2026-06-02", at: "2026-06-01")
+        let end: Instant = "2026-06-01T12:00:00Z"
+        let timeline = life.told(until: end)
+        let report = PortfolioReport(
+            of: [timeline],
+            issues: timeline.issues,
+            over: "2026-05-01"..<end,
+            at: ["2026-05-15"]
+        )
+        #expect(report.points.map { $0.revenue.map(\.recurring) } == [[monthly], [0]])
+        #expect(report.points.map { $0.revenue.map(\.grace) } == [[0], [monthly]])
+        #expect(report.failures.money.map(\.atRisk) == [atRisk])
+    }
+
     /// A price is added when a state begins, and its negative when the state ends.
     @Test(arguments: [Int64.min, .max])
     func `the least and the greatest price can be counted`(price: Int64) {
