@@ -127,6 +127,45 @@ import TideoverLives
         #expect(Self.plan(life, until: end + .days(7)).due(at: end + .days(7)) == [])
     }
 
+    @Test func `a change of product plans no message that the subscription has ended`() {
+        var life = TimelineStoryTests.converted()
+        life.outlook(end: "2026-06-04", signed: "2026-05-20", into: "basic")
+        life.pay("3", "basic", from: "2026-06-04", to: "2026-07-04")
+        let end: Instant = "2026-06-04"
+        #expect(life.told(until: end).transitions.last?.kind == .cleanupDue)
+        #expect(Self.plan(life, until: end).due(at: end) == [])
+    }
+
+    @Test(arguments: [true, false])
+    func `the cleanup of a replaced product plans no message after the next product's end`(
+        renews: Bool
+    ) throws {
+        let end: Instant = "2026-07-04"
+        var life = Life()
+        life.pay("1", "yearly", from: "2025-07-04", to: end, origin: .purchase)
+        life.pay("2", "basic", from: "2026-05-20", to: "2026-06-20", origin: .purchase)
+        life.term(
+            "1",
+            "yearly",
+            from: "2025-07-04",
+            to: end,
+            signed: "2026-05-20",
+            upgraded: true
+        )
+        life.outlook(
+            end: "2026-06-20",
+            signed: "2026-06-10",
+            renews: renews,
+            product: "basic"
+        )
+        let cleanup = try #require(life.told(until: end).transitions.last)
+        #expect(cleanup.kind == .cleanupDue)
+        #expect(cleanup.productId == "yearly")
+        #expect(cleanup.state == .expired)
+        #expect(cleanup.reason == (renews ? .unconfirmed : .cancelled))
+        #expect(Self.plan(life, until: end).due(at: end) == [])
+    }
+
     @Test func `a higher price is announced only while the store awaits consent`() {
         var life = TimelineStoryTests.converted()
         let asked: Instant = "2026-05-20"

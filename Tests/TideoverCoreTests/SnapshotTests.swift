@@ -104,6 +104,21 @@ import TideoverLives
         #expect(snapshot["basics"]?.standing.state == .active)
         #expect(snapshot["archive"]?.standing.told == "expired changedProduct in-term confirmed")
         #expect(snapshot["archive"]?.accessUntil == "2026-05-01")
+        #expect(snapshot["archive"]?.keepArtifactsUntil == "2026-05-01")
+    }
+
+    @Test func `a change of product that is only assumed takes nothing away yet`() throws {
+        var life = Life()
+        life.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase)
+        life.outlook(end: "2026-06-01", signed: "2026-05-10", into: "basic")
+        let premium = try Self.premium([life], at: "2026-06-01T00:05:00Z")
+        #expect(premium.standing.state == .expired)
+        #expect(premium.standing.reason == .changedProduct)
+        #expect(premium.standing.confidence == .presumed)
+        #expect(premium.keepArtifactsUntil == nil)
+        life.term("2", "basic", from: "2026-06-01", to: "2026-07-01", signed: "2026-06-01")
+        let confirmed = try Self.premium([life], at: "2026-06-01T00:05:00Z")
+        #expect(confirmed.keepArtifactsUntil == "2026-06-01")
     }
 
     @Test func `consumables and unknown kinds of product unlock nothing`() throws {

@@ -294,12 +294,34 @@ import TideoverLives
             life.events(until: "2026-07-01").dropFirst(2) == [
                 "2026-06-04 renewed basic 4.99 USD",
                 "2026-06-04 product_changed from monthly basic 4.99 USD",
+                "2026-06-04 cleanup_due monthly keep until 2026-06-04",
             ]
         )
         #expect(
             life.spans(until: "2026-07-01").last
                 == "2026-06-04 expired changedProduct monthly"
         )
+    }
+
+    @Test func `what a change of product takes away is cleaned up when its paid time ends`() {
+        var life = Life()
+        life.pay("1", "yearly", from: "2025-06-04", to: "2026-06-04", origin: .purchase)
+        life.pay("2", from: "2026-05-20", to: "2026-06-20", origin: .purchase)
+        life.term(
+            "1",
+            "yearly",
+            from: "2025-06-04",
+            to: "2026-06-04",
+            signed: "2026-05-20",
+            upgraded: true
+        )
+        #expect(life.told(until: "2026-06-03").transitions.last?.kind == .productChanged)
+        let last = life.told(until: "2026-06-04").transitions.last
+        #expect(last?.line == "2026-06-04 cleanup_due yearly keep until 2026-06-04")
+        #expect(last?.entitlements == ["archive"])
+        life.pay("3", "yearly", from: "2026-06-01", to: "2027-06-01", origin: .purchase)
+        let kinds = life.told(until: "2026-06-10").transitions.map(\.kind)
+        #expect(kinds.suffix(2) == [.productChanged, .productChanged])
     }
 
     @Test func `a purchase two months after a lapse is a new start`() {

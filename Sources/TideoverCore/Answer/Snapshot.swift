@@ -123,15 +123,20 @@ public struct CustomerHistory: Sendable {
 
     /// Returns the natural end of the deciding purchase, once it no longer gives access.
     private func keepArtifactsUntil(_ standing: Standing, at instant: Instant) -> Instant? {
-        guard standing.state == .expired, let lineage = standing.lineage else { return nil }
-        return lineageRecords.first { $0.history.lineage == lineage }.flatMap {
-            LineageSteps.naturalEnd(
-                of: $0.history,
-                catalogue: catalogue,
-                policy: policy,
-                at: instant
-            )
+        guard standing.state == .expired, let lineage = standing.lineage,
+            let history = lineageRecords.first(where: { $0.history.lineage == lineage })?.history
+        else { return nil }
+        guard standing.reason != .changedProduct else {
+            // A change that is only assumed takes nothing away yet.
+            guard !standing.asksStore else { return nil }
+            return history.naturalEnd(ofReplaced: standing, at: instant)
         }
+        return LineageSteps.naturalEnd(
+            of: history,
+            catalogue: catalogue,
+            policy: policy,
+            at: instant
+        )
     }
 
     // MARK: One entitlement

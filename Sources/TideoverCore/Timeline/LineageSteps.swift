@@ -234,6 +234,16 @@ extension LineageHistory {
     func naturalEnd(of term: TermRecord, after instant: Instant) -> Instant {
         max(instant, term.end ?? instant + pace.scale(Self.lifetimeArtifacts))
     }
+
+    /// Returns the natural end of the paid time of a product that another one replaced, for its
+    /// standing at an instant.
+    func naturalEnd(ofReplaced standing: Standing, at instant: Instant) -> Instant? {
+        let former = seenTerms.last {
+            $0.effectiveStart <= instant && $0.term.productId == standing.productId
+        }
+        guard let former, let end = standing.accessUntil else { return nil }
+        return naturalEnd(of: former, after: end)
+    }
 }
 
 extension PlayHistory {

@@ -169,7 +169,10 @@ private struct MessagePlanner {
             switch event.kind {
             case .billingIssueRecovered, .recoveredByNewPurchase:
                 occasion(.recovered, event, .recovered, for: Self.thanks)
-            case .cleanupDue:
+            // After a change of product the subscription goes on, and no text says so.
+            case .cleanupDue
+            where event.state == .expired
+                && event.productId == steps.step(at: event.at)?.standing.productId:
                 occasion(.cleanupDue, event, .expired(price: nil), for: Self.longest)
             default: nil
             }

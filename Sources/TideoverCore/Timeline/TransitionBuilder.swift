@@ -118,9 +118,12 @@ struct TransitionBuilder: Sendable {
         var change = transition(.productChanged, anchor, at: step, proof)
         change.previousProductId = former.term.productId
         let lost = steps.entitlements(of: former.term.productId, at: step.from)
-        change.entitlements += lost.filter { !change.entitlements.contains($0) }
+            .filter { !change.entitlements.contains($0) }
+        change.entitlements += lost
         change.money = price(of: term)
         transitions.append(change)
+        let due = steps.history.naturalEnd(of: former, after: step.from)
+        tellCleanup(of: lost, of: former.term.productId, on: due, anchor, proof)
     }
 
     private mutating func tellEntry(
@@ -390,6 +393,24 @@ struct TransitionBuilder: Sendable {
         var due = transition(.cleanupDue, anchor, at: step, cleanup.proof, on: cleanup.due)
         due.keepArtifactsUntil = cleanup.due
         transitions.append(due)
+    }
+
+    /// Creates the cleanup of what a change of product takes away, unless the purchase gives access
+    /// to it again by then.
+    private mutating func tellCleanup(
+        of lost: [String],
+        of productId: String,
+        on due: Instant,
+        _ anchor: String,
+        _ proof: Proof
+    ) {
+        let ended = lost.filter { steps.standing(of: $0, at: due).state == .expired }
+        guard !ended.isEmpty, let step = steps.step(at: due) else { return }
+        var removal = transition(.cleanupDue, anchor, at: step, proof, on: due)
+        removal.productId = productId
+        removal.entitlements = ended
+        removal.keepArtifactsUntil = due
+        transitions.append(removal)
     }
 
     // MARK: Creating a transition
