@@ -100,6 +100,9 @@ extension LineageTimeline {
         }
         guard let last = steps.step(before: range.upperBound) else { return .unconfirmed }
         if last.phase.isSubscribed { return ending == nil ? .subscribed : .returned }
+        // A refund may be dated before access ends: Google Play ends it with a later message, and a
+        // renewal may be refunded before it begins.
+        if !isOver, last.phase == .ended, last.standing.reason.isTakingBack { return .takenBack }
         return ending?.fate ?? .unconfirmed
     }
 }

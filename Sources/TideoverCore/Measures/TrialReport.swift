@@ -100,10 +100,11 @@ extension LineageTimeline {
             if event.kind == .trialStarted || event.kind == .resubscribed,
                 let last = trials.last?.outcome, isCurrent, !last.isDecided
             {
-                let isLost = isLostSight(at: event.at - Milliseconds(1))
+                let end = untoldEnd(at: event.at - Milliseconds(1))
                 // A trial of another product that takes the place of a running one continues it.
-                if event.kind == .trialStarted, willRenew, !isLost { continue }
-                trials[trials.count - 1].outcome = willRenew ? .unconfirmed : .cancelled
+                if event.kind == .trialStarted, willRenew, end == nil { continue }
+                trials[trials.count - 1].outcome =
+                    end == .takenBack ? .takenBack : willRenew ? .unconfirmed : .cancelled
             }
             switch event.kind {
             case .trialStarted:
@@ -117,14 +118,23 @@ extension LineageTimeline {
             guard isCurrent, let last = trials.last?.outcome else { continue }
             trials[trials.count - 1].outcome = last.after(event, willRenew: willRenew)
         }
-        if let last = trials.last?.outcome, isCurrent, !last.isDecided, isLostSight(at: instant) {
-            trials[trials.count - 1].outcome = .unconfirmed
+        if let last = trials.last?.outcome, isCurrent, !last.isDecided,
+            let end = untoldEnd(at: instant)
+        {
+            trials[trials.count - 1].outcome = end
         }
         return trials
     }
 
-    private func isLostSight(at instant: Instant) -> Bool {
-        steps.step(at: instant).map { $0.phase == .unconfirmed } ?? false
+    /// Returns the outcome of a trial that is over at an instant without an event that says so: its
+    /// state is unknown, or its refund is dated before access ended.
+    private func untoldEnd(at instant: Instant) -> ToldTrial.Outcome? {
+        guard let step = steps.step(at: instant) else { return nil }
+        switch step.phase {
+        case .unconfirmed: return .unconfirmed
+        case .ended where step.standing.reason.isTakingBack: return .takenBack
+        default: return nil
+        }
     }
 }
 

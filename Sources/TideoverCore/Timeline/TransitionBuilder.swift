@@ -481,7 +481,7 @@ struct TransitionBuilder: Sendable {
 
 extension Reason {
     /// Whether the store revoked the purchase; a lapse does not count.
-    fileprivate var isTakingBack: Bool {
+    var isTakingBack: Bool {
         switch self {
         case .refunded, .familyAccessRemoved, .assignmentRemoved, .revoked: true
         default: false

@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverLives
 
 @Suite struct ChurnReportTests {
     /// Subscribed on day 20, with the outcome by day 60.
@@ -71,6 +72,19 @@ import TideoverCore
             over: Diary.day(20)..<Diary.day(60)
         )
         #expect(report.rows.isEmpty)
+    }
+
+    @Test func `a refund on Google Play that is dated before the end of access takes it back`() {
+        var life = Life.play()
+        life.read(.active, until: "2026-06-08", at: "2026-05-08", order: "GPA.1..0")
+        life.void("GPA.1..0", at: "2026-05-20")
+        life.read(.expired, until: "2026-05-20", at: "2026-05-20T00:00:01Z", order: "GPA.1..0")
+        let range: Range<Instant> = "2026-05-10"..<"2026-06-20"
+        let told = life.told(until: range.upperBound)
+        #expect(told.transitions.first { $0.kind == .refunded }?.state == .active)
+        let report = ChurnReport(of: [told], over: range)
+        #expect(report.rows.map(\.takenBack) == [1])
+        #expect(report.rows.map(\.unconfirmed) == [0])
     }
 
     @Test func `a subscriber in grace or on hold at the beginning counts as a subscriber`() {

@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverLives
 
 @Suite struct TrialReportTests {
     private static let started = Diary("1").term(0, 7, trial: true)
@@ -30,6 +31,8 @@ import TideoverCore
         ),
         (started.term(7, 37).refund(of: 7, on: 20), "converted"),
         (started.refund(of: 0, on: 4), "takenBack"),
+        // The renewal is announced and refunded before it begins.
+        (started.term(7, 37, said: 5).refund(of: 7, on: 6), "takenBack"),
         (cancelledInGrace, "cancelled"),
         (back, "cancelled"),
         (back.outlook(of: 60, said: 60, failing: true, grace: 76), "cancelled"),
@@ -78,6 +81,31 @@ import TideoverCore
         let restarted = Self.cancelledInGrace.outlook(of: 7, said: 12, failing: true, grace: 23)
         #expect(try Self.row(restarted, on: 13).inBillingIssue == 1)
         #expect(try Self.row(restarted.term(14, 44), on: 20).converted == 1)
+    }
+
+    @Test func `a trial on Google Play that is refunded before the end of access is taken back`() {
+        var life = Life.play()
+        life.read(
+            .active,
+            until: "2026-05-08",
+            at: "2026-05-01",
+            phase: .freeTrial,
+            order: "GPA.1"
+        )
+        life.void("GPA.1", at: "2026-05-04")
+        life.read(
+            .expired,
+            until: "2026-05-04",
+            at: "2026-05-04T00:00:01Z",
+            phase: .freeTrial,
+            order: "GPA.1"
+        )
+        let end: Instant = "2026-06-01"
+        let told = life.told(until: end)
+        #expect(told.transitions.first { $0.kind == .refunded }?.state == .active)
+        let report = TrialReport(of: [told], asOf: end)
+        #expect(report.rows.map(\.takenBack) == [1])
+        #expect(report.rows.map(\.running) == [0])
     }
 
     @Test func `a trial in the place of a running one continues it, unless that is cancelled`()
