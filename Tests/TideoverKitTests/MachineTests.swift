@@ -221,6 +221,35 @@ import TideoverKit
         #expect(machine.published?["premium"].access == .denied)
     }
 
+    @Test func `an answer counts after a failed round in which the purchase was refused`() throws {
+        let bought = TestPurchases.subscription(7, signedAfter: .minutes(1))
+        let store = StoreReading(
+            purchases: (UInt64(8)...39).map(TestPurchases.coins),
+            unfinished: [bought]
+        )
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
+        let at = TestPurchases.reading(after: .minutes(2))
+        _ = machine.happened(.launched, at: at)
+        let first = pages(machine.happened(.storeRead(store), at: at))
+        #expect(first.first?.transactions.first == bought)
+        var refusal = try denial(asOf: TestPurchases.start + .minutes(2))
+        refusal.verdicts[bought.jws] = .refused(code: "wrong-bundle")
+        let second = pages(
+            machine.happened(.reconcileAccepted(round: 1, page: 0, refusal), at: at)
+        )
+        #expect(second.map(\.transactions.count) == [1])
+        _ = machine.happened(.reconcileFailed(round: 1, page: 1), at: at)
+        #expect(machine.published?["premium"].access == .granted)
+
+        let later = TestPurchases.reading(after: .minutes(3))
+        #expect(machine.happened(.clockSeen, at: later).contains(.readStore))
+        let retried = pages(machine.happened(.storeRead(store), at: later))
+        #expect(retried.map { $0.transactions.contains(bought) } == [false])
+        let reply = try denial(asOf: TestPurchases.start + .minutes(3))
+        _ = machine.happened(.reconcileAccepted(round: 2, page: 0, reply), at: later)
+        #expect(machine.published?["premium"].access == .denied)
+    }
+
     /// A payment that failed on this device, the state in the pass, and the prompt before and after
     /// the first round, which fails.
     struct FailedPayment: Sendable {
