@@ -6,7 +6,7 @@
 public struct InferredOwner: Hashable, Sendable {
     public var customer: CustomerID
     public var from: Instant
-    /// The expired token whose owner the customer is.
+    /// The expired token. The customer owns its purchase.
     public var expired: PlayToken
 
     public init(customer: CustomerID, from: Instant, expired: PlayToken) {

@@ -7,7 +7,7 @@ package struct EvidencePage: Hashable, Sendable {
     /// In the order of `transactions`.
     package var transactions: [SignedPurchase] = []
     package var renewalInfos: [String] = []
-    /// Whose purchases they are; nil for the app's current customer.
+    /// The customer who bought them; nil for the app's current customer.
     package var customer: CustomerID?
     /// The device's own decision; only on the last page.
     package var conclusion: DeviceConclusionDocument?

@@ -5,7 +5,7 @@ import TideoverStorage
 /// Infers who owns the purchases of Google Play that continue an expired one, and stores that.
 ///
 /// A customer can buy an expired subscription again in the Play Store, where the app cannot name
-/// them. The store then names the expired token, whose owner has the new purchase until something
+/// them. The store then names the expired token. Its owner has the new purchase until something
 /// names an owner directly.
 struct OwnerInference: Sendable {
     let context: AppContext
