@@ -1,56 +1,39 @@
 import TideoverAppStore
 import TideoverCore
-import TideoverJSON
 import TideoverStorage
 
-/// The record of a query to a store. There are no signed bytes of it, so it is stored in our own
-/// format.
+/// The record of a query to a store.
 struct InquiryRecord: Equatable {
-    /// The only fact it contains.
+    private let record: OwnFactRecord
+    /// The only fact it contains. Its source is the store; in the record it is the server.
     let fact: Fact
-    /// The encoded fact, without the id of the evidence, since these bytes are the evidence.
-    let bytes: [UInt8]
 
     init(_ lineage: Lineage, _ exchange: StoreExchange, _ outcome: Inquiry.Outcome) {
         let evidence = EvidenceID(hex: "")
         self.init(
-            exchange.fact(about: lineage, outcome: outcome, source: .server, evidence: evidence)
+            OwnFactRecord(
+                exchange.fact(about: lineage, outcome: outcome, source: .server, evidence: evidence)
+            )
         )
     }
 
     /// Decodes a record; nil for other bytes.
     init?(_ bytes: [UInt8]) {
-        guard let document = try? JSONDocument(bytes, limits: .local),
-            let fact = try? Fact(json: document.root),
-            case .inquiry = fact.assertion
-        else { return nil }
-        self.init(fact)
+        guard let record = OwnFactRecord(bytes), case .inquiry = record.fact.assertion else {
+            return nil
+        }
+        self.init(record)
     }
 
-    /// Creates the record of a fact that is an inquiry.
-    init(_ asked: Fact) {
-        var fact = asked
-        fact.source = .server
-        fact.evidence = EvidenceID(hex: "")
-        var writer = JSONWriter()
-        fact.write(to: &writer)
-        bytes = writer.bytes
-        fact.source = asked.lineage.store == .googlePlay ? .playAPI : .appStoreAPI
-        fact.evidence = EvidenceID(of: bytes)
+    private init(_ record: OwnFactRecord) {
+        self.record = record
+        var fact = record.fact
+        fact.source = fact.lineage.store == .googlePlay ? .playAPI : .appStoreAPI
         self.fact = fact
     }
 
     /// The evidence, identified by its own digest, since two queries can have the same instant.
-    var evidence: Evidence {
-        Evidence(
-            id: fact.evidence,
-            dedupeKey: "inquiry:\(fact.evidence.hex)",
-            source: .server,
-            signedAt: nil,
-            receivedAt: fact.learnedAt,
-            bytes: bytes
-        )
-    }
+    var evidence: Evidence { record.evidence(dedupeKey: "inquiry:\(fact.evidence.hex)") }
 }
 
 extension AppContext {

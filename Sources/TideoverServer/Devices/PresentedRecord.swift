@@ -1,5 +1,4 @@
 import TideoverCore
-import TideoverJSON
 import TideoverStorage
 
 /// The record of a Google Play purchase that a device presented while no service account is
@@ -7,13 +6,13 @@ import TideoverStorage
 ///
 /// The record alone grants nothing. A notification of the token, which names no product, does.
 struct PresentedRecord: Equatable {
+    private let record: OwnFactRecord
+
     /// The only fact it contains.
-    let fact: Fact
-    /// The encoded fact, without the id of the evidence, since these bytes are the evidence.
-    let bytes: [UInt8]
+    var fact: Fact { record.fact }
 
     init(_ token: PlayToken, as productId: String, in lineage: Lineage, at now: Instant) {
-        self.init(
+        record = OwnFactRecord(
             Fact(
                 lineage: lineage,
                 assertion: .playNotice(
@@ -31,33 +30,13 @@ struct PresentedRecord: Equatable {
 
     /// Decodes a record; nil for other bytes.
     init?(_ bytes: [UInt8]) {
-        guard let document = try? JSONDocument(bytes, limits: .local),
-            let fact = try? Fact(json: document.root),
-            fact.isPresentation
-        else { return nil }
-        self.init(fact)
-    }
-
-    private init(_ presented: Fact) {
-        var fact = presented
-        fact.evidence = EvidenceID(hex: "")
-        var writer = JSONWriter()
-        fact.write(to: &writer)
-        bytes = writer.bytes
-        fact.evidence = EvidenceID(of: bytes)
-        self.fact = fact
+        guard let record = OwnFactRecord(bytes), record.fact.isPresentation else { return nil }
+        self.record = record
     }
 
     /// Returns the evidence. A token is recorded once; a different product stated later is ignored.
     func evidence(of token: PlayToken) -> Evidence {
-        Evidence(
-            id: fact.evidence,
-            dedupeKey: "play-presented:\(token.id)",
-            source: .server,
-            signedAt: nil,
-            receivedAt: fact.learnedAt,
-            bytes: bytes
-        )
+        record.evidence(dedupeKey: "play-presented:\(token.id)")
     }
 }
 
