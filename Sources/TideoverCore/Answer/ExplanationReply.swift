@@ -28,7 +28,7 @@ struct Reply {
         case .notStarted: coming(history)
         case .replaced:
             ["\(yourAtStart) subscription was replaced by another one\(on(standing.accessUntil))."]
-        case .revoked: [takenBack]
+        case .revoked: takenBack
         case .inTerm, .prepaid, .cancelled: restored + running
         case .superseded: changed + ["You keep access in the meantime."]
         case .renewedUnseen:
@@ -69,6 +69,15 @@ struct Reply {
         case .term(let now): now.end(plus: RuleContext.retry)
         case .item(let now) where standing.rule == .onHold: now.holdUntil
         case .item, nil: nil
+        }
+    }
+
+    /// When the store or an operator took the purchase back; nil if neither did.
+    private var takenBackAt: Instant? {
+        switch decisionBasis {
+        case .term(let now): now.taken?.since
+        case .item(let now): now.refundedAt
+        case nil: nil
         }
     }
 
@@ -143,23 +152,27 @@ struct Reply {
         return ["\(yourAtStart) purchase begins\(on(start)); there is no access before."]
     }
 
-    private var takenBack: String {
+    private var takenBack: [String] {
+        let (cause, consequence) = causeOfTaking
+        guard let taken = takenBackAt, let stopped = standing.accessUntil, taken != stopped else {
+            return ["\(cause)\(on(standing.accessUntil))\(consequence)."]
+        }
+        let verb = stopped < taken ? "had already ended" : "ended"
+        return ["\(cause)\(on(taken)).", "Access \(verb)\(on(stopped))."]
+    }
+
+    private var causeOfTaking: (cause: String, consequence: String) {
         guard standing.grantedEntitlement == nil else {
-            return "The access that we had given you was taken back\(on(standing.accessUntil))."
+            return ("The access that we had given you was taken back", "")
         }
         return switch standing.reason {
         case .refunded:
-            "The store refunded \(your) purchase\(on(standing.accessUntil)), and access to it ended "
-                + "with that."
+            ("The store refunded \(your) purchase", ", and access to it ended with that")
         case .familyAccessRemoved:
-            "Family Sharing of this purchase ended\(on(standing.accessUntil)), and your access "
-                + "ended with it."
+            ("Family Sharing of this purchase ended", ", and your access ended with it")
         case .assignmentRemoved:
-            "The purchase was assigned to you by an organisation and taken back"
-                + "\(on(standing.accessUntil))."
-        default:
-            "The store took \(your) purchase back\(on(standing.accessUntil)), and access ended with "
-                + "that."
+            ("The purchase was assigned to you by an organisation and taken back", "")
+        default: ("The store took \(your) purchase back", ", and access ended with that")
         }
     }
 
@@ -292,6 +305,10 @@ struct Reply {
             case .refunded: " because the store refunded it"
             default: ""
             }
-        return ["\(yourAtStart) \(thing(term)) ended\(on(standing.accessUntil))\(cause)."]
+        let stopped = "\(yourAtStart) \(thing(term)) ended\(on(standing.accessUntil))"
+        guard standing.reason == .refunded, let refunded = takenBackAt,
+            let end = standing.accessUntil, end < refunded
+        else { return ["\(stopped)\(cause)."] }
+        return ["\(stopped).", "The store refunded it\(on(refunded))."]
     }
 }

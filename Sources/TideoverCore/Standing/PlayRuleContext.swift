@@ -202,15 +202,17 @@ struct PlayRuleContext {
         return states.last { $0 != .cancelled } == .awaitsConsent
     }
 
-    /// Whether the last paid order was voided, or the whole purchase revoked.
-    private var isRefunded: Bool {
-        guard let token else { return false }
+    private var isRefunded: Bool { refundedAt != nil }
+
+    /// When the last paid order was voided, or the whole purchase revoked; nil if neither was.
+    var refundedAt: Instant? {
+        guard let token else { return nil }
         let order = statement?.item?.orderId
-        return token.voids.contains { word in
+        return token.voids.filter { word in
             let isMeant = word.value.orderId == nil || order == nil || word.value.orderId == order
             return isMeant && !word.value.isPartial && word.assertedAt <= instant
                 && word.value.date <= instant
-        }
+        }.map(\.value.date).min()
     }
 
     // MARK: Answers

@@ -171,6 +171,16 @@ struct RuleContext {
         return max(end, min(graceEnd, term.graceCut(by: instant) ?? graceEnd))
     }
 
+    /// Until when there was access without a revocation, with what was assumed or kept by policy.
+    private var longestAccess: Instant? {
+        guard let last = lastAccess else { return nil }
+        if awaitsRenewal { return max(last, awaitedUntil ?? last) }
+        guard hasFailed, case .keep(let length) = policy.billingRetry, let coveredUntil else {
+            return last
+        }
+        return max(last, coveredUntil + history.pace.scale(length))
+    }
+
     /// The start of a renewal announced before it begins, when the term in between is unseen. Every
     /// current observation reports the time from the old end until then as paid. A renewal
     /// announced after the old term was revoked counts in the same way.
@@ -330,8 +340,10 @@ struct RuleContext {
         let bareReason: Reason = isFamily ? .familyAccessRemoved : .revoked
         let reason = taken.cause?.reason ?? bareReason
         let isDoubted = term?.isRevocationDoubted(at: instant) ?? false
-        // A renewal that is refunded before it begins leaves the period before it.
-        let end = max(taken.since, term?.term.start ?? taken.since)
+        // A refund after the end moves no end. A renewal that is refunded before it begins leaves
+        // the period before it.
+        let stopped = min(taken.since, longestAccess ?? taken.since)
+        let end = max(stopped, term?.term.start ?? stopped)
         return expired(.revoked, reason, at: end, by: taken.rank, asks: isDoubted)
     }
 

@@ -51,8 +51,9 @@ extension SDKCustomerInfo.Subscription {
         switch standing.reason {
         case .billingError: fail(purchase)
         case .refunded:
-            refundedAt = expires.end
-            unsubscribedAt = expires.end
+            // A refund may come after the end, or before a renewal begins.
+            refundedAt = purchase.takenBackAt ?? expires.end
+            unsubscribedAt = refundedAt
         case .revoked, .familyAccessRemoved, .assignmentRemoved, .changedProduct, .replaced:
             unsubscribedAt = expires.end
         default: unsubscribedAt = offSince ?? expires.end

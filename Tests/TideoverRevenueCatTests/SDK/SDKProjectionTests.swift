@@ -136,6 +136,16 @@ private typealias StoreLife = TideoverLives.Life
         #expect(checker.activeSubscriptions(on: .ios) == [])
     }
 
+    @Test func `a refund after the end keeps its own date`() throws {
+        var life = Self.monthly()
+        life.outlook(end: Self.end, signed: "2026-05-09", renews: false)
+        life.revoke("1", at: Self.end + .days(20))
+        let answered = try answer(life, at: Self.end + .days(25))
+        let entry = try #require(answered.info.subscriptions["monthly"])
+        #expect(entry.expires == .ended(Self.end))
+        #expect(entry.refundedAt == Self.end + .days(20))
+    }
+
     @Test func `a cancelled subscription lasts and does not renew`() throws {
         var life = Self.monthly()
         life.outlook(end: Self.end, signed: "2026-05-09", renews: false)
