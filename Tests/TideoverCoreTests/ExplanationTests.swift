@@ -189,7 +189,7 @@ import TideoverLives
             at: "2026-06-20",
             uses: ["playSubscription: failure", "playSubscription: read"],
             says: "Access is paused since 8 June 2026. If you update your payment method in the "
-                + "store by 7 August 2026",
+                + "store, access comes back",
             PlayStandingTests.held()
         ),
         Case(

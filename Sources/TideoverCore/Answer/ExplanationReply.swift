@@ -63,13 +63,11 @@ struct Reply {
         }
     }
 
-    /// Until when the store retries a failed payment.
+    /// Until when the store retries a failed payment. The length of a hold on Google Play is
+    /// unknown: the base plan sets it, and no response states it.
     private var retriedUntil: Instant? {
-        switch decisionBasis {
-        case .term(let now): now.end(plus: RuleContext.retry)
-        case .item(let now) where standing.rule == .onHold: now.holdUntil
-        case .item, nil: nil
-        }
+        guard case .term(let now) = decisionBasis else { return nil }
+        return now.end(plus: RuleContext.retry)
     }
 
     /// When the store or an operator took the purchase back; nil if neither did.

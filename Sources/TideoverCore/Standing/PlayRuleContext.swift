@@ -17,7 +17,8 @@ struct PlayRuleContext {
     static let graceMargin = Milliseconds.hours(24)
     /// How long grace is assumed to last if no length and no expiry is known.
     static let unstatedGrace = Milliseconds.days(3)
-    /// The longest time that grace and hold last together.
+    /// The longest that a hold can last. The base plan sets its length, which no response states:
+    /// with grace it is at most this long.
     static let hold = Milliseconds.days(60)
 
     init(
