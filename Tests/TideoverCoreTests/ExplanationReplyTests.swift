@@ -12,6 +12,49 @@ import TideoverLives
         try ExplanationTests.explain(life, at: instant, entitlement: entitlement).reply
     }
 
+    // MARK: Change of product
+
+    static let loss = "to one that does not include this"
+
+    @Test func `a pending downgrade is no renewal of what the next product lacks`() throws {
+        var life = StandingTests.monthly()
+        life.outlook(end: "2026-06-01", signed: "2026-05-10", into: "basic")
+        #expect(
+            try Self.reply(life, at: "2026-05-15").last
+                == "The subscription is set to change on 1 June 2026 \(Self.loss); "
+                + "you keep access until 1 June 2026."
+        )
+        let due = try Self.reply(life, at: "2026-06-01T01:00:00Z")
+        #expect(due.last == "The store has not confirmed that change to us yet.")
+        let silent = try Self.reply(life, at: "2026-06-03")
+        #expect(silent[0].contains("was due to change on 1 June 2026 \(Self.loss)"))
+        life.outlook(end: "2026-06-01", signed: "2026-05-20", into: "yearly")
+        let kept = try Self.reply(life, at: "2026-05-25")
+        #expect(kept.last == "It renews on 1 June 2026 unless it is cancelled before.")
+    }
+
+    @Test func `a failed payment for a downgrade does not promise the access back`() throws {
+        var life = StandingTests.monthly()
+        life.outlook(
+            end: "2026-06-01",
+            signed: "2026-06-01",
+            retrying: true,
+            grace: "2026-06-17",
+            into: "basic"
+        )
+        let grace = try Self.reply(life, at: "2026-06-10")
+        #expect(grace.last == "The subscription is set to change \(Self.loss).")
+        let hold = try Self.reply(life, at: "2026-06-20")
+        #expect(hold.last?.contains("may not come back when the payment succeeds") == true)
+    }
+
+    @Test func `a deferred replacement on Google Play is no renewal`() throws {
+        var life = PlayStandingTests.monthly()
+        life.read(.active, until: "2026-06-01", at: "2026-05-10", order: "GPA.1", becomes: "basic")
+        let reply = try Self.reply(life, at: "2026-05-15")
+        #expect(reply.last?.contains("set to change on 1 June 2026 \(Self.loss)") == true)
+    }
+
     // MARK: Refunds and ends
 
     @Test func `a refund after the end did not end the access`() throws {

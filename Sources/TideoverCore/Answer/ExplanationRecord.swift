@@ -140,7 +140,11 @@ public struct CustomerRecord: Sendable {
             setAside: classified?.setAside ?? [],
             others: others(than: standing.lineage, for: decision.name, by: history, at: instant),
             next: next,
-            reply: Reply(decision: decision, decisionBasis: decisionBasis).sentences
+            reply: Reply(
+                decision: decision,
+                decisionBasis: decisionBasis,
+                catalogue: catalogue.value(at: instant)
+            ).sentences
         )
     }
 

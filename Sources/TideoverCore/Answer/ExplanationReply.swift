@@ -3,6 +3,7 @@ struct Reply {
     let decision: Snapshot.Entitlement
     /// The basis of the deciding lineage's standing; nil if nothing is known.
     let decisionBasis: DecisionBasis?
+    let catalogue: Catalogue
 
     private var standing: Standing { decision.standing }
     private var isShared: Bool { standing.lineage?.ownership == .familyShared }
@@ -41,6 +42,7 @@ struct Reply {
         case .paused, .resumeDue: paused
         case .renewalDue, .silentGrace, .storeUnreachable:
             due + ["You keep access in the meantime."]
+        case .unconfirmed where isLosing && !isUpgradedAway: dueToChange
         case .unconfirmed: (isUpgradedAway ? changed : due) + unconfirmed
         case .endedStated, .notRenewed, .ended, .expired: ended
         }
@@ -68,6 +70,17 @@ struct Reply {
     private var retriedUntil: Instant? {
         guard case .term(let now) = decisionBasis else { return nil }
         return now.end(plus: RuleContext.retry)
+    }
+
+    /// Whether it renews into a product that does not unlock the entitlement. An ID of Google Play
+    /// may lack the base plan.
+    private var isLosing: Bool {
+        guard standing.willRenew != false, standing.grantedEntitlement == nil,
+            let next = decisionBasis?.nextProduct, next != standing.productId
+        else { return false }
+        let known = catalogue.products.filter { $0.key == next || $0.key.hasPrefix("\(next):") }
+        let keeps = known.values.contains { $0.entitlements.contains(decision.name) }
+        return !known.isEmpty && !keeps
     }
 
     /// When the store or an operator took the purchase back; nil if neither did.
@@ -118,9 +131,22 @@ struct Reply {
     }
 
     private var changedProduct: [String] {
+        let stopped = "Your access to this ended\(on(standing.accessUntil))"
+        guard standing.confidence == .confirmed else {
+            return [
+                "\(stopped), when the subscription was due to change to one that does not "
+                    + "include it.",
+                "The store has not confirmed that change to us yet.",
+            ]
+        }
+        return ["\(stopped), and what you have bought since does not include it."]
+    }
+
+    private var dueToChange: [String] {
         [
-            "Your access to this ended\(on(standing.accessUntil)), when the subscription changed.",
-            "What you have now does not include it.",
+            "\(yourAtStart) subscription was due to change\(on(dueAt)) to one that does not "
+                + "include this, and the store has not confirmed that to us yet.",
+            "Your access to this ended then.",
         ]
     }
 
@@ -207,6 +233,11 @@ struct Reply {
 
     private func renewal(after end: Instant) -> [String] {
         switch standing.willRenew {
+        case true? where isLosing:
+            [
+                "The subscription is set to change on \(day(end)) to one that does not include "
+                    + "this; you keep access\(until(decision.accessUntil))."
+            ]
         case true?:
             [
                 standing.reason == .trial
@@ -245,6 +276,9 @@ struct Reply {
         let last = isDated ? until(keptUntil) : " for now"
         let kept = "You keep full access\(last)."
         guard !isShared else { return [kept] }
+        guard !isLosing else {
+            return [kept, "The subscription is set to change to one that does not include this."]
+        }
         return [
             kept,
             "If you update your payment method in the store \(isDated ? "before that" : "soon"), "
@@ -274,6 +308,13 @@ struct Reply {
 
     private var suspended: [String] {
         let stopped = "Access is paused\(since(standing.accessUntil))."
+        guard !isLosing else {
+            return [
+                stopped,
+                "The subscription is set to change to one that does not include this, so access to "
+                    + "this may not come back when the payment succeeds.",
+            ]
+        }
         guard !isShared else { return [stopped, "It comes back when the payment succeeds."] }
         let last = retriedUntil.map { " by \(day($0))" } ?? ""
         return [

@@ -18,6 +18,14 @@ enum DecisionBasis {
         }
     }
 
+    /// The product that it renews into; nil if none is known.
+    var nextProduct: String? {
+        switch self {
+        case .term(let now): now.nextProduct
+        case .item(let now): now.nextProduct
+        }
+    }
+
     /// The product of the renewal that is overdue; nil if none is awaited.
     var awaitedProduct: String? {
         switch self {
