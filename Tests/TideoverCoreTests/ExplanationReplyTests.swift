@@ -55,6 +55,63 @@ import TideoverLives
         #expect(reply.last?.contains("set to change on 1 June 2026 \(Self.loss)") == true)
     }
 
+    // MARK: Consent
+
+    private static let consent =
+        "It renews on 1 June 2026 only if you accept the higher price in the store; otherwise it "
+        + "ends then."
+
+    @Test func `a higher price that awaits consent is a condition of the renewal`() throws {
+        var life = StandingTests.monthly()
+        var outlook = Outlook(renewalDate: "2026-06-01", productId: "monthly", willRenew: true)
+        outlook.priceIncreasePending = true
+        life.say(.outlook(outlook), at: "2026-05-10")
+        #expect(try Self.reply(life, at: "2026-05-15").last == Self.consent)
+        outlook.priceIncreasePending = false
+        life.say(.outlook(outlook), at: "2026-05-20")
+        #expect(
+            try Self.reply(life, at: "2026-05-25").last
+                == "It renews on 1 June 2026 unless it is cancelled before."
+        )
+    }
+
+    @Test(arguments: [nil, "2026-06-01", "2026-07-01"] as [Instant?])
+    func `a higher price on Google Play is charged with a later renewal, if stated`(
+        chargedFrom: Instant?
+    ) throws {
+        var life = PlayStandingTests.monthly()
+        let item = PlayItem(
+            productId: "play",
+            expiresAt: "2026-06-01",
+            plan: .autoRenewing(isOn: true),
+            phase: .base,
+            orderId: "GPA.1",
+            priceChange: PlayItem.PriceChange(state: .awaitsConsent, chargedFrom: chargedFrom)
+        )
+        life.read(
+            PlaySubscription(
+                token: PlayToken("a"),
+                askedAt: "2026-05-10",
+                state: .active,
+                items: [item],
+                startedAt: "2026-05-01"
+            ),
+            at: "2026-05-10"
+        )
+        let reply = try Self.reply(life, at: "2026-05-15")
+        guard chargedFrom == "2026-07-01" else {
+            #expect(reply.last == Self.consent)
+            return
+        }
+        #expect(
+            reply.suffix(2) == [
+                "It renews on 1 June 2026 unless it is cancelled before.",
+                "From 1 July 2026 it continues only if you accept the higher price in the store; "
+                    + "otherwise it ends then.",
+            ]
+        )
+    }
+
     // MARK: Refunds and ends
 
     @Test func `a refund after the end did not end the access`() throws {

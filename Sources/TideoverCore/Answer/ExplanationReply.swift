@@ -238,17 +238,36 @@ struct Reply {
                 "The subscription is set to change on \(day(end)) to one that does not include "
                     + "this; you keep access\(until(decision.accessUntil))."
             ]
-        case true?:
-            [
-                standing.reason == .trial
-                    ? "It becomes a paid subscription on \(day(end)) unless it is cancelled before."
-                    : "It renews on \(day(end)) unless it is cancelled before."
-            ]
+        case true?: renewing(on: end)
         case false?:
             ["It will not renew; you keep access\(until(decision.accessUntil))."]
         case nil:
             standing.reason == .trial ? ["You have access\(until(decision.accessUntil))."] : []
         }
+    }
+
+    private func renewing(on end: Instant) -> [String] {
+        let verb = standing.reason == .trial ? "becomes a paid subscription" : "renews"
+        let renews = "It \(verb) on \(day(end)) unless it is cancelled before."
+        guard standing.awaitsConsent else { return [renews] }
+        let purchaser = isShared ? "its purchaser accepts" : "you accept"
+        // On Google Play a higher price may be charged from a later renewal on.
+        guard let later = newPriceFrom, later > end, day(later) != day(end) else {
+            return [
+                "It \(verb) on \(day(end)) only if \(purchaser) the higher price in the store; "
+                    + "otherwise it ends then."
+            ]
+        }
+        return [
+            renews,
+            "From \(day(later)) it continues only if \(purchaser) the higher price in the store; "
+                + "otherwise it ends then.",
+        ]
+    }
+
+    private var newPriceFrom: Instant? {
+        guard case .item(let now) = decisionBasis else { return nil }
+        return now.statement?.item?.priceChange?.chargedFrom
     }
 
     /// Returns the start of a sentence about a seen term.
