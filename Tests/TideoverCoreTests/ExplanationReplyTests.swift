@@ -148,4 +148,42 @@ import TideoverLives
             ]
         )
     }
+
+    // MARK: Another account
+
+    private static func moved(_ policy: Policy) throws -> [String] {
+        let life = StandingTests.monthly()
+        let owners = [("anna", Instant.distantPast), ("ben", "2026-05-10")].map { name, from in
+            OwnershipEntry(
+                lineage: life.lineage,
+                customer: CustomerID(name).unsafelyUnwrapped,
+                from: from,
+                why: from == .distantPast ? .claimed : .transferred,
+                decidedAt: max(from, "2026-05-01")
+            )
+        }
+        let record = CustomerRecord(
+            customer: ExplanationTests.anna,
+            environment: .production,
+            lineageRecords: [.init(lineage: life.lineage, facts: life.facts, owners: owners)],
+            catalogue: life.catalogue,
+            policy: policy
+        )
+        let former = try #require(record.explanation(of: "premium", at: "2026-05-05"))
+        #expect(former.decision.standing.access)
+        let other = try #require(record.explanation(of: "basics", at: "2026-05-20"))
+        #expect(other.reply[0].contains("cannot find a purchase"))
+        return try #require(record.explanation(of: "premium", at: "2026-05-20")).reply
+    }
+
+    @Test func `a former owner learns that the purchase belongs to another account`() throws {
+        let known = "A purchase that was yours belongs to another account of this app now."
+        let transferring = try Self.moved(Policy(transfer: .transfer(coolDown: .zero)))
+        #expect(transferring[0] == known)
+        #expect(transferring.last?.contains("Restore Purchases") == true)
+        let fixed = try Self.moved(Policy())
+        #expect(fixed[0] == known)
+        #expect(fixed.last == "If it should be yours, please write to us.")
+        #expect(!(transferring + fixed).contains { $0.contains("ben") || $0.contains("order") })
+    }
 }

@@ -627,6 +627,8 @@ import TideoverLives
         #expect(why.decision.standing.rule == .noFacts)
         #expect(why.others.map(\.lineage) == [life.lineage])
         #expect(why.others[0].standing == nil)
+        #expect(why.reply[0].hasPrefix("A purchase that was yours belongs to another account"))
+        #expect(!why.reply.joined().contains("ben"))
         // Before the second term was learned, the first owner was current.
         let then = record.asKnown(at: "2026-05-31")
         #expect(then.lineageRecords[0].owners.map(\.customer.text) == ["anna"])

@@ -143,9 +143,54 @@ public struct CustomerRecord: Sendable {
             reply: Reply(
                 decision: decision,
                 decisionBasis: decisionBasis,
-                catalogue: catalogue.value(at: instant)
+                catalogue: catalogue.value(at: instant),
+                former: formerPurchase(for: decision.name, by: history, at: instant)
             ).sentences
         )
+    }
+
+    /// Returns how a purchase for an entitlement that was the customer's and is another's now can
+    /// come back; nil if there is none.
+    private func formerPurchase(
+        for entitlement: String,
+        by history: CustomerHistory,
+        at instant: Instant
+    ) -> Reply.FormerPurchase? {
+        let policy = policy.value(at: instant)
+        let catalogue = catalogue.value(at: instant)
+        let former = history.lineageRecords.first { lineageRecord in
+            wasOwned(lineageRecord.owners, before: instant)
+                && lineageRecord.history.standing(
+                    of: entitlement,
+                    at: instant,
+                    policy: policy,
+                    catalogue: catalogue
+                ).state != .never
+        }
+        guard let lineage = former?.history.lineage,
+            let known = lineageRecords.first(where: { $0.lineage == lineage })
+        else { return nil }
+        let claim = OwnershipClaim(lineage: lineage, customer: customer, at: instant)
+        let ruling = claim.ruling(
+            facts: known.facts,
+            owners: known.owners,
+            policy: policy.transfer,
+            holderHasAccess: { false }
+        )
+        return switch ruling {
+        case .granted, .refused(.coolingDown): .restorable
+        case .held, .refused: .fixed
+        }
+    }
+
+    /// Whether the customer owned a purchase before an instant at which another customer owns it.
+    private func wasOwned(_ owners: [OwnershipEntry], before instant: Instant) -> Bool {
+        guard owners.owner(at: instant) != nil, !identity.owns(owners, at: instant) else {
+            return false
+        }
+        return (owners.map(\.from) + identity.instants).contains {
+            $0 < instant && identity.owns(owners, at: $0)
+        }
     }
 
     /// Returns a sentence if an operator moved the deciding purchase to the customer. For a customer

@@ -4,11 +4,24 @@ struct Reply {
     /// The basis of the deciding lineage's standing; nil if nothing is known.
     let decisionBasis: DecisionBasis?
     let catalogue: Catalogue
+    /// A purchase for it that was the customer's before; nil if there is none.
+    let former: FormerPurchase?
+
+    /// A purchase that belonged to the customer and belongs to another account now.
+    enum FormerPurchase {
+        /// The app's policy may return it to the customer who restores it.
+        case restorable
+        /// Only an operator can return it.
+        case fixed
+    }
 
     private var standing: Standing { decision.standing }
     private var isShared: Bool { standing.lineage?.ownership == .familyShared }
 
     var sentences: [String] {
+        if let former, standing.rule == .noFacts || standing.reason == .notEntitled {
+            return moved(former)
+        }
         guard let decisionBasis else { return unknownPurchase }
         switch standing.reason {
         case .notEntitled: return ["What you have bought does not include this."]
@@ -121,6 +134,21 @@ struct Reply {
             "If you have paid, please send us the order number from the store's receipt, so that we "
                 + "can find it.",
         ]
+    }
+
+    private func moved(_ former: FormerPurchase) -> [String] {
+        let known = [
+            "A purchase that was yours belongs to another account of this app now.",
+            "If that account is yours too, please sign in with it.",
+        ]
+        return switch former {
+        case .restorable:
+            known + [
+                "To have it back, choose Restore Purchases in the app on a device with the store "
+                    + "account that bought it. If it does not come back, please write to us."
+            ]
+        case .fixed: known + ["If it should be yours, please write to us."]
+        }
     }
 
     private var changed: [String] {
