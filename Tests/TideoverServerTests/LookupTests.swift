@@ -189,6 +189,29 @@ import TideoverServer
         await server.close()
     }
 
+    @Test func `a purchase that moved is explained for its owner at the instant`() async throws {
+        let server = try TestServer(policy: Policy(transfer: .transfer(coolDown: .zero)))
+        let calls = OwnershipCalls(server: server)
+        let bought = server.now
+        try await calls.present("u_1", calls.transaction())
+        server.set(bought + .days(3))
+        try await calls.present("u_2", calls.transaction())
+        server.set(bought + .days(5))
+        let (day, later) = ((bought + .days(1)).rfc3339, (bought + .days(4)).rfc3339)
+        for (query, customer) in [
+            ("", "u_2"), ("&at=\(day)", "u_1"), ("&at=\(later)", "u_2"),
+            ("&asKnownAt=\(day)", "u_1"), ("&at=\(later)&asKnownAt=\(day)", "u_1"),
+        ] {
+            let (status, answer) = try await ask(server, "transaction=2000000000000001\(query)")
+            #expect(status == 200, "\(query)")
+            #expect(answer["customer"]?.string == customer, "\(query)")
+        }
+        let found = try await server.get("/v1/apps/cards/lookup?transaction=2000000000000001")
+        let reply = try JSONDocument(found.body).root["purchases"]?[0]?["reply"]?.string
+        #expect(reply?.hasSuffix("sign in with the account that it was moved to.") == true)
+        await server.close()
+    }
+
     @Test func `unknown and unclaimed purchases and malformed queries have their own problems`()
         async throws
     {

@@ -25,6 +25,14 @@ public struct CustomerRecord: Sendable {
             self.facts = facts
             self.owners = owners
         }
+
+        /// Returns the lineage as known at an instant; nil if nothing was known of it by then.
+        package func asKnown(at instant: Instant) -> LineageRecord? {
+            let facts = facts.filter { $0.learnedAt <= instant }
+            guard !facts.isEmpty else { return nil }
+            let owners = owners.filter { $0.isVouchedFor(by: facts, at: instant) }
+            return LineageRecord(lineage: lineage, facts: facts, owners: owners)
+        }
     }
 
     public init(
@@ -53,12 +61,7 @@ public struct CustomerRecord: Sendable {
     /// Returns the record as known at an instant. Excludes facts, policies and catalogues learned
     /// later, owners that only those facts name, and aliases declared later.
     public func asKnown(at instant: Instant) -> CustomerRecord {
-        let known = lineageRecords.compactMap { lineageRecord -> LineageRecord? in
-            let facts = lineageRecord.facts.filter { $0.learnedAt <= instant }
-            guard !facts.isEmpty else { return nil }
-            let owners = lineageRecord.owners.filter { $0.isVouchedFor(by: facts, at: instant) }
-            return LineageRecord(lineage: lineageRecord.lineage, facts: facts, owners: owners)
-        }
+        let known = lineageRecords.compactMap { $0.asKnown(at: instant) }
         return CustomerRecord(
             customer: customer,
             aliases: identity.asKnown(at: instant).aliases,

@@ -3,8 +3,8 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `GET /v1/apps/{app}/explain`: explains the entitlements of a purchase's owner. The
-/// purchase is found as `lookup` finds it.
+/// Answers `GET /v1/apps/{app}/explain`: explains the entitlements of a purchase's owner at the
+/// instant of the question. The purchase is found as `lookup` finds it.
 struct ExplainPurchaseRoute: Sendable {
     let lookup: LookupRoute
 
@@ -17,9 +17,13 @@ struct ExplainPurchaseRoute: Sendable {
             environment == nil || $0.lineage.environment == environment
         }
         guard !found.isEmpty else { throw Problem.purchaseNotFound }
-        let now = lookup.context.clock()
+        let times = Times(
+            at: try request.instant("at"),
+            asKnownAt: try request.instant("asKnownAt"),
+            now: lookup.context.clock()
+        )
         let held = found.compactMap { lineageRecord in
-            lineageRecord.owners.owner(at: now).map { (lineageRecord.lineage, $0) }
+            lineageRecord.owner(at: times).map { (lineageRecord.lineage, $0) }
         }
         guard let (lineage, holder) = held.first else { throw Problem.purchaseUnclaimed }
         guard Set(held.map(\.1)).count == 1 else { throw Problem.severalHolders(held.map(\.1)) }
@@ -30,6 +34,24 @@ struct ExplainPurchaseRoute: Sendable {
         )
         return try await ExplainRoute(context: lookup.context)
             .respond(to: question, customer: holder.text)
+    }
+}
+
+/// The instants of a question about a purchase.
+private struct Times {
+    let at: Instant?
+    let asKnownAt: Instant?
+    let now: Instant
+}
+
+extension LineageRecord {
+    /// Returns the owner at the instant asked about, as known then; the present owner if it had
+    /// none yet.
+    fileprivate func owner(at times: Times) -> CustomerID? {
+        let record = CustomerRecord.LineageRecord(lineage: lineage, facts: facts, owners: owners)
+        let known = times.asKnownAt.map { record.asKnown(at: $0)?.owners ?? [] } ?? owners
+        return known.owner(at: times.at ?? times.asKnownAt ?? times.now)
+            ?? owners.owner(at: times.now)
     }
 }
 

@@ -374,11 +374,15 @@ extension LineageRecord {
 
     /// Returns a reply for the customer that names no customer.
     private func reply(isClaimed: Bool) -> String {
-        isClaimed
-            ? "Your purchase is known and belongs to an account of this app. Please sign in with "
-                + "the account that you used when you bought it."
-            : "Your purchase is known, but no account of this app has claimed it yet. Please open "
-                + "the app on a device with the same store account, sign in, and choose Restore "
-                + "Purchases."
+        guard isClaimed else {
+            return "Your purchase is known, but no account of this app has claimed it yet. Please "
+                + "open the app on a device with the same store account, sign in, and choose "
+                + "Restore Purchases."
+        }
+        let account =
+            Set(owners.map(\.customer)).count > 1
+            ? "that it was moved to." : "that you used when you bought it."
+        return "Your purchase is known and belongs to an account of this app. Please sign in with "
+            + "the account \(account)"
     }
 }
