@@ -85,6 +85,20 @@ import TideoverLives
         #expect(Self.deadlines(life, after: start).first == "2026-05-01 10:01:00 trial_ending")
     }
 
+    @Test(arguments: [true, false])
+    func `a reminder of a trial says whether it renews`(renews: Bool) {
+        var life = Self.trial()
+        life.outlook(end: "2026-05-04", signed: "2026-05-01T12:00:00Z", renews: renews)
+        // What is learned after the reminder was due does not change it.
+        life.outlook(end: "2026-05-04", signed: "2026-05-02T12:00:00Z", renews: !renews)
+        let timeline = CustomerTimeline(ExplanationTests.record([life]), until: "2026-05-03")
+        let reminders = timeline.news(since: [String]()).unsent.compactMap { happening in
+            if case .reminder(let reminder) = happening { reminder } else { nil }
+        }
+        #expect(reminders.map(\.willRenew) == [renews])
+        #expect(reminders.map(\.deadline.kind) == [.trialEnding])
+    }
+
     @Test func `a span shorter than its reminder has none, and a family share has none`() {
         var short = Life()
         short.pay(

@@ -83,6 +83,7 @@ import TideoverTestProcesses
         for (event, body) in zip(raised, bodies) {
             #expect(body["at"]?.string == event.event.at.rfc3339)
         }
+        #expect(bodies.first?["willRenew"]?.bool == true)
         let ids = try restarted.events().compactMap {
             try JSONDocument($0.event.body).root["id"]?.string
         }

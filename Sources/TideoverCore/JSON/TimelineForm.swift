@@ -113,6 +113,7 @@ extension Reminder {
     public func writeFields(to writer: inout JSONWriter) {
         deadline.writeFields(to: &writer)
         writer.field("endsAt", endsAt)
+        writer.field("willRenew", willRenew)
     }
 }
 

@@ -4,6 +4,9 @@ public struct Reminder: Hashable, Sendable, Identifiable {
     public internal(set) var deadline: Deadline
     /// The end that is near.
     public let endsAt: Instant
+    /// Whether the purchase renews then, as known at the deadline; nil if the store has not said. A
+    /// cancelled trial does not renew, and nothing is charged.
+    public let willRenew: Bool?
 
     public var id: String { deadline.id }
 }
@@ -27,7 +30,8 @@ extension LineageTimeline {
                     graceEnding: lengths.graceEnding
                 ), wasKnown(step, before: end)
             else { return nil }
-            return Reminder(deadline: deadline, endsAt: end)
+            let then = steps.step(at: deadline.at) ?? step
+            return Reminder(deadline: deadline, endsAt: end, willRenew: then.standing.willRenew)
         }
         guard all.count > 1 else { return all }
         return Set(all).sorted { Deadline.isEarlier($0.deadline, $1.deadline) }

@@ -423,6 +423,7 @@ export interface Reminder {
   lineage: Lineage;
   productId?: string;
   endsAt: Instant;
+  willRenew?: boolean | null;
   answer?: EventAnswer;
 }
 
