@@ -112,6 +112,23 @@ import TideoverLives
         )
     }
 
+    @Test func `a payment of a commitment does not end by a cancellation`() throws {
+        var life = Life()
+        var term = Term(
+            transactionId: "t1",
+            webOrderLineItemId: "w1",
+            productId: "monthly",
+            plan: .autoRenewable,
+            start: "2026-05-01",
+            end: "2026-06-01",
+            origin: .purchase
+        )
+        term.commitment = Term.Commitment(payment: 1, payments: 12, end: "2027-05-01")
+        life.say(.term(term), at: "2026-05-01")
+        life.outlook(end: "2026-06-01", signed: "2026-05-01")
+        #expect(try Self.reply(life, at: "2026-05-15").last == "It renews on 1 June 2026.")
+    }
+
     // MARK: Refunds and ends
 
     @Test func `a refund after the end did not end the access`() throws {
@@ -145,6 +162,23 @@ import TideoverLives
             try Self.reply(life, at: "2026-06-12") == [
                 "Your subscription ended on 1 June 2026.",
                 "The store refunded it on 10 June 2026.",
+            ]
+        )
+    }
+
+    @Test func `a cancellation in grace was not paid for until the end of grace`() throws {
+        var life = PlayStandingTests.failing()
+        life.read(
+            .cancelled,
+            until: "2026-06-03",
+            at: "2026-06-02T12:00:00Z",
+            order: "GPA.1",
+            by: .customer
+        )
+        #expect(
+            try Self.reply(life, at: "2026-06-02T18:00:00Z") == [
+                "Your subscription began on 1 May 2026 and was paid until 1 June 2026.",
+                "It will not renew; you keep access until 3 June 2026.",
             ]
         )
     }

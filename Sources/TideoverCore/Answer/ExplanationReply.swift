@@ -96,6 +96,16 @@ struct Reply {
         return !known.isEmpty && !keeps
     }
 
+    /// Whether a cancellation does not stop the next payment, because more payments are agreed.
+    private var isCommitted: Bool {
+        switch decisionBasis {
+        case .term(let now):
+            standing.committedUntil.map { $0 > now.term?.end ?? $0 } ?? false
+        case .item(let now): now.statement?.item?.installments?.remainingPayments ?? 0 > 0
+        case nil: false
+        }
+    }
+
     /// When the store or an operator took the purchase back; nil if neither did.
     private var takenBackAt: Instant? {
         switch decisionBasis {
@@ -252,7 +262,16 @@ struct Reply {
             return ["\(yourAtStart) free trial began on \(day(record.term.start))."]
                 + renewal(after: end)
         }
-        return ["\(began(record)) and is paid until \(day(end))."] + renewal(after: end)
+        return [paid(record, until: end)] + renewal(after: end)
+    }
+
+    /// Returns a sentence on the paid period. After a cancellation in grace, access lasts longer: to
+    /// the end of grace.
+    private func paid(_ record: TermRecord, until end: Instant) -> String {
+        guard case .item(let now) = decisionBasis, let paid = now.statement?.periodEnd, paid < end
+        else { return "\(began(record)) and is paid until \(day(end))." }
+        let verb = paid <= now.instant ? "was" : "is"
+        return "\(began(record)) and \(verb) paid until \(day(paid))."
     }
 
     private func given(_ record: TermRecord) -> [String] {
@@ -276,7 +295,8 @@ struct Reply {
 
     private func renewing(on end: Instant) -> [String] {
         let verb = standing.reason == .trial ? "becomes a paid subscription" : "renews"
-        let renews = "It \(verb) on \(day(end)) unless it is cancelled before."
+        let condition = isCommitted ? "" : " unless it is cancelled before"
+        let renews = "It \(verb) on \(day(end))\(condition)."
         guard standing.awaitsConsent else { return [renews] }
         let purchaser = isShared ? "its purchaser accepts" : "you accept"
         // On Google Play a higher price may be charged from a later renewal on.
