@@ -553,6 +553,54 @@ import TideoverJSON
         #expect(reading.notes == [.unknownType("NEW_THING")])
     }
 
+    @Test(arguments: ["NEW_THING", "DID_RENEW"])
+    func `a notification about an unknown object is read without facts`(type: String) throws {
+        let payload = FakeStore.notification(
+            type,
+            outer: ["data": nil, "flags": ["a": 1], "newData": Self.newObject()]
+        )
+        let reading = try FakeStore.read(payload)
+        #expect(reading.environment == .production)
+        #expect(reading.unrecognised.contains(Unrecognised(field: "content", value: "newData")))
+        #expect(reading.notes.contains(.unknownContent("newData")))
+        #expect(try FakeStore.facts(payload).isEmpty)
+    }
+
+    @Test func `an unknown object must be of this app and of a certified environment`() {
+        func refusal(_ changes: JSONObject) -> String? {
+            let outer: JSONObject = ["data": nil, "newData": Self.newObject(changes)]
+            let payload = FakeStore.notification("NEW_THING", outer: outer)
+            do {
+                _ = try FakeStore.read(payload)
+                return nil
+            } catch {
+                return (error as? AppStoreRefusal)?.code
+            }
+        }
+        #expect(refusal([:]) == nil)
+        #expect(refusal(["bundleId": "com.example.other"]) == "wrong-bundle")
+        #expect(refusal(["bundleId": nil]) == "missing-member")
+        #expect(refusal(["bundleId": 5]) == "missing-member")
+        #expect(refusal(["appAppleId": 5]) == "wrong-app")
+        #expect(refusal(["environment": "Xcode"]) == "environment-not-vouched-for")
+        #expect(refusal(["environment": nil]) == "environment-not-vouched-for")
+    }
+
+    @Test func `an unknown object beside a known one changes nothing`() throws {
+        let known = FakeStore.notification("DID_RENEW")
+        let both = known.changed(by: ["newData": Self.newObject()])
+        #expect(try FakeStore.facts(both) == FakeStore.facts(known))
+        #expect(try FakeStore.read(both).unrecognised.isEmpty)
+    }
+
+    private static func newObject(_ changes: JSONObject = [:]) -> JSONValue {
+        let usual: JSONObject = [
+            "bundleId": .string(FakeStore.bundleId), "environment": "Production",
+            "appAppleId": .integer(FakeStore.appAppleId), "news": ["a": [1, 2]],
+        ]
+        return .object(usual.changed(by: changes))
+    }
+
     @Test func `an unknown subtype keeps the signed facts`() throws {
         let payload = FakeStore.notification("DID_FAIL_TO_RENEW", "NEW_WAY")
         let facts = try FakeStore.facts(payload)

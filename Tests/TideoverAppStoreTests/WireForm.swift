@@ -17,7 +17,7 @@ extension AppStoreNotification {
         case .externalPurchaseToken(let token):
             json["externalPurchaseToken"] = .object(token.wireForm)
         case .appData(let appData): json["appData"] = .object(appData.wireForm)
-        case nil: break
+        case .unknown, nil: break
         }
         return json
     }

@@ -67,7 +67,7 @@ import TideoverJSON
 
     @Test(
         arguments: [
-            .test, .unknownType("A"), .unknownOwnership("B"),
+            .test, .unknownType("A"), .unknownContent("C"), .unknownOwnership("B"),
             .claimsEnvironment("Production", instead: .simulated),
             .incompleteTransaction(missing: ["type"]),
             .incompleteRenewalInfo(missing: ["signedDate"]),

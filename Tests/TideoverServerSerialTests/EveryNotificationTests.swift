@@ -191,6 +191,27 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a notification about an unknown object is stored and counted`() async throws {
+        let store = try Self.store.get()
+        let server = try TestServer(store: store)
+        server.set(Message.end + .hours(1))
+        let notice = Case(
+            type: "NEW_THING",
+            standing: Self.nothing,
+            content: ["newData": .object(Self.app)]
+        )
+        let body = Message.wrap(try store.sign(Self.payload(notice, store)))
+        #expect(try await server.post(body).status == 200)
+        #expect(
+            try await server.counts() == [
+                "unrecognised content=newData 1", "unrecognised notificationType=NEW_THING 1",
+            ]
+        )
+        let again = try await server.post(body)
+        #expect(try JSONDocument(again.body).root["status"]?.string == "duplicate")
+        await server.close()
+    }
+
     @Test func `the table has every type and every subtype`() {
         let types = Set(Self.documented.map(\.type))
         #expect(types == Set(AppStoreNotification.NotificationType.allCases.map(\.rawValue)))

@@ -128,6 +128,7 @@ extension Message {
             notes.append(.extensionSummary(succeeded: counts.0, failed: counts.1))
         case .externalPurchaseToken: notes.append(.externalPurchaseToken)
         case .appData: if type == .rescindConsent { notes.append(.consentRescinded) }
+        case .unknown(let object): notes.append(.unknownContent(object.name))
         }
         return notes
     }

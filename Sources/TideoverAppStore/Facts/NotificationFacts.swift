@@ -48,6 +48,7 @@ extension AppStoreNotification {
         [
             notificationType.unrecognised(as: "notificationType"),
             subtype.unrecognised(as: "subtype"),
+            unknownObject.map { Unrecognised(field: "content", value: $0.name) },
             data?.status.unrecognised(as: "status"),
             data?.consumptionRequestReason.unrecognised(as: "consumptionRequestReason"),
         ].compactMap(\.self)

@@ -49,6 +49,8 @@ package enum AppStoreNote: Hashable, Sendable {
     case test
     /// This version does not know the type, so the message changes nothing.
     case unknownType(String)
+    /// This version does not know the object that the notification is about.
+    case unknownContent(String)
     /// The owner is unknown: this version does not know the ownership type.
     case unknownOwnership(String)
     /// A simulated store claims another environment.

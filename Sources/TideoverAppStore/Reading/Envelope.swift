@@ -23,6 +23,9 @@ struct Envelope {
         case .appData(let appData):
             (bundleId, appAppleId) = (appData.bundleId, appData.appAppleId)
             environment = appData.environment
+        case .unknown(let object):
+            (bundleId, appAppleId) = (object.bundleId, object.appAppleId)
+            environment = object.environment
         }
     }
 

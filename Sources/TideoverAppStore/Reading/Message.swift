@@ -34,7 +34,7 @@ struct Message {
             appTransaction = try appData.signedAppTransactionInfo.map {
                 try envelope.appTransaction($0, check)
             }
-        case .summary, .externalPurchaseToken: break
+        case .summary, .externalPurchaseToken, .unknown: break
         }
     }
 

@@ -105,6 +105,8 @@ extension AppStoreNote: CustomStringConvertible {
         case .test: "A test notification, without a purchase."
         case .unknownType(let type):
             "The notification type \(type) is not known to this version: it changes nothing."
+        case .unknownContent(let name):
+            "The object \(name) is not known to this version: it changes nothing."
         case .unknownOwnership(let type):
             "The ownership type \(type) is not known to this version: it changes nothing."
         case .claimsEnvironment(let claim, let environment):

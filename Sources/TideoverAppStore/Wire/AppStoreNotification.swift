@@ -12,8 +12,7 @@ package struct AppStoreNotification: Hashable, Sendable {
     /// The version of the format, `2.0`.
     package let version: String?
     package let signedDate: Instant?
-    /// The one object that the notification is about; nil if this version knows none of its
-    /// objects.
+    /// The one object that the notification is about; nil if it has none that names an app.
     package let content: Content?
 
     /// The subject of a notification.
@@ -22,6 +21,7 @@ package struct AppStoreNotification: Hashable, Sendable {
         case summary(Summary)
         case externalPurchaseToken(ExternalPurchaseToken)
         case appData(AppData)
+        case unknown(UnknownObject)
     }
 
     /// A purchase, or only the app in a test.
@@ -73,6 +73,15 @@ package struct AppStoreNotification: Hashable, Sendable {
         package let environment: OpenEnum<StoreEnvironment>?
         /// An app transaction as a JWS.
         package let signedAppTransactionInfo: ArraySlice<UInt8>?
+    }
+
+    /// An object that this version does not know, with the members that every object has.
+    package struct UnknownObject: Hashable, Sendable {
+        /// The name of the object in the payload.
+        package let name: String
+        package let appAppleId: Int64?
+        package let bundleId: String
+        package let environment: OpenEnum<StoreEnvironment>?
     }
 }
 
@@ -160,6 +169,11 @@ extension AppStoreNotification {
     var data: Data? {
         if case .data(let data) = content { data } else { nil }
     }
+
+    /// The object that this version does not know, if the notification has no known one.
+    var unknownObject: UnknownObject? {
+        if case .unknown(let object) = content { object } else { nil }
+    }
 }
 
 extension AppStoreNotification.Content {
@@ -178,8 +192,13 @@ extension AppStoreNotification.Content {
             found.append(("appData", .appData(try .init(appData))))
         }
         guard found.count <= 1 else { throw .ambiguousContent(members: found.map(\.name)) }
-        guard let only = found.first else { return nil }
-        self = only.content
+        if let only = found.first {
+            self = only.content
+        } else if let object = try AppStoreNotification.UnknownObject.first(among: fields) {
+            self = .unknown(object)
+        } else {
+            return nil
+        }
     }
 }
 
@@ -234,5 +253,26 @@ extension AppStoreNotification.AppData {
         bundleId = try fields.string("bundleId")
         environment = try fields.word("environment")
         signedAppTransactionInfo = try fields.jws("signedAppTransactionInfo")
+    }
+}
+
+extension AppStoreNotification.UnknownObject {
+    /// Returns the first object that names an app; nil without one. Nothing else shows for which
+    /// app the notification is.
+    fileprivate static func first(
+        among fields: WireFields
+    ) throws(AppStoreRefusal) -> Self? {
+        for name in fields.names {
+            guard let node = try fields.value(name, { $0 }), node.kind == .object else { continue }
+            let object = try WireFields(node, path: name).lenient
+            guard let bundleId = try object.string("bundleId") else { continue }
+            return Self(
+                name: name,
+                appAppleId: try object.integer("appAppleId"),
+                bundleId: bundleId,
+                environment: try object.word("environment")
+            )
+        }
+        return nil
     }
 }
