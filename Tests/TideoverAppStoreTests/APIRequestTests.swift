@@ -329,6 +329,14 @@ import TideoverJSON
         #expect(await ask(from: now, to: now) == .startAfterEnd)
     }
 
+    @Test func `a further page is requested although its list now begins too early`() async throws {
+        let store = FakeAPI(.answer(Self.history))
+        let now = FakeAPI.now
+        let filter = NotificationHistoryFilter(from: now - .days(181), to: now)
+        _ = try await store.api().notificationHistory(filter, paginationToken: "t1")
+        #expect(await store.requests.count == 1)
+    }
+
     @Test func `an order number that the store always refuses is not sent`() async throws {
         let store = FakeAPI(.answer([:]))
         let api = store.api()

@@ -5,6 +5,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
+import TideoverRehearsal
 import TideoverSQLite
 import TideoverSandbox
 import TideoverServer
@@ -256,19 +257,96 @@ import TideoverStorage
         await log.follow(backEnd)
         #expect(try await backEnd.backfill()?["status"]?.string == "completed")
         let asked = await log.asked
-        // The failures of the first months, one page; then all notifications, two pages; then the
-        // refunds.
-        #expect(asked.prefix(4).map(\.question) == ["failures", "all", "all", "refunds"])
+        let questions = asked.map(\.question)
+        let (failures, all) = (
+            questions.prefix { $0 == "failures" }.count, questions.count { $0 == "all" }
+        )
+        // Each window of the history has at least one page.
+        #expect(failures > 1)
+        #expect(all >= failures)
+        #expect(questions.dropFirst(failures).prefix(all).allSatisfy { $0 == "all" })
+        #expect(questions.dropFirst(failures + all).allSatisfy { $0 == "refunds" })
         let told = asked.map(\.told)
         #expect(told.allSatisfy { $0["status"]?.string == "running" })
-        #expect(
-            told.prefix(4).map { $0["step"]?.string } == [
-                "failedNotifications", "notifications", "notifications", "refunds",
-            ]
+        let steps = ["failures": "failedNotifications", "all": "notifications"]
+        for (question, report) in zip(questions, told) {
+            #expect(report["step"]?.string == steps[question] ?? "refunds")
+        }
+        let first = try #require(told.dropFirst(failures).first)
+        #expect(first["steps"]?["failedNotifications"]?["pages"]?.int64 == Int64(failures))
+        let end = try #require(told.dropFirst(failures + all).first)
+        #expect(end["steps"]?["notifications"]?["pages"]?.int64 == Int64(all))
+        #expect(try #require(end["steps"]?["notifications"]?["items"]?.int64) > 20)
+        await backEnd.close()
+    }
+
+    /// A request of the history that a store received.
+    private struct AskedPage: Sendable {
+        let start: Int64
+        let isFirst: Bool
+        let onlyFailures: Bool
+
+        init?(_ request: Request) {
+            guard request.path.hasSuffix("/notifications/history"),
+                let body = try? JSONDocument(request.body).root,
+                let start = body["startDate"]?.int64
+            else { return nil }
+            self.start = start
+            isFirst = !request.query.contains { $0.name == "paginationToken" }
+            onlyFailures = body["onlyFailures"]?.bool == true
+        }
+    }
+
+    @Test func `a history that takes hours is read to its end, also after a stop`() async throws {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime(movesClock: true)
+        for number in 0..<30 {
+            let name = "customer-\(number)"
+            try await rehearsed.store.register(StoreCustomer(name: name, appAccountToken: nil))
+            try await rehearsed.store.perform(
+                .subscribe(product: "cards.pro.monthly", trial: .declined),
+                by: name
+            )
+        }
+        time.clock.now = time.clock.now + .days(100)
+        try await rehearsed.store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+        let pages = Locked<[AskedPage]>([])
+        let access = rehearsed.access { request in
+            if let page = AskedPage(request) {
+                // After three pages the start of the whole history would be too old.
+                time.clock.now = time.clock.now + .minutes(4)
+                let isSecond = pages.withLock { pages in
+                    pages.append(page)
+                    return !page.isFirst && pages.count { !$0.isFirst } == 1
+                }
+                if isSecond {
+                    await rehearsed.store.add(
+                        AppStoreFaultRule(.rateLimited(for: 3_600_000), on: .notificationHistory)
+                    )
+                }
+            }
+            let now = time.clock.now.millisecondsSince1970
+            _ = try await rehearsed.store.advance(to: now) { _ in 200 }
+        }
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: access)
+        let stopped = try await backEnd.backfill()?["stopped"]
+        #expect(stopped?["code"]?.string == "throttled")
+        let place = try #require(pages.withLock { $0.last })
+        let known = pages.withLock { $0.count }
+        #expect(!place.isFirst)
+        time.clock.now = time.clock.now + .hours(2)
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        let resumed = pages.withLock { Array($0.dropFirst(known)) }
+        let next = try #require(resumed.first)
+        #expect(next.start == place.start)
+        #expect(!next.isFirst)
+        #expect(resumed.filter(\.onlyFailures).allSatisfy { $0.start >= place.start })
+        let found = try backEnd.storage.lineages(
+            in: AppScope("cards", .simulated),
+            after: nil,
+            limit: 100
         )
-        #expect(told[1]["steps"]?["failedNotifications"]?["pages"] == 1)
-        #expect(told[2]["steps"]?["notifications"]?["pages"] == 1)
-        #expect(told[2]["steps"]?["notifications"]?["items"] == 20)
+        #expect(found.count == 30)
         await backEnd.close()
     }
 

@@ -12,14 +12,18 @@ extension Backfiller {
     /// The margin for the difference of the store's clock and ours.
     private static let margin = Milliseconds.minutes(10)
     private static let mostPages = 1_000_000
+    /// The window at the earliest start. Each later window is longer, by its distance from there.
+    private static let shortestWindow = Milliseconds.days(1)
+    /// The maximum number of windows in one run. Eight reach from the earliest start until now.
+    private static let mostWindows = 16
 
-    /// Reads the history from the end of the last walk until now, page by page.
+    /// Reads the history from the end of the last walk until now: window by window, and each page
+    /// by page.
     func readNotifications(onlyFailures: Bool) async throws {
         let step: BackfillStep = onlyFailures ? .failedNotifications : .notifications
         let begun = timing.clock()
         var mark = try cursors.history(step.rawValue)
-        // A walk resumed from an earlier process ends in the past, so a second one follows.
-        for _ in 0..<2 where mark.finishedUntil.map({ $0 < begun }) ?? true {
+        for _ in 0..<Self.mostWindows where mark.finishedUntil.map({ $0 < begun }) ?? true {
             mark = try await walk(mark, onlyFailures: onlyFailures, step)
         }
     }
@@ -34,32 +38,41 @@ extension Backfiller {
             return try await pages(askable(mark), onlyFailures: onlyFailures, step)
         } catch let failure as AppStoreAPIFailure {
             // Retry once: from the first page, or with the shortest history that every store has.
+            mark = try cursors.history(step.rawValue)
             switch failure.knownCode {
-            case .invalidPaginationToken, .paginationTokenExpired:
-                mark = try cursors.history(step.rawValue)
-                mark.place = nil
+            case .invalidPaginationToken, .paginationTokenExpired: break
+            case .startDateTooFarInPast where mark.place != nil: mark.window = nil
             case .startDateTooFarInPast:
                 let now = timing.clock()
                 mark.window = .init(from: now - Self.shortReach + Self.margin, to: now)
-                mark.place = nil
             default: throw failure
             }
+            mark.place = nil
+            // Should it fail again, the next run does not begin with the refused place.
+            try await cursors.keep(mark, step.rawValue)
             return try await pages(askable(mark), onlyFailures: onlyFailures, step)
         }
     }
 
     /// Returns the walk with a window that the store accepts.
+    ///
+    /// A window with a place goes on, however old its start. A new one is short if its start soon
+    /// leaves the store's history: all its pages must be read before.
     private func askable(
         _ mark: HistoryBookmark
     ) -> (mark: HistoryBookmark, window: HistoryBookmark.Window) {
         let now = timing.clock()
         let earliest = earliestStart(at: now)
-        if let window = mark.window, window.from >= earliest, window.from < window.to {
+        if let window = mark.window, window.from < window.to,
+            mark.place != nil || window.from >= earliest
+        {
             return (mark, window)
         }
         var mark = mark
-        let from = mark.finishedUntil.map { max($0 - Self.overlap, earliest) } ?? earliest
-        let window = HistoryBookmark.Window(from: min(from, now - Self.overlap), to: now)
+        let start = mark.finishedUntil.map { max($0 - Self.overlap, earliest) } ?? earliest
+        let from = min(start, now - Self.overlap)
+        let length = from - earliest + Self.shortestWindow
+        let window = HistoryBookmark.Window(from: from, to: min(from + length, now))
         mark.window = window
         mark.place = nil
         return (mark, window)
