@@ -434,6 +434,184 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    // MARK: Purchases without an answer
+
+    /// A store that fails to answer about some purchases.
+    private final class FailingPurchases: Sendable {
+        private let state = Locked(State())
+
+        private struct State {
+            var asked: [String] = []
+            var failing: Set<String> = []
+            var most = 0
+        }
+
+        /// The ids that the store was asked about, in order.
+        var asked: [String] { state.withLock { $0.asked } }
+        var failing: Set<String> { state.withLock { $0.failing } }
+
+        /// Makes queries about the first purchases that are asked about fail.
+        init(first most: Int) { state.withLock { $0.most = most } }
+
+        func heal() {
+            state.withLock { state in
+                state.failing = []
+                state.most = 0
+            }
+        }
+
+        func forget() { state.withLock { $0.asked = [] } }
+
+        /// Returns the access of a store whose answers to a kind of query fail.
+        func access(_ rehearsed: RehearsedStore, _ time: TestTime, _ path: String) -> StoreAccess {
+            let handler = rehearsed.store.serverAPI
+            return rehearsed.backEnd.access { request in
+                let now = time.clock.now.millisecondsSince1970
+                _ = try await rehearsed.store.advance(to: now) { _ in 200 }
+                let id = request.path.dropFirst(path.count)
+                if request.path.hasPrefix(path), self.fails(String(id)) {
+                    return Response.json(["errorCode": 5_000_000], status: 500)
+                }
+                return try await handler(request)
+            }
+        }
+
+        private func fails(_ id: String) -> Bool {
+            state.withLock { state in
+                state.asked.append(id)
+                if state.failing.count < state.most { state.failing.insert(id) }
+                return state.failing.contains(id)
+            }
+        }
+    }
+
+    private static let statuses = "/inApps/v1/subscriptions/"
+    private static let refunds = "/inApps/v2/refund/lookup/"
+
+    /// Creates customers with subscriptions. Their notifications arrive for a day; then a month
+    /// passes without any.
+    private func subscribers(
+        _ count: Int,
+        _ rehearsed: RehearsedStore,
+        _ time: TestTime,
+        _ backEnd: RehearsedBackEnd
+    ) async throws -> [String] {
+        let store = rehearsed.store
+        let names = (1...count).map { "7e3fb20b-4cdb-47cc-936d-99d65f60813\($0)" }
+        for name in names {
+            try await store.register(StoreCustomer(name: name, appAccountToken: name))
+            try await store.perform(
+                .subscribe(product: "cards.pro.monthly", trial: .declined),
+                by: name
+            )
+        }
+        time.clock.now = time.clock.now + .days(1)
+        try await store.advance(to: time.clock.now.millisecondsSince1970) { body in
+            try await backEnd.post(body)
+        }
+        time.clock.now = time.clock.now + .days(32)
+        try await store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+        return names
+    }
+
+    private func confirmed(_ names: [String], _ backEnd: RehearsedBackEnd) async throws -> Int {
+        var confirmed = 0
+        for name in names {
+            let premium = try await backEnd.answer(name)["entitlements"]?["premium"]
+            if premium?["confidence"]?.string == "confirmed" { confirmed += 1 }
+        }
+        return confirmed
+    }
+
+    @Test func `a purchase that the store fails to answer about does not stop the others`()
+        async throws
+    {
+        let (rehearsed, time) = (try RehearsedStore(), TestTime(movesClock: true))
+        let failing = FailingPurchases(first: 1)
+        let access = failing.access(rehearsed, time, Self.statuses)
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: access)
+        let names = try await subscribers(3, rehearsed, time, backEnd)
+        await rehearsed.store.add(
+            AppStoreFaultRule(.refused(.badRequest), on: .notificationHistory, times: nil)
+        )
+        #expect(try await backEnd.backfill()?["status"]?.string == "stopped")
+        #expect(try await confirmed(names, backEnd) == 2)
+        let failed = try #require(failing.failing.first)
+        #expect(
+            backEnd.logged.contains { line in
+                line.contains("a purchase could not be asked about") && line.contains(failed)
+                    && line.contains("store-5000000")
+            }
+        )
+        failing.heal()
+        failing.forget()
+        _ = try await backEnd.backfill()
+        #expect(failing.asked == [failed])
+        #expect(try await confirmed(names, backEnd) == 3)
+        await backEnd.close()
+    }
+
+    @Test func `three failures in a row end a step, and the next purchases are asked first`()
+        async throws
+    {
+        let (rehearsed, time) = (try RehearsedStore(), TestTime(movesClock: true))
+        let failing = FailingPurchases(first: 3)
+        let access = failing.access(rehearsed, time, Self.statuses)
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: access)
+        let names = try await subscribers(5, rehearsed, time, backEnd)
+        await rehearsed.store.add(
+            AppStoreFaultRule(.refused(.badRequest), on: .notificationHistory, times: nil)
+        )
+        _ = try await backEnd.backfill()
+        let first = failing.asked
+        #expect(first.count == 3)
+        #expect(try await confirmed(names, backEnd) == 0)
+        failing.forget()
+        _ = try await backEnd.backfill()
+        #expect(failing.asked.count == 5)
+        #expect(Set(failing.asked.prefix(2)).isDisjoint(with: first))
+        #expect(try await confirmed(names, backEnd) == 2)
+        await backEnd.close()
+    }
+
+    @Test func `a purchase with a failed query of its refunds is reported and queried again`()
+        async throws
+    {
+        let (rehearsed, time) = (try RehearsedStore(), TestTime(movesClock: true))
+        let failing = FailingPurchases(first: 1)
+        let access = failing.access(rehearsed, time, Self.refunds)
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: access)
+        _ = try await subscribers(3, rehearsed, time, backEnd)
+        let report = try await backEnd.backfill()
+        #expect(report?["stopped"]?["code"]?.string == "store-5000000")
+        #expect(failing.asked.count == 3)
+        #expect(report?["steps"]?["refunds"]?["pages"]?.int64 == 2)
+        let failed = try #require(failing.failing.first)
+        failing.heal()
+        failing.forget()
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        #expect(failing.asked == [failed])
+        await backEnd.close()
+    }
+
+    @Test func `a purchase without an answer does not delay scheduled runs`() async throws {
+        let (rehearsed, time) = (try RehearsedStore(), TestTime(movesClock: true))
+        let failing = FailingPurchases(first: 1)
+        let backEnd = try RehearsedBackEnd(
+            rehearsed,
+            time,
+            access: failing.access(rehearsed, time, Self.refunds),
+            schedule: BackfillSchedule(interval: .hours(1))
+        )
+        _ = try await subscribers(2, rehearsed, time, backEnd)
+        time.end(at: time.clock.now + .hours(10))
+        await backEnd.service.work(on: [.backfills])
+        // After 0, 1, 3, 7, 15, 31 and 63 minutes, and then each hour.
+        let runs = backEnd.logged.count { $0.contains("backfill stopped") }
+        #expect((14...16).contains(runs))
+        await backEnd.close()
+    }
+
     private func inquiry(_ fact: String) throws -> String? {
         try JSONDocument(Array(fact.utf8)).root["inquiry"]?["outcome"]?.string
     }

@@ -4,7 +4,7 @@ import TideoverCore
 extension BackfillSchedule {
     /// The delay before a stopped run is retried; it doubles each time.
     static let retry = Milliseconds.minutes(1)
-    /// The maximum of that delay.
+    /// The maximum of that delay, unless runs follow each other faster.
     static let longestRetry = Milliseconds.hours(6)
     /// The interval of the checks for a due run.
     static let look = Duration.seconds(1)
@@ -89,8 +89,11 @@ struct BackfillWorker: Sendable {
                 next = schedule.interval > .zero ? now + schedule.interval : .distantFuture
             case .stopped(let stop):
                 let wait = Milliseconds(BackfillSchedule.retry.count << min(stops, 16))
+                // One purchase without an answer must not delay the runs for the others.
+                let longest = min(schedule.interval, BackfillSchedule.longestRetry)
+                let limit = longest > .zero ? longest : BackfillSchedule.longestRetry
                 stops += 1
-                next = max(now + min(wait, BackfillSchedule.longestRetry), stop.retryAt ?? now)
+                next = max(now + min(wait, limit), stop.retryAt ?? now)
             }
         }
     }

@@ -73,7 +73,8 @@ final class Backfiller: Sendable {
         do {
             for step in BackfillStep.ofAppStore {
                 do {
-                    try await take(step)
+                    let failure = try await take(step)
+                    first = first ?? failure
                 } catch let failure as AppStoreAPIFailure where !failure.stopsEverything {
                     first = first ?? failure
                 }
@@ -92,17 +93,20 @@ final class Backfiller: Sendable {
         }
     }
 
-    private func take(_ step: BackfillStep) async throws {
+    /// Takes a step to its end. Returns the first failure that it went on after.
+    private func take(_ step: BackfillStep) async throws -> AppStoreAPIFailure? {
         try Task.checkCancellation()
         book.begin(step)
+        var failure: AppStoreAPIFailure?
         switch step {
         case .failedNotifications: try await readNotifications(onlyFailures: true)
         case .notifications: try await readNotifications(onlyFailures: false)
-        case .statuses: try await askAboutSilentLineages()
-        case .refunds: try await readRefunds()
+        case .statuses: failure = try await askAboutSilentLineages()
+        case .refunds: failure = try await readRefunds()
         case .purchases, .voidedPurchases: preconditionFailure("Google Play is asked for these")
         }
         book.tell(step, isEnd: true)
+        return failure
     }
 
     /// Adds to the counts of a step.

@@ -12,14 +12,20 @@ extension Backfiller {
     private static let mostPages = 1_000
 
     /// Queries the refunds of known lineages, least recently queried first.
-    func readRefunds() async throws {
+    ///
+    /// - Returns: the first failure that concerned one purchase only.
+    func readRefunds() async throws -> AppStoreAPIFailure? {
         var asked = 0
+        var failures = PurchaseFailures()
         try await walkLineages(BackfillStep.refunds.rawValue) { lineageRecord in
             guard try isDue(lineageRecord) else { return true }
-            try await readRefunds(of: lineageRecord.lineage)
+            try await ask(about: lineageRecord.lineage, &failures) { lineage in
+                try await readRefunds(of: lineage)
+            }
             asked += 1
             return asked < Self.mostLineages
         }
+        return failures.first
     }
 
     /// Returns whether a lineage is due. A family member's copy has no payment of its own.
@@ -41,7 +47,7 @@ extension Backfiller {
         } catch let failure as AppStoreAPIFailure {
             if failure.knownCode == .invalidRequestRevision, revision != nil {
                 try await readRefunds(of: lineage, behind: nil)
-            } else if !failure.speaksOfThePurchase {
+            } else if !failure.isAnswer {
                 throw failure
             }
         }

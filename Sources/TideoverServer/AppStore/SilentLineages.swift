@@ -10,35 +10,64 @@ extension Backfiller {
     /// Queries each lineage with an answer based on an assumption, such as a due renewal without
     /// notification. It also queries each lineage with a message of the store that could not be
     /// read.
-    func askAboutSilentLineages() async throws {
+    ///
+    /// - Returns: the first failure that concerned one purchase only.
+    func askAboutSilentLineages() async throws -> AppStoreAPIFailure? {
+        var failures = PurchaseFailures()
         try await walkLineages(BackfillStep.statuses.rawValue) { lineageRecord in
             guard try await isSilent(lineageRecord, at: timing.clock()) else { return true }
-            try await askAboutStatus(of: lineageRecord.lineage)
+            try await ask(about: lineageRecord.lineage, &failures) { lineage in
+                try await askAboutStatus(of: lineage)
+            }
             return true
         }
+        return failures.first
     }
 
-    /// Calls `each` for the App Store lineages after the bookmark, until the end or until `each`
-    /// returns false. The next walk continues after that lineage.
+    /// Calls `each` for the App Store lineages after the bookmark and then for those before it,
+    /// until it returns false or throws a failure of the store. The next walk continues after that
+    /// lineage, so that no lineage keeps the others from their turn.
     func walkLineages(
         _ name: String,
         each: (LineageRecord) async throws -> Bool
     ) async throws {
-        // Empty between two walks.
-        var last = try cursors.text(name).flatMap { $0.isEmpty ? nil : $0 }
+        // Empty after a walk to the end.
+        let begun = try cursors.text(name).flatMap { $0.isEmpty ? nil : $0 }
+        guard try await walk(name, after: begun, until: nil, each) else { return }
+        if let begun {
+            guard try await walk(name, after: nil, until: begun, each) else { return }
+        }
+        try await cursors.keep("", name)
+    }
+
+    /// Calls `each` for the App Store lineages between two keys. Returns false if `each` did.
+    private func walk(
+        _ name: String,
+        after start: String?,
+        until end: String?,
+        _ each: (LineageRecord) async throws -> Bool
+    ) async throws -> Bool {
+        var last = start
         while true {
             let page = try await lineages(after: last)
             for lineageRecord in page {
                 try Task.checkCancellation()
-                let goesOn =
-                    lineageRecord.lineage.store != .appStore ? true : try await each(lineageRecord)
-                last = lineageRecord.lineage.key
-                guard goesOn else { return try await cursors.keep(lineageRecord.lineage.key, name) }
+                let lineage = lineageRecord.lineage
+                if let end, end < lineage.key { return true }
+                last = lineage.key
+                guard lineage.store == .appStore else { continue }
+                do {
+                    if try await each(lineageRecord) { continue }
+                } catch let failure as AppStoreAPIFailure {
+                    try await cursors.keep(lineage.key, name)
+                    throw failure
+                }
+                try await cursors.keep(lineage.key, name)
+                return false
             }
-            guard page.count == Self.pageLength, let last else { break }
+            guard page.count == Self.pageLength, let last else { return true }
             try await cursors.keep(last, name)
         }
-        try await cursors.keep("", name)
     }
 
     private func lineages(after key: String?) async throws -> [LineageRecord] {
@@ -100,17 +129,11 @@ extension Backfiller {
     }
 
     private func askAboutStatus(of lineage: Lineage) async throws {
-        let answer: AppStoreAnswer<SubscriptionStatusesAnswer>
-        do {
-            answer = try await ask(.subscriptionStatuses) {
-                try await api.subscriptionStatuses(of: lineage.id)
-            } failed: { failure in
-                guard let outcome = failure.outcome else { return }
-                try await context.note(lineage, failure.exchange, outcome)
-            }
-        } catch let failure as AppStoreAPIFailure {
-            guard failure.speaksOfThePurchase else { throw failure }
-            return
+        let answer = try await ask(.subscriptionStatuses) {
+            try await api.subscriptionStatuses(of: lineage.id)
+        } failed: { failure in
+            guard let outcome = failure.outcome else { return }
+            try await context.note(lineage, failure.exchange, outcome)
         }
         let (trust, now, content) = (trust, timing.clock(), answer.content)
         let items = try await onPool { [api] in
@@ -142,17 +165,5 @@ extension LineageRecord {
             }
         }
         return unreadAt.map { $0 > answeredAt ?? .distantPast } ?? false
-    }
-}
-
-extension AppStoreAPIFailure {
-    /// Whether a query of another purchase may still succeed.
-    var speaksOfThePurchase: Bool {
-        switch reason {
-        case .unaskable: true
-        case .refused: outcome == .gone || outcome == .refused
-        case .malformed, .malformedJSON: true
-        case .unsigned, .unreachable, .unauthorised, .throttled, .status, .endless: false
-        }
     }
 }
