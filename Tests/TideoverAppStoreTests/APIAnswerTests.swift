@@ -371,6 +371,25 @@ import TideoverJSON
         #expect(refusal(items[1]) == .notANotification)
     }
 
+    @Test func `a strange delivery attempt does not cost a page its notifications`() async throws {
+        let posted: JSONValue = .string(FakeStore.seal(FakeStore.notification("DID_RENEW")))
+        let strange: JSONValue = ["attemptDate": "yesterday", "sendAttemptResult": 5]
+        let api = FakeAPI(
+            .answer([
+                "hasMore": false,
+                "notificationHistory": [
+                    ["signedPayload": posted, "sendAttempts": [strange]],
+                    ["signedPayload": posted, "sendAttempts": []],
+                ],
+            ])
+        ).api()
+        let filter = NotificationHistoryFilter(from: APIRequestTests.from, to: FakeAPI.now)
+        let page = try await api.notificationHistory(filter).content
+        let items = api.reader.read(page, check: FakeStore.check())
+        #expect(try items.map { try $0.reading.get().isTest } == [false, false])
+        #expect(items.map(\.sendAttempts.count) == [1, 0])
+    }
+
     @Test func `an unfinished test has no payload`() async throws {
         let api = FakeAPI(.answer([:])).api()
         let sent = try await api.testNotificationStatus("t").content
