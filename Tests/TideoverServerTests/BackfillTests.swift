@@ -551,6 +551,19 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    @Test func `a history that cannot be read does not stop the other steps`() async throws {
+        let (rehearsed, time) = (try RehearsedStore(), TestTime(movesClock: true))
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: following(rehearsed, time))
+        let names = try await subscribers(2, rehearsed, time, backEnd)
+        await rehearsed.store.add(
+            AppStoreFaultRule(.truncated, on: .notificationHistory, times: nil)
+        )
+        let report = try await backEnd.backfill()
+        #expect(report?["stopped"]?["code"]?.string == "malformed-json")
+        #expect(try await confirmed(names, backEnd) == 2)
+        await backEnd.close()
+    }
+
     @Test func `three failures in a row end a step, and the next purchases are asked first`()
         async throws
     {

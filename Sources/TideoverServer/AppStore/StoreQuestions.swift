@@ -68,8 +68,9 @@ extension AppStoreAPIFailure {
     /// Whether all other queries would fail too.
     var stopsEverything: Bool {
         switch reason {
-        case .unsigned, .unreachable, .unauthorised, .throttled, .malformedJSON: true
-        case .unaskable, .refused, .malformed, .endless: false
+        case .unsigned, .unreachable, .unauthorised, .throttled: true
+        // A page that is malformed each time must not keep the other steps from their turn.
+        case .unaskable, .refused, .malformed, .malformedJSON, .endless: false
         case .status(let status): !(400..<500).contains(status)
         }
     }
