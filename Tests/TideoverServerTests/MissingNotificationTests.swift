@@ -137,6 +137,19 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    @Test func `a loss that the store reported counts although other requests fail`() async throws {
+        let (rehearsed, time, backEnd) = try await bought()
+        try await pass(to: Self.due + .hours(5), rehearsed, time) { _ in 500 }
+        await rehearsed.store.add(
+            AppStoreFaultRule(.unavailable(status: 503), on: .refundHistory, times: nil)
+        )
+        await watch(backEnd, time, until: Self.due + .hours(8))
+        #expect(found(backEnd).count == 1)
+        #expect(found(backEnd).first?.contains(#""code":"missed""#) == true)
+        #expect(try await backEnd.samples().contains(sample("missed", 1)))
+        await backEnd.close()
+    }
+
     @Test func `an unreachable store leaves the result unknown, and the requests are bounded`()
         async throws
     {

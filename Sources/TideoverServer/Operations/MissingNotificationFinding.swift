@@ -7,7 +7,7 @@ struct MissingNotificationFinding: Hashable {
         case missed
         /// All content of the store was known.
         case nothing
-        /// The store did not answer all queries.
+        /// The store did not answer all queries, and its answers had nothing that never arrived.
         case unknown
     }
 
@@ -19,12 +19,12 @@ struct MissingNotificationFinding: Hashable {
         let sums = report.sums.values
         let news = sums.reduce(0) { $0 + $1.items - $1.known - $1.refused }
         let told = "\(news) signed items that had not arrived, with \(report.newFacts) new facts"
-        if case .stopped(let stop) = report.outcome {
-            word = .unknown
-            sentence = "the store did not answer everything: \(stop.sentence) It reported \(told)."
-        } else if news > 0 {
+        if news > 0 {
             word = .missed
             sentence = "the store reported \(told): its messages do not arrive here"
+        } else if case .stopped(let stop) = report.outcome {
+            word = .unknown
+            sentence = "the store did not answer everything: \(stop.sentence) It reported \(told)."
         } else {
             word = .nothing
             sentence = "the store reports nothing new"
