@@ -71,14 +71,7 @@ import TideoverStorage
         let google = google()
         google.play("token-2") { _ in ScriptedPlay.lifetime("PURCHASED") }
         let backEnd = try PlayBackEnd(google)
-        let notice: JSONObject = [
-            "oneTimeProductNotification": [
-                "version": "1.0", "notificationType": 1, "purchaseToken": "token-2",
-                "sku": "cards.lifetime",
-            ]
-        ]
-        let request = try TestPlay.push(notice, messageId: "1", at: google.time.clock.now)
-        #expect(try await backEnd.service.handler(request).status == 200)
+        try await backEnd.buyLifetime("token-2")
         #expect(try await backEnd.hasAccess())
         google.play("token-2", status: 410)
         let voided = PlayBackEnd.start + .days(1)
@@ -128,6 +121,83 @@ import TideoverStorage
         google.play("token-1") { _ in
             ScriptedPlay.subscription("EXPIRED", until: "2026-05-01T10:00:01Z", isOn: false)
         }
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        #expect(try await backEnd.words() == "expired refunded confirmed none")
+        await backEnd.close()
+    }
+
+    // MARK: Orders that cannot be read
+
+    /// Creates a back end with a lifetime purchase that the store has voided, listed after others.
+    private func refunded(
+        after others: [String],
+        pages: Int = 1
+    ) async throws -> PlayBackEnd {
+        let google = google()
+        google.play("token-2") { _ in ScriptedPlay.lifetime("PURCHASED") }
+        let backEnd = try PlayBackEnd(google)
+        try await backEnd.buyLifetime("token-2")
+        #expect(try await backEnd.hasAccess())
+        google.play("token-2", status: 410)
+        let voided = PlayBackEnd.start + .days(1)
+        let unread = others.map { ScriptedPlay.voided($0, order: "GPA.\($0)", at: voided) }
+        let last = ScriptedPlay.voided("token-2", order: "GPA.9", at: voided)
+        google.void(unread + [last], pages: pages)
+        google.time.clock.now = voided + .hours(1)
+        return backEnd
+    }
+
+    @Test(arguments: [400, 200])
+    func `a voided order that the store rejects or describes badly does not stop the list`(
+        status: Int
+    ) async throws {
+        let others = ["token-5", "token-6", "token-7", "token-8"]
+        let backEnd = try await refunded(after: others)
+        for token in others {
+            if status == 200 { backEnd.google.play(token) { _ in [:] } }
+            if status != 200 { backEnd.google.play(token, status: status) }
+        }
+        let report = try await backEnd.backfill()
+        #expect(report?["status"]?.string == "completed")
+        #expect(report?["steps"]?["voidedPurchases"]?["refused"]?.int64 == 4)
+        #expect(try await backEnd.words() == "expired refunded confirmed none")
+        #expect(backEnd.logged.contains { $0.contains("voided orders could not be read") })
+        await backEnd.close()
+    }
+
+    @Test func `a voided order without a response does not hide the next, and is read again`()
+        async throws
+    {
+        let backEnd = try await refunded(after: ["token-1"])
+        backEnd.google.play("token-1", status: 500)
+        #expect(try await backEnd.backfill()?["stopped"]?["code"]?.string == "unreachable")
+        #expect(try await backEnd.words() == "expired refunded confirmed none")
+        backEnd.google.play("token-1", status: 404)
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        #expect(backEnd.google.questions("token-2").count == 2)
+        await backEnd.close()
+    }
+
+    @Test(arguments: [(500, 3), (429, 1), (401, 1), (403, 1)])
+    func `the list stops if the store is down, throttles or rejects the account`(
+        status: Int,
+        most: Int
+    ) async throws {
+        let others = ["token-5", "token-6", "token-7", "token-8"]
+        let backEnd = try await refunded(after: others)
+        for token in others { backEnd.google.play(token, status: status) }
+        #expect(try await backEnd.backfill()?["status"]?.string == "stopped")
+        #expect(others.count { !backEnd.google.questions($0).isEmpty } == most)
+        #expect(try await backEnd.hasAccess())
+        for token in others { backEnd.google.play(token, status: 404) }
+        backEnd.google.time.clock.now = backEnd.google.time.clock.now + .minutes(5)
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        #expect(try await backEnd.words() == "expired refunded confirmed none")
+        await backEnd.close()
+    }
+
+    @Test func `a list of more than a hundred pages is read to its end`() async throws {
+        let backEnd = try await refunded(after: [], pages: 120)
         #expect(try await backEnd.backfill()?["status"]?.string == "completed")
         #expect(try await backEnd.words() == "expired refunded confirmed none")
         await backEnd.close()

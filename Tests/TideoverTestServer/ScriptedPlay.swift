@@ -26,6 +26,7 @@ final class ScriptedPlay: Sendable {
     private struct State {
         var scripts: [String: Script] = [:]
         var voided: [JSONValue] = []
+        var pagesOfVoided = 1
         var acknowledge: Script = { _ in Response(body: Array("{}".utf8)) }
         var outage: Script?
         var listOutage: Script?
@@ -65,7 +66,10 @@ final class ScriptedPlay: Sendable {
         state.withLock { $0.scripts[token] = { _ in Response(status: status) } }
     }
 
-    func void(_ orders: [JSONValue]) { state.withLock { $0.voided = orders } }
+    /// Sets the list of voided orders, on the last of some pages; the others are empty.
+    func void(_ orders: [JSONValue], pages: Int = 1) {
+        state.withLock { ($0.voided, $0.pagesOfVoided) = (orders, pages) }
+    }
 
     func acknowledge(_ script: @escaping Script) { state.withLock { $0.acknowledge = script } }
 
@@ -127,13 +131,22 @@ final class ScriptedPlay: Sendable {
         if let outage { return outage(now) }
         if path == "voidedpurchases" {
             if let listOutage = state.listOutage { return listOutage(now) }
-            let page = JSONValue.object(["voidedPurchases": .array(state.voided)])
-            return Response(body: page.encoded())
+            return Self.page(of: state, request)
         }
         if path.hasSuffix(":acknowledge") { return state.acknowledge(now) }
         let token = path.split(separator: "/").last.map(String.init) ?? ""
         let script = state.scripts[path] ?? state.scripts[token]
         return script.map { $0(now) } ?? Response(status: 404)
+    }
+
+    private static func page(of state: State, _ request: Request) -> Response {
+        let number = request.query.first { $0.name == "token" }.flatMap { Int($0.value) } ?? 1
+        guard number == state.pagesOfVoided else {
+            let next: JSONValue = ["tokenPagination": ["nextPageToken": .string("\(number + 1)")]]
+            return Response(body: next.encoded())
+        }
+        let last = JSONValue.object(["voidedPurchases": .array(state.voided)])
+        return Response(body: last.encoded())
     }
 }
 
@@ -283,6 +296,20 @@ final class PlayBackEnd: Sendable {
             at: time.clock.now
         )
         return try await service.handler(request).status
+    }
+
+    /// Pushes a notification of a bought lifetime product.
+    func buyLifetime(_ token: String) async throws {
+        let notice: JSONObject = [
+            "oneTimeProductNotification": [
+                "version": "1.0", "notificationType": 1, "purchaseToken": .string(token),
+                "sku": "cards.lifetime",
+            ]
+        ]
+        let request = try TestPlay.push(notice, messageId: token, at: time.clock.now)
+        guard try await service.handler(request).status == 200 else {
+            preconditionFailure("the push of \(token) was not accepted")
+        }
     }
 
     /// Processes all due work until an instant, at its due times; `each` is called after each step.

@@ -240,7 +240,7 @@ extension PlayPoller {
         } catch let stop as BackfillStop {
             throw Problem.storeDidNotAnswer("Google Play", stop.sentence)
         }
-        if answered == .failed(retryable: true) {
+        if answered.isRetryable {
             throw Problem.storeDidNotAnswer(
                 "Google Play",
                 "The rest of the purchase could not be read."

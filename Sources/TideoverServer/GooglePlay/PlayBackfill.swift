@@ -116,7 +116,7 @@ extension PlayPoller {
             let word = newFacts == 0 ? "known" : "committed"
             context.metrics.count(.backfillItems, app.id, BackfillStep.purchases.rawValue, word)
         }
-        return answers.contains(.failed(retryable: true))
+        return answers.contains(where: \.isRetryable)
     }
 
     // MARK: Immediate queries
@@ -137,7 +137,7 @@ extension PlayPoller {
         guard try await limiter.admitSoon(.purchases) else { return .busy }
         do {
             let answers = try await ask(questions, about: lineage, patience: .zero)
-            if answers.contains(.failed(retryable: true)) { book.want() }
+            if answers.contains(where: \.isRetryable) { book.want() }
             return answers.contains(where: \.isFailure) ? .failed : .answered
         } catch is BackfillStop {
             book.want()

@@ -77,11 +77,27 @@ extension PlayPoller {
         /// The store does not know the token, or no longer.
         case unknown
         /// The query is still open.
-        case failed(retryable: Bool)
+        case failed(Failure)
 
-        var isFailure: Bool {
-            if case .failed = self { true } else { false }
+        var isFailure: Bool { failure != nil }
+
+        var failure: Failure? {
+            if case .failed(let failure) = self { failure } else { nil }
         }
+
+        var isRetryable: Bool { failure?.isRetryable ?? false }
+
+        /// Whether the reason of the failure is not the token or the response about it.
+        var isOpen: Bool { failure.map { $0.isRetryable || $0.concernsAll } ?? false }
+    }
+
+    /// The reason why a query is still open.
+    struct Failure: Equatable {
+        let code: String
+        /// Whether the same query may succeed later.
+        let isRetryable: Bool
+        /// Whether every other query fails too: the store throttles, or rejects our account.
+        var concernsAll = false
     }
 
     // MARK: Failures
@@ -101,7 +117,7 @@ extension PlayPoller {
             try await playLookup.note(failure, lineage)
         }
         guard failure.outcome == .gone || failure.outcome == nil else {
-            return .failed(retryable: failure.isRetryable)
+            return .failed(Failure(failure))
         }
         if let lineage { try await settle(token, lineage, because: failure.sentence) }
         return .unknown
@@ -167,7 +183,7 @@ extension PlayPoller {
                 )
             )
             if let lineage { try await context.note(lineage, read.exchange, .refused) }
-            return .failed(retryable: false)
+            return .failed(Failure(code: error.code, isRetryable: false))
         }
         if let lineage, try await playLookup.isConfirmation(facts, of: lineage, read.exchange) {
             return .told(newFacts: 0)
@@ -195,5 +211,18 @@ extension PlayPoller {
 
     func count(_ kind: RequestKind, _ outcome: String) {
         context.metrics.count(.storeRequests, app.id, kind.rawValue, outcome)
+    }
+}
+
+extension PlayPoller.Failure {
+    fileprivate init(_ failure: PlayAPIFailure) {
+        code = failure.code
+        isRetryable = failure.isRetryable
+        switch failure.reason {
+        case .throttled, .unauthorised, .forbidden, .noAccess: concernsAll = true
+        case .unaskable, .unreachable, .notFound, .gone, .conflict, .status, .malformedJSON,
+            .malformed, .endless:
+            concernsAll = false
+        }
     }
 }

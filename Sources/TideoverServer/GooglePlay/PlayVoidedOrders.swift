@@ -10,10 +10,23 @@ extension PlayPoller {
     private static let overlap = Milliseconds.hours(24)
     /// The margin at the start of the store's range, for clock differences.
     private static let margin = Milliseconds.hours(1)
-    private static let mostPages = 100
+    private static let mostPages = 1_000
+    /// The number of consecutive orders without a response after which the store counts as down.
+    private static let mostFailures = 3
     private static let voids = "googlePlay:voidedPurchases"
 
+    /// The orders of one walk that could not be read.
+    private struct Unread {
+        /// The number of orders without a response since the last response.
+        var inRow = 0
+        /// Whether the next run must read an order again, because its query may succeed then.
+        var isAwaited = false
+    }
+
     /// Reads the orders voided since the last walk, and a day before it.
+    ///
+    /// An order that cannot be read does not stop the walk. The next walk starts at the same place
+    /// only if the query of an order may succeed later.
     func readVoidedPurchases() async throws {
         let begun = timing.clock()
         let earliest = begun - VoidedPurchaseFilter.reach + Self.margin
@@ -21,11 +34,12 @@ extension PlayPoller {
         let start = max(earliest, finished.map { $0 - Self.overlap } ?? earliest)
         let filter = VoidedPurchaseFilter(start: min(start, begun - Self.margin))
         try await limiter.admit(.voidedPurchases)
+        var unread = Unread()
         let isWhole: Bool
         do {
             isWhole = try await api.walkVoidedPurchases(filter, atMost: Self.mostPages) { page in
                 count(.voidedPurchases, "answered")
-                try await take(page)
+                try await take(page, &unread)
                 // For the next page.
                 if page.content.nextPageToken != nil {
                     try await limiter.admit(.voidedPurchases)
@@ -43,19 +57,37 @@ extension PlayPoller {
                 sentence: "Google Play lists more voided orders than are read at once."
             )
         }
+        guard !unread.isAwaited else { throw Self.unanswered("unreachable") }
         try await cursors.keep(begun, Self.voids)
         book.note(.voidedPurchases) { $0.until = begun }
     }
 
-    /// Queries each token, then stores the list's entries.
-    private func take(_ answer: PlayAnswer<VoidedPurchasesPage>) async throws {
+    private static func unanswered(_ code: String) -> BackfillStop {
+        BackfillStop(
+            code: code,
+            sentence: "Google Play could not be asked about a voided order."
+        )
+    }
+
+    /// Queries each token, then stores the list's entries, except those of purchases that the next
+    /// run queries again.
+    private func take(
+        _ answer: PlayAnswer<VoidedPurchasesPage>,
+        _ unread: inout Unread
+    ) async throws {
         var chains: [PlayToken: Lineage] = [:]
+        var awaited: Set<Lineage> = []
+        var stop: BackfillStop?
         var sum = BackfillReport.Sum(pages: 1)
         for order in answer.content.voidedPurchases {
             try Task.checkCancellation()
-            sum.items += 1
             let token = trust.token(order.purchaseToken)
             chains[token] = try await playLookup.lineage(of: token)
+            guard stop == nil else {
+                if let lineage = chains[token] { awaited.insert(lineage) }
+                continue
+            }
+            sum.items += 1
             if let lineage = chains[token] {
                 guard lineage.environment == environment else { continue }
                 guard try !isKnown(order, token, in: lineage) else {
@@ -66,18 +98,59 @@ extension PlayPoller {
                 // An unknown token is queried by one environment only.
                 continue
             }
-            sum.newFacts += try await ask(about: order, chains[token])
+            let answered = try await ask(about: order, chains[token])
             chains[token] = try await playLookup.lineage(of: token)
+            stop = note(answered, &sum, &unread)
+            if answered.isOpen, let lineage = chains[token] { awaited.insert(lineage) }
         }
-        sum.newFacts += try await keep(answer, chains)
-        let found = sum
+        sum.newFacts += try await keep(answer, chains) { !awaited.contains($0) }
+        report(sum)
+        if let stop { throw stop }
+    }
+
+    /// Counts the outcome of an order, and returns why the walk must stop, if it must.
+    private func note(
+        _ answered: Answered,
+        _ sum: inout BackfillReport.Sum,
+        _ unread: inout Unread
+    ) -> BackfillStop? {
+        if case .told(let newFacts) = answered { sum.newFacts += newFacts }
+        guard let failure = answered.failure else {
+            unread.inRow = 0
+            return nil
+        }
+        sum.refused += 1
+        guard !failure.concernsAll else { return Self.unanswered(failure.code) }
+        unread.inRow = failure.isRetryable ? unread.inRow + 1 : 0
+        if failure.isRetryable { unread.isAwaited = true }
+        return unread.inRow < Self.mostFailures ? nil : Self.unanswered("unreachable")
+    }
+
+    private func report(_ found: BackfillReport.Sum) {
         book.note(.voidedPurchases) { $0.add(found) }
         context.metrics.count(
             .backfillItems,
             app.id,
             BackfillStep.voidedPurchases.rawValue,
             found.newFacts == 0 ? "known" : "committed",
-            by: found.items
+            by: found.items - found.refused
+        )
+        guard found.refused > 0 else { return }
+        context.metrics.count(
+            .backfillItems,
+            app.id,
+            BackfillStep.voidedPurchases.rawValue,
+            "refused",
+            by: found.refused
+        )
+        context.log(
+            LogLine(
+                .warning,
+                "voided orders could not be read",
+                app: app.id,
+                environment: environment,
+                detail: "\(found.refused) of \(found.items) orders of one page"
+            )
         )
     }
 
@@ -99,27 +172,22 @@ extension PlayPoller {
     }
 
     /// Queries the current state of the purchase. For an unknown purchase the list does not state
-    /// the kind.
-    private func ask(about order: VoidedPurchase, _ lineage: Lineage?) async throws -> Int {
+    /// the kind, and the store may reject its token as one of the other kind.
+    private func ask(about order: VoidedPurchase, _ lineage: Lineage?) async throws -> Answered {
         let token = trust.token(order.purchaseToken)
         let known = try lineage.flatMap {
             PlayLineageWords(try context.storage.lineageRecord($0, app: app.id).facts).kind(
                 of: token
             )
         }
+        var failed: Answered?
         for kind in known.map({ [$0] }) ?? [.subscription, .product] {
-            switch try await ask(kind, order.purchaseToken, about: lineage) {
-            case .told(let newFacts): return newFacts
-            case .unknown: continue
-            case .failed:
-                // The run stops here, and the next run reads the entry again.
-                throw BackfillStop(
-                    code: "unreachable",
-                    sentence: "Google Play could not be asked about a voided order."
-                )
-            }
+            let answered = try await ask(kind, order.purchaseToken, about: lineage)
+            if case .told = answered { return answered }
+            if answered.isOpen { return answered }
+            if answered.isFailure { failed = answered }
         }
-        return 0
+        return failed ?? .unknown
     }
 
     /// Stores the page if it contains new facts about known purchases that are selected.
