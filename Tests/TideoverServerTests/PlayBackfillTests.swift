@@ -126,6 +126,48 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    @Test func `after an outage longer than the list each one-time purchase is read once`()
+        async throws
+    {
+        let google = google()
+        google.play("token-2") { _ in ScriptedPlay.lifetime("PURCHASED") }
+        google.play("token-3") { _ in
+            ScriptedPlay.lifetime("PURCHASED", ["obfuscatedExternalAccountId": "u_3"])
+        }
+        let backEnd = try PlayBackEnd(google)
+        try await backEnd.buyLifetime("token-2")
+        try await backEnd.buyLifetime("token-3")
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        #expect(google.questions("token-2").count == 1)
+        // Refunded meanwhile, and no longer listed.
+        google.play("token-2") { _ in ScriptedPlay.lifetime("CANCELLED") }
+        google.time.clock.now = PlayBackEnd.start + .days(40)
+        #expect(try await backEnd.hasAccess())
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        #expect(try await !backEnd.hasAccess())
+        google.time.clock.now = google.time.clock.now + .days(2)
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        for token in ["token-2", "token-3"] { #expect(google.questions(token).count == 2) }
+        await backEnd.close()
+    }
+
+    @Test func `a one-time purchase that was not read after an outage is read in the next run`()
+        async throws
+    {
+        let google = google()
+        google.play("token-2") { _ in ScriptedPlay.lifetime("PURCHASED") }
+        let backEnd = try PlayBackEnd(google)
+        try await backEnd.buyLifetime("token-2")
+        google.play("token-2", status: 500)
+        google.time.clock.now = PlayBackEnd.start + .days(40)
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        google.play("token-2") { _ in ScriptedPlay.lifetime("CANCELLED") }
+        google.time.clock.now = google.time.clock.now + .days(1)
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        #expect(try await !backEnd.hasAccess())
+        await backEnd.close()
+    }
+
     // MARK: Orders that cannot be read
 
     /// Creates a back end with a lifetime purchase that the store has voided, listed after others.

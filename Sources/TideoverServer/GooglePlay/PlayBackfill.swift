@@ -35,8 +35,10 @@ extension PlayPoller {
     /// The number of consecutive failures after which the store counts as down.
     private static let mostFailures = 5
 
-    /// Queries each token that the store can still change, unless it was queried recently.
+    /// Queries each token that the store can still change, unless it was queried recently. After a
+    /// gap in the list of voided orders it also queries one-time purchases, each once.
     private func readLivingTokens() async throws {
+        let unlistedUntil = try await unlistedUntil()
         let name = "googlePlay:\(BackfillStep.purchases.rawValue)"
         var last = try cursors.text(name).flatMap { $0.isEmpty ? nil : $0 }
         var (asked, failures) = (0, 0)
@@ -51,7 +53,7 @@ extension PlayPoller {
             }
             for lineageRecord in page where lineageRecord.lineage.store == .googlePlay {
                 try Task.checkCancellation()
-                let questions = try livingQuestions(on: lineageRecord)
+                let questions = try questions(on: lineageRecord, unlistedUntil: unlistedUntil)
                 guard !questions.isEmpty else { continue }
                 let failed = try await read(questions, of: lineageRecord)
                 failures = failed ? failures + 1 : 0
@@ -74,16 +76,38 @@ extension PlayPoller {
     )
 
     /// Returns the queries for a lineage's tokens that can still change, if the last response is a
-    /// day old.
-    private func livingQuestions(on lineageRecord: LineageRecord) throws -> [PlayPlan.Question] {
+    /// day old, and for one-time purchases that may have been voided in a gap of the list.
+    private func questions(
+        on lineageRecord: LineageRecord,
+        unlistedUntil: Instant?
+    ) throws -> [PlayPlan.Question] {
         let words = PlayLineageWords(lineageRecord.facts)
         let now = timing.clock()
-        return try plan(for: lineageRecord).questions.filter { question in
+        let living = try plan(for: lineageRecord).questions.filter { question in
             guard let read = try answeredAt(question.token, words, lineageRecord.lineage) else {
                 return question.at <= now
             }
             return now >= read + Self.restOfLiving
         }
+        guard let unlistedUntil else { return living }
+        let unlisted = try bought(words, lineageRecord.lineage, readBefore: unlistedUntil)
+            .filter { token in !living.contains { $0.token == token } }
+        return living + unlisted.map { PlayPlan.Question(token: $0, kind: .product, at: now) }
+    }
+
+    /// Returns the bought one-time purchases of a lineage about which the store last answered
+    /// before an instant, without those that cannot be queried.
+    private func bought(
+        _ words: PlayLineageWords,
+        _ lineage: Lineage,
+        readBefore instant: Instant
+    ) throws -> [PlayToken] {
+        try words.purchases.filter { token, read in
+            guard read.state == .purchased, read.askedAt < instant,
+                try cursors.instant(Self.settled(token, lineage)) == nil
+            else { return false }
+            return try answeredAt(token, words, lineage).map { $0 < instant } ?? false
+        }.keys.sorted()
     }
 
     /// Returns when the store last answered about a token, with or without a new fact; nil for

@@ -14,6 +14,7 @@ extension PlayPoller {
     /// The number of consecutive orders without a response after which the store counts as down.
     private static let mostFailures = 3
     private static let voids = "googlePlay:voidedPurchases"
+    private static let unlisted = "googlePlay:unlistedVoids"
 
     /// The orders of one walk that could not be read.
     private struct Unread {
@@ -60,6 +61,20 @@ extension PlayPoller {
         guard !unread.isAwaited else { throw Self.unanswered("unreachable") }
         try await cursors.keep(begun, Self.voids)
         book.note(.voidedPurchases) { $0.until = begun }
+    }
+
+    /// Returns the start of the list after the last gap between two walks; nil if there was none.
+    ///
+    /// The store lists orders for 30 days. A one-time purchase that was last read before this
+    /// instant may have been voided in the gap, and is read by its token.
+    func unlistedUntil() async throws(StorageError) -> Instant? {
+        let earliest = timing.clock() - VoidedPurchaseFilter.reach + Self.margin
+        if let finished = try cursors.instant(Self.voids), finished - Self.overlap >= earliest {
+            return try cursors.instant(Self.unlisted)
+        }
+        // The next walk removes the trace of the gap, and not all tokens may be read before.
+        try await cursors.keep(earliest, Self.unlisted)
+        return earliest
     }
 
     private static func unanswered(_ code: String) -> BackfillStop {
