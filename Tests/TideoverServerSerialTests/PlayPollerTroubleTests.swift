@@ -87,6 +87,36 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    @Test(arguments: ["ACTIVE", "IN_GRACE_PERIOD", "CANCELED", "ON_HOLD", "PAUSED", "NEW"])
+    func `one response without an expiry does not end the polling`(state: String) async throws {
+        // Longer after the first response than the store keeps an ended purchase.
+        let end: Instant = "2026-08-01T10:00:00Z"
+        let (next, mended): (Instant, Instant) = (end + .days(31), end + .minutes(10))
+        let backEnd = try await told { now in
+            if now >= end && now < mended {
+                return ScriptedPlay.subscription(state, until: end, ["lineItems": []])
+            }
+            return ScriptedPlay.subscription("ACTIVE", until: now < end ? end : next)
+        }
+        try await backEnd.live(until: end + .days(2))
+        #expect(backEnd.google.questions("token-1").contains { $0 >= mended })
+        #expect(try await backEnd.hasAccess())
+        #expect(backEnd.service.nextUpkeep == next)
+        await backEnd.close()
+    }
+
+    @Test func `responses that never state an expiry are requested at growing intervals`()
+        async throws
+    {
+        let backEnd = try await told { _ in
+            ScriptedPlay.subscription("ACTIVE", until: Self.end, ["lineItems": []])
+        }
+        try await backEnd.live(until: PlayBackEnd.start + .days(62))
+        #expect(backEnd.google.questions("token-1").count < 75)
+        #expect(backEnd.service.nextUpkeep == nil)
+        await backEnd.close()
+    }
+
     @Test func `polling continues after a device presents a token that the store has again`()
         async throws
     {

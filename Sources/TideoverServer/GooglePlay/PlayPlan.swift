@@ -67,7 +67,7 @@ extension PlayPlan {
         _ memory: PlayMemory
     ) -> Instant? {
         let settledAt = memory.settled[token]
-        guard let first = words.firstAsked[token] else {
+        guard words.firstAsked[token] != nil else {
             // The token was reported but never queried.
             guard settledAt == nil else { return nil }
             return pollSchedule.delayed(.distantPast, by: words.failures, since: .distantPast)
@@ -77,7 +77,7 @@ extension PlayPlan {
         let next: Instant?
         if let read = words.subscriptions[token] {
             asked = max(read.askedAt, memory.confirmed[token] ?? .distantPast)
-            next = pollSchedule.next(read, askedAt: asked, first)
+            next = pollSchedule.next(read, askedAt: asked)
             if let settledAt, settledAt > read.askedAt {
                 let end = read.items.compactMap(\.expiresAt).max() ?? .distantPast
                 guard settledAt < end else { return nil }
@@ -86,7 +86,7 @@ extension PlayPlan {
         } else if let read = words.purchases[token] {
             guard settledAt == nil else { return nil }
             asked = max(read.askedAt, memory.confirmed[token] ?? .distantPast)
-            next = pollSchedule.next(read, askedAt: asked, first, voidedAt: words.voided[token])
+            next = pollSchedule.next(read, askedAt: asked, voidedAt: words.voided[token])
         } else {
             return nil
         }

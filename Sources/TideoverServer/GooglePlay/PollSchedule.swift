@@ -35,14 +35,19 @@ struct PollSchedule {
 
     /// Returns when to query a subscription next, from the store's last response and its time; nil
     /// for never.
-    func next(_ read: PlaySubscription, askedAt: Instant, _ first: Instant) -> Instant? {
+    ///
+    /// A response without an expiry, or in a state that this version does not know, does not end
+    /// the queries: they follow at growing intervals.
+    func next(_ read: PlaySubscription, askedAt: Instant) -> Instant? {
         switch read.state {
         case .expired, .pendingCancelled: nil
         case .active, .inGrace, .cancelled:
-            read.items.compactMap { next($0, of: read, askedAt) }.min()
-        case .onHold: following(askedAt, since: end(of: read, or: first))
-        case .paused: resumption(of: read, askedAt, first)
-        case .pending, .unrecognised: waiting(askedAt, since: first)
+            read.items.contains { $0.expiresAt != nil }
+                ? read.items.compactMap { next($0, of: read, askedAt) }.min()
+                : waiting(askedAt, since: read.askedAt)
+        case .onHold: following(askedAt, since: end(of: read))
+        case .paused: resumption(of: read, askedAt)
+        case .pending, .unrecognised: waiting(askedAt, since: read.askedAt)
         }
     }
 
@@ -63,13 +68,9 @@ struct PollSchedule {
 
     /// Returns the end of the pause, or a day later if earlier: the customer may resume at any
     /// time.
-    private func resumption(
-        of read: PlaySubscription,
-        _ askedAt: Instant,
-        _ first: Instant
-    ) -> Instant? {
+    private func resumption(of read: PlaySubscription, _ askedAt: Instant) -> Instant? {
         guard let end = read.resumesAt else {
-            return following(askedAt, since: self.end(of: read, or: first))
+            return following(askedAt, since: self.end(of: read))
         }
         if askedAt < end { return min(end, askedAt + scaled(Self.idle)) }
         guard askedAt < end + pace.scale(Self.reach) else { return nil }
@@ -87,8 +88,9 @@ struct PollSchedule {
         return askedAt + max(scaled(Self.longest), wait(askedAt - start, atMost: Self.idle))
     }
 
-    private func end(of read: PlaySubscription, or first: Instant) -> Instant {
-        read.items.compactMap(\.expiresAt).max() ?? first
+    /// Returns the expiry; without one, when the response was requested.
+    private func end(of read: PlaySubscription) -> Instant {
+        read.items.compactMap(\.expiresAt).max() ?? read.askedAt
     }
 
     // MARK: One-time purchases
@@ -96,16 +98,11 @@ struct PollSchedule {
     /// Returns when to query a one-time purchase next. Once it is paid, only a refund can follow. A
     /// purchase reported as voided and still read as paid is queried until it is clear which is
     /// outdated.
-    func next(
-        _ read: PlayPurchase,
-        askedAt: Instant,
-        _ first: Instant,
-        voidedAt: Instant?
-    ) -> Instant? {
+    func next(_ read: PlayPurchase, askedAt: Instant, voidedAt: Instant?) -> Instant? {
         switch read.state {
         case .purchased: voidedAt.flatMap { doubting(askedAt, since: $0) }
         case .cancelled: nil
-        case .pending, .unrecognised: waiting(askedAt, since: first)
+        case .pending, .unrecognised: waiting(askedAt, since: read.askedAt)
         }
     }
 
