@@ -288,6 +288,56 @@ import TideoverStorage
         await server.close()
     }
 
+    /// The store with no service account to query it.
+    private static var unasked: PlayTrust {
+        PlayTrust(
+            identity: PlayIdentity(
+                packageName: "com.example.cards",
+                environments: [.sandbox, .simulated]
+            ),
+            expectation: nil,
+            keys: PushKeys(clock: { .distantPast }, handler: { _ in Response(status: 503) }),
+            api: nil
+        )
+    }
+
+    @Test(arguments: ["cards.lifetime", "cards.pro.monthly"], [true, false])
+    func `a purchase presented before there was a service account is read once there is one`(
+        product: String,
+        isNamedAgain: Bool
+    ) async throws {
+        let play = TestPlay()
+        var purchase: JSONObject = [
+            "store": "google", "purchaseToken": "token-2", "productId": .string(product),
+        ]
+        let first = try TestServer(catalogue: TestPlay.catalogue, googlePlay: Self.unasked)
+        let unasked = try await present(first, TestServer.anna, purchase)
+        #expect(Device.items(unasked) == ["unasked claimed"])
+        await first.storage.close()
+        let path = product == "cards.lifetime" ? "productsv2" : "subscriptionsv2"
+        let bought =
+            product == "cards.lifetime"
+            ? TestPlay.lifetime : TestPlay.subscription("ACTIVE", until: Self.end)
+        play.answer("\(path)/tokens/token-2") {
+            Response(body: JSONValue.object(bought).encoded())
+        }
+        play.answer("token-2", status: 400)
+        let server = try TestServer(
+            catalogue: TestPlay.catalogue,
+            folder: first.folder,
+            store: first.store,
+            googlePlay: play.trust()
+        )
+        if !isNamedAgain { purchase["productId"] = nil }
+        let answer = try await present(server, TestServer.anna, purchase)
+        #expect(Device.items(answer) == ["accepted held"])
+        let entitlement = product == "cards.lifetime" ? "forever" : "premium"
+        #expect(state(answer, entitlement) == "active")
+        let confidence = answer["entitlements"]?[entitlement]?["confidence"]
+        #expect(confidence?.string == "confirmed")
+        await server.close()
+    }
+
     // MARK: Ownership
 
     @Test

@@ -156,7 +156,8 @@ struct PlayReconcile: Sendable {
     // MARK: Queries
 
     /// Returns the store's response about a token. The store separates subscriptions and one-time
-    /// purchases: if the likelier query finds nothing, the other one is sent.
+    /// purchases: unless it stated the kind, the other query follows if the likelier one finds
+    /// nothing.
     private func answers(
         about purchase: PresentedPurchase,
         _ known: LineageRecord?
@@ -164,9 +165,12 @@ struct PlayReconcile: Sendable {
         var questions: [PlayNotification.Question] = [
             .subscription(token: purchase.purchaseToken), .product(token: purchase.purchaseToken),
         ]
-        if isOneTime(purchase, known) { questions.reverse() }
+        let kind = known.flatMap {
+            PlayLineageWords($0.facts).kind(of: trust.token(purchase.purchaseToken))
+        }
+        if kind.map({ $0 == .product }) ?? isOneTime(purchase, known) { questions.reverse() }
+        if kind != nil { questions.removeLast() }
         var answers = PlayLookup.Answers()
-        if known != nil { questions.removeLast() }
         for question in questions {
             do {
                 try await playLookup.ask(question, &answers)
@@ -178,13 +182,10 @@ struct PlayReconcile: Sendable {
         throw DeviceRefusal.unknownPurchase
     }
 
+    /// Returns whether a device names a one-time product, now or before the store could be queried.
     private func isOneTime(_ purchase: PresentedPurchase, _ known: LineageRecord?) -> Bool {
-        if let known {
-            return known.facts.contains { fact in
-                if case .playPurchase = fact.assertion { true } else { false }
-            }
-        }
-        switch purchase.productId.flatMap({ app.catalogue[$0] })?.kind {
+        let product = purchase.productId ?? known?.presentedProduct
+        switch product.flatMap({ app.catalogue[$0] })?.kind {
         case .nonConsumable, .consumable: return true
         case .autoRenewable, .nonRenewing, nil: return false
         }
@@ -353,6 +354,17 @@ extension LineageRecord {
             default: false
             }
         }
+    }
+
+    /// The product that a device named without an answer of the store.
+    fileprivate var presentedProduct: String? {
+        facts.lazy.compactMap { fact in
+            if case .playNotice(let notice) = fact.assertion, notice.kind == .presented {
+                notice.productId
+            } else {
+                nil
+            }
+        }.first
     }
 
     /// The store's most recently learned response.
