@@ -116,9 +116,23 @@ struct ProductFactsTests {
     }
 
     @Test(arguments: ["purchaseToken", "voidedTimeMillis"])
-    func `an order without subject or date is refused`(name: String) {
-        #expect(throws: PlayRefusal.missingMember("voidedPurchases.\(name)")) {
-            try voided([name: nil])
+    func `an order without subject or date is left out of the list`(name: String) throws {
+        #expect(try voided([name: nil]).isEmpty)
+        var orders: [JSONObject] = ["1", "2"].map {
+            [
+                "purchaseToken": .string("token-\($0)"), "orderId": .string("GPA.\($0)"),
+                "voidedTimeMillis": "1778061600000",
+            ]
         }
+        orders[0][name] = nil
+        let list: JSONObject = ["voidedPurchases": .array(orders.map { .object($0) })]
+        let reading = try FakeStore.read(list, .voidedPurchases, of: nil)
+        let facts = FakeStore.facts(reading, at: FakeStore.end)
+        let order = PlayVoidedOrder(
+            token: PlayToken("#token-2"),
+            orderId: "GPA.2",
+            date: Instant(millisecondsSince1970: 1_778_061_600_000)
+        )
+        #expect(facts.map(\.assertion) == [.playVoidedOrder(order)])
     }
 }

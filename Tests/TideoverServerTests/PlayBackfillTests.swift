@@ -207,6 +207,20 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    @Test func `a voided order without a token does not hide the next`() async throws {
+        let backEnd = try await refunded(after: [])
+        let now = backEnd.google.time.clock.now
+        backEnd.google.void([
+            ["orderId": "GPA.5"],
+            ScriptedPlay.voided("token-2", order: "GPA.9", at: now - .hours(1)),
+        ])
+        let report = try await backEnd.backfill()
+        #expect(report?["status"]?.string == "completed")
+        #expect(report?["steps"]?["voidedPurchases"]?["refused"]?.int64 == 1)
+        #expect(try await backEnd.words() == "expired refunded confirmed none")
+        await backEnd.close()
+    }
+
     @Test func `a voided order without a response does not hide the next, and is read again`()
         async throws
     {

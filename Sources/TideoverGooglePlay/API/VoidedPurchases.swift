@@ -61,12 +61,21 @@ package struct VoidedPurchaseFilter: Hashable, Sendable {
 /// One page of voided orders.
 package struct VoidedPurchasesPage: Hashable, Sendable {
     package let voidedPurchases: [VoidedPurchase]
+    /// The number of orders that cannot be read, such as one without a token. They do not hide the
+    /// others.
+    package let unreadable: Int
     /// The cursor of the next page; nil for the last page.
     package let nextPageToken: String?
 
     init(_ fields: WireFields) throws(PlayRefusal) {
-        voidedPurchases = try fields.list("voidedPurchases", VoidedPurchase.init)
+        let orders = try fields.list("voidedPurchases", Self.order)
+        voidedPurchases = orders.compactMap(\.self)
+        unreadable = orders.count - voidedPurchases.count
         nextPageToken = try fields.fields("tokenPagination")?.text("nextPageToken")
+    }
+
+    private static func order(_ fields: WireFields) -> VoidedPurchase? {
+        try? VoidedPurchase(fields)
     }
 }
 

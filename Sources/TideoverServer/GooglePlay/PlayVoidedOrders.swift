@@ -93,7 +93,8 @@ extension PlayPoller {
         var chains: [PlayToken: Lineage] = [:]
         var awaited: Set<Lineage> = []
         var stop: BackfillStop?
-        var sum = BackfillReport.Sum(pages: 1)
+        let unreadable = answer.content.unreadable
+        var sum = BackfillReport.Sum(pages: 1, items: unreadable, refused: unreadable)
         for order in answer.content.voidedPurchases {
             try Task.checkCancellation()
             let token = trust.token(order.purchaseToken)
