@@ -168,6 +168,34 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    @Test func `tokens that fail always hide neither the others nor the voided orders`()
+        async throws
+    {
+        let google = google()
+        let failing = (1...5).map { "failing-\($0)" }
+        for token in failing + ["token-1"] {
+            let customer = token == "token-1" ? TestServer.anna : token
+            google.play(token) { _ in
+                ScriptedPlay.subscription("ACTIVE", until: Self.end, customer: customer)
+            }
+        }
+        let backEnd = try PlayBackEnd(google)
+        for token in failing + ["token-1"] { try await backEnd.push(4, token) }
+        for token in failing { google.play(token, status: 500) }
+        let revoked = PlayBackEnd.start + .days(2)
+        google.play("token-1") { _ in
+            ScriptedPlay.subscription("EXPIRED", until: revoked, isOn: false)
+        }
+        for run in 1...3 {
+            google.time.clock.now = revoked + .hours(Int64(run))
+            #expect(try await backEnd.backfill()?["status"] != nil)
+            #expect(google.calls.count { $0.path == "voidedpurchases" } == run)
+        }
+        #expect(google.questions("token-1").count == 2)
+        #expect(try await !backEnd.hasAccess())
+        await backEnd.close()
+    }
+
     // MARK: Orders that cannot be read
 
     /// Creates a back end with a lifetime purchase that the store has voided, listed after others.

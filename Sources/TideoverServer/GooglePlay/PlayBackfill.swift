@@ -7,22 +7,32 @@ extension PlayPoller {
     /// Runs once; nil if a run is in progress.
     func backfill() async -> BackfillReport? {
         guard book.begin() else { return nil }
+        var first: BackfillStop?
         do {
             for step in BackfillStep.ofGooglePlay {
-                try Task.checkCancellation()
-                book.begin(step)
-                switch step {
-                case .purchases: try await readLivingTokens()
-                case .voidedPurchases: try await readVoidedPurchases()
-                case .failedNotifications, .notifications, .statuses, .refunds:
-                    preconditionFailure("the App Store is asked for these")
+                do {
+                    try await take(step)
+                } catch let stop as BackfillStop where stop == Self.down {
+                    // Some tokens may fail always; that is no reason not to read the list.
+                    first = stop
                 }
-                book.tell(step, isEnd: true)
             }
-            return book.end(.completed)
         } catch {
-            return book.end(.stopped(BackfillStop(error)))
+            first = first ?? BackfillStop(error)
         }
+        return book.end(first.map { .stopped($0) } ?? .completed)
+    }
+
+    private func take(_ step: BackfillStep) async throws {
+        try Task.checkCancellation()
+        book.begin(step)
+        switch step {
+        case .purchases: try await readLivingTokens()
+        case .voidedPurchases: try await readVoidedPurchases()
+        case .failedNotifications, .notifications, .statuses, .refunds:
+            preconditionFailure("the App Store is asked for these")
+        }
+        book.tell(step, isEnd: true)
     }
 
     // MARK: Active tokens
@@ -57,7 +67,11 @@ extension PlayPoller {
                 guard !questions.isEmpty else { continue }
                 let failed = try await read(questions, of: lineageRecord)
                 failures = failed ? failures + 1 : 0
-                guard failures < Self.mostFailures else { throw Self.down }
+                guard failures < Self.mostFailures else {
+                    // Tokens that fail always must not hide those after them.
+                    try await cursors.keep(lineageRecord.lineage.key, name)
+                    throw Self.down
+                }
                 asked += 1
                 guard asked < Self.mostLineages else {
                     return try await cursors.keep(lineageRecord.lineage.key, name)
