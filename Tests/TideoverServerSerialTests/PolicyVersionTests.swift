@@ -186,6 +186,40 @@ import TideoverStorage
         await back.close()
     }
 
+    @Test func `a base plan listed later keeps the access that its product gave before`()
+        async throws
+    {
+        let play = TestPlay()
+        let end = "2026-06-01T10:00:00Z"
+        let item: JSONValue = [
+            "productId": "cards.pro.monthly", "expiryTime": .string(end),
+            "offerDetails": ["basePlanId": "base"],
+            "autoRenewingPlan": ["autoRenewEnabled": true],
+        ]
+        play.answer("token-1", TestPlay.subscription("ACTIVE", until: end, ["lineItems": [item]]))
+        let first = try TestServer(googlePlay: play.trust())
+        try await first.service.recordPolicyVersions()
+        let bought = first.now
+        let push = try TestPlay.push(TestPlay.notice(4), messageId: "1", at: bought)
+        #expect(try await first.service.handler(push).status == 200)
+        #expect(try await first.premium() == "active paid access")
+        var catalogue = TestServer.catalogue
+        catalogue.products["cards.pro.monthly:base"] = Product(
+            entitlements: ["premium"],
+            period: Period(months: 1)
+        )
+        let server = try await start(
+            Policy(),
+            at: bought + .days(1),
+            catalogue: catalogue,
+            after: first
+        )
+        #expect(try await server.premium() == "active paid access")
+        let before = try await explain(server, "&at=\((bought + .hours(1)).rfc3339)")
+        #expect(state(before) == "active")
+        await server.close()
+    }
+
     @Test func `a product listed after its sale grants its full length from then`() async throws {
         let season = Product(
             entitlements: ["premium"],

@@ -142,14 +142,16 @@ struct PolicyHistory: Sendable {
 }
 
 extension Catalogue {
-    /// Returns the catalogue with the products that only later ones list, without entitlements.
-    /// They provide the lengths of products sold before they were listed.
+    /// Returns the catalogue with the products that only later ones list. They provide the lengths
+    /// of products sold before they were listed. They have no entitlements, except a base plan of a
+    /// listed product: it has those of the product, under which it was sold.
     fileprivate func describing(_ later: [Catalogue]) -> Catalogue {
         var all = self
         for catalogue in later {
             for (id, product) in catalogue.products where all[id] == nil {
                 all.products[id] = product
-                all.products[id]?.entitlements = []
+                let whole = id.firstIndex(of: ":").flatMap { self[String(id[..<$0])] }
+                all.products[id]?.entitlements = whole?.entitlements ?? []
             }
         }
         return all
