@@ -59,7 +59,7 @@ import TideoverRevenueCat
 
     @Test(arguments: [
         (["cards.pro:monthly"], "cards.pro:monthly"), (["cards.pro"], "cards.pro"),
-        (["cards.pro", "cards.pro:monthly"], "cards.pro:monthly"), ([], "cards.pro"),
+        (["cards.pro", "cards.pro:monthly"], "cards.pro:monthly"), ([], "cards.pro:monthly"),
     ])
     func `a Google Play product is named as in the catalogue`(
         listed: [String],

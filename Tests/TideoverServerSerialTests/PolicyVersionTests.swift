@@ -220,6 +220,41 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test(arguments: ["cards.gold:base", "cards.gold"])
+    func `a product of Google Play listed after a relay named its base plan gives access`(
+        listed: String
+    ) async throws {
+        let relay = TestRevenueCat()
+        let first = try TestServer(
+            revenueCat: relay.trust(),
+            now: TestRevenueCat.start + .minutes(1)
+        )
+        try await first.service.recordPolicyVersions()
+        var purchase = TestRevenueCat.play
+        purchase["product_id"] = "cards.gold:base"
+        let event = TestRevenueCat.event("INITIAL_PURCHASE", id: "E-1", purchase)
+        #expect(try await first.hear(event) == "200 committed")
+        #expect(try await first.premium() != "active paid access")
+        await first.storage.close()
+        var catalogue = TestServer.catalogue
+        catalogue.products[listed] = Product(
+            entitlements: ["premium"],
+            period: Period(months: 1)
+        )
+        let server = try TestServer(
+            catalogue: catalogue,
+            folder: first.folder,
+            store: first.store,
+            revenueCat: relay.trust(catalogue: catalogue),
+            now: TestRevenueCat.start + .days(1)
+        )
+        try await server.service.recordPolicyVersions()
+        #expect(try await server.premium() == "active paid access")
+        let premium = try await server.answer()["entitlements"]?["premium"]
+        #expect(premium?["productId"]?.string == listed)
+        await server.close()
+    }
+
     @Test func `a product listed after its sale grants its full length from then`() async throws {
         let season = Product(
             entitlements: ["premium"],

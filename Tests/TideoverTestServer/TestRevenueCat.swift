@@ -25,7 +25,11 @@ final class TestRevenueCat: Sendable {
     }
 
     /// Returns the trust in its webhooks, and in its API if it answers.
-    func trust(asks: Bool = false, signatureSecret: String? = nil) -> RevenueCatTrust {
+    func trust(
+        asks: Bool = false,
+        signatureSecret: String? = nil,
+        catalogue: Catalogue = TestServer.catalogue
+    ) -> RevenueCatTrust {
         let api = RevenueCatAPI(
             key: "sk_test",
             clock: { Self.end },
@@ -33,7 +37,7 @@ final class TestRevenueCat: Sendable {
         )
         return RevenueCatTrust(
             environments: [.production, .sandbox, .simulated],
-            catalogue: TestServer.catalogue,
+            catalogue: catalogue,
             authorization: Self.authorization,
             signatureSecret: signatureSecret.map { Array($0.utf8) },
             api: asks ? api : nil

@@ -260,9 +260,10 @@ extension Catalogue {
     fileprivate func sold(in fact: Fact) -> [(productId: String, end: Instant?)] {
         switch fact.assertion {
         case .term(let term):
-            return [(term.productId, term.isRevoked ? nil : term.end ?? .distantFuture)]
+            let end = term.isRevoked ? nil : term.end ?? .distantFuture
+            return [(id(ofPlan: term.productId), end)]
         case .outlook(let outlook):
-            return outlook.productId.map { [($0, nil)] } ?? []
+            return outlook.productId.map { [(id(ofPlan: $0), nil)] } ?? []
         case .playSubscription(let read):
             return read.items.map { (id(of: $0), $0.expiresAt) }
         case .playPurchase(let read):

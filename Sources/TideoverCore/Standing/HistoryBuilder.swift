@@ -26,10 +26,16 @@ struct HistoryBuilder {
 
     mutating func add(_ fact: Fact) {
         switch fact.assertion {
-        case .term(let term):
+        case .term(var term):
+            if fact.mayNamePlan { term.productId = listed(term.productId, by: fact) }
             terms.append(Observation(term, of: fact))
             if fact.source == .appReceipt, fact.rank == .store { receipts.insert(fact.assertedAt) }
-        case .outlook(let outlook): outlooks.append(Observation(outlook, of: fact))
+        case .outlook(var outlook):
+            if fact.mayNamePlan {
+                outlook.productId = outlook.productId.map { listed($0, by: fact) }
+                outlook.renewsInto = outlook.renewsInto.map { listed($0, by: fact) }
+            }
+            outlooks.append(Observation(outlook, of: fact))
         case .condition(let condition):
             // An unrecognised value must not displace an older recognised one.
             guard let known = condition.known else { return }
@@ -47,6 +53,12 @@ struct HistoryBuilder {
         case .move, .inferredOwner, .inquiry, .playSubscription, .playReplacement, .unrecognised:
             break
         }
+    }
+
+    /// Returns the ID under which the catalogue lists a relayed product. It may have been listed,
+    /// with or without its base plan, after the fact was stored.
+    private func listed(_ productId: String, by fact: Fact) -> String {
+        catalogue.value(at: fact.assertedAt).id(ofPlan: productId)
     }
 
     /// Returns the seen and the unseen terms, each with its observations.
@@ -519,4 +531,9 @@ struct TermNames {
         guard key.text.hasPrefix("t:") else { return key }
         return byTransaction[String(key.text.dropFirst(2))] ?? key
     }
+}
+
+extension Fact {
+    /// Whether its product ID may include a base plan: a relay states both in one.
+    fileprivate var mayNamePlan: Bool { rank == .relayed && lineage.store == .googlePlay }
 }

@@ -223,6 +223,14 @@ extension Catalogue {
         return products[full] == nil ? item.productId : full
     }
 
+    /// Returns the catalogue ID of a product that is named with its base plan: that name if the
+    /// catalogue has it or has neither, otherwise the product ID alone.
+    func id(ofPlan full: String) -> String {
+        guard products[full] == nil, let colon = full.firstIndex(of: ":") else { return full }
+        let product = String(full[..<colon])
+        return products[product] == nil ? full : product
+    }
+
     /// Returns the catalogue ID for a notification, which names no base plan. If the product is not
     /// listed alone, assumes the base plan that gives least: fewest entitlements, then shortest
     /// period.

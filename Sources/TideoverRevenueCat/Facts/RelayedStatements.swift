@@ -37,14 +37,14 @@ extension Lineage {
 }
 
 extension RevenueCatStore {
-    /// Returns the catalogue's product ID. For Google Play it includes the base plan if the
-    /// catalogue lists it. RevenueCat's events append the plan after a colon; its API responses
-    /// have a separate field.
+    /// Returns the catalogue's product ID. For Google Play it includes the base plan, unless the
+    /// catalogue lists only the product. A plan that it does not list yet may be listed later.
+    /// RevenueCat's events append the plan after a colon; its API responses have a separate field.
     func productId(of text: String, plan: String? = nil, in catalogue: Catalogue) -> String {
         guard self == .playStore else { return text }
         let product = text.firstIndex(of: ":").map { String(text[..<$0]) } ?? text
         let withPlan = plan.map { "\(product):\($0)" } ?? text
-        return catalogue[withPlan] == nil ? product : withPlan
+        return catalogue[withPlan] == nil && catalogue[product] != nil ? product : withPlan
     }
 }
 
