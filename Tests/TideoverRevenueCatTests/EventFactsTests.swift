@@ -166,6 +166,53 @@ import TideoverRevenueCat
         #expect(life.told(.day("2026-06-10")) == "active paid in-term presumed")
     }
 
+    /// A yearly period that RevenueCat stated before, and its expiration after ten days.
+    static func endedEarly(_ reason: String) throws -> [Fact] {
+        var life = Life()
+        try life.hear(
+            "INITIAL_PURCHASE",
+            at: start + .minutes(1),
+            ["expiration_at_ms": RevenueCatWire.ms(start + .days(365))]
+        )
+        let early: JSONObject = [
+            "expiration_reason": .string(reason),
+            "expiration_at_ms": RevenueCatWire.ms(start + .days(10)),
+        ]
+        try life.hear("EXPIRATION", at: start + .days(10) + .minutes(1), early)
+        return life.facts
+    }
+
+    @Test(arguments: [
+        ("UNSUBSCRIBE", "expired cancelled ended presumed"),
+        ("DEVELOPER_INITIATED", "expired ended ended presumed"),
+        ("BILLING_ERROR", "hold billingRetry in-retry presumed"),
+    ])
+    func `an expiration before the stated end ends the period`(_ reason: String, _ answer: String)
+        throws
+    {
+        let facts = try Self.endedEarly(reason)
+        for life in [Life(facts: facts), Life(facts: facts.reversed())] {
+            #expect(life.told(Self.start + .days(9)) == "active paid in-term presumed")
+            #expect(life.told(Self.start + .days(11)) == answer)
+            #expect(life.standing(Self.start + .days(11))?.accessUntil == Self.start + .days(10))
+        }
+    }
+
+    @Test func `an expiration after the stated end extends nothing`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        try life.hear("BILLING_ISSUE", at: Self.end, Self.grace)
+        try life.hear(
+            "EXPIRATION",
+            at: Self.graceEnd + .minutes(3),
+            [
+                "expiration_reason": "BILLING_ERROR",
+                "expiration_at_ms": RevenueCatWire.ms(Self.graceEnd),
+            ]
+        )
+        #expect(life.told(Self.end + .hours(1)) == "grace billingIssue in-grace presumed")
+    }
+
     // MARK: Convergence
 
     /// A billing issue, the cancellation and the expiration that RevenueCat sends with it.
@@ -260,6 +307,20 @@ import TideoverRevenueCat
         try life.hear("CANCELLATION", at: .day("2026-05-11"), ["cancel_reason": "UNSUBSCRIBE"])
         try life.hear("UNCANCELLATION", at: .day("2026-05-12"))
         #expect(life.told(.day("2026-05-13")) == "expired refunded revoked presumed")
+    }
+
+    @Test func `an expiration after a refund does not reverse it`() throws {
+        var life = try Self.refunded()
+        try life.hear(
+            "EXPIRATION",
+            at: Self.refundedAt + .hours(2),
+            [
+                "expiration_reason": "UNSUBSCRIBE",
+                "expiration_at_ms": RevenueCatWire.ms(Self.refundedAt),
+            ]
+        )
+        #expect(life.told(.day("2026-05-11")) == "expired refunded revoked presumed")
+        #expect(life.told(.day("2026-06-10")) == "expired refunded revoked presumed")
     }
 
     @Test func `a refund of a period that continues revokes nothing`() throws {

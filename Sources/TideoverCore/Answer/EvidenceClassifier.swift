@@ -56,9 +56,14 @@ struct TermEvidenceClassifier: EvidenceClassifier {
         self.facts = facts
         self.now = now
         rule = standing.rule
-        let terms = facts.compactMap { fact in fact.term.map { (fact, $0) } }
-        let names = TermNames(terms.map(\.1))
+        let stated = facts.compactMap { fact in fact.term.map { (fact, $0) } }
+        let names = TermNames(stated.map(\.1))
         self.names = names
+        var ends: [TermKey: RelayedEnds] = [:]
+        let terms = stated.filter { fact, term in
+            ends[names.key(of: term), default: RelayedEnds()]
+                .counts(term, at: fact.assertedAt, by: fact.rank)
+        }
         newest = terms.reduce(into: [:]) { newest, word in
             let key = names.key(of: word.1)
             if let found = newest[key], found.rank > word.0.rank { return }

@@ -97,7 +97,8 @@ struct HistoryBuilder {
 
     private func seenTerms(_ names: TermNames) -> [TermDraft] {
         let activeNotices = Set(activeNotices)
-        let records = groupedTerms(names).map { key, words in
+        let records = groupedTerms(names).map { key, stated in
+            let words = stated.withoutLateEnds
             // Observations are sorted oldest first, so the last of the highest rank is the newest.
             let newest = words.reduce(words[0]) {
                 $1.rank >= $0.rank && !$1.lags(behind: $0) ? $1 : $0
@@ -113,8 +114,10 @@ struct HistoryBuilder {
                 firstTold: first,
                 effectiveStart: complete.value.start
             )
-            record.words = words
-            let clean = words.filter { !$0.value.isRevoked && $0.rank == newest.rank }
+            record.words = stated
+            let clean = words.filter {
+                !$0.value.isRevoked && $0.rank == newest.rank && !$0.isRelayedEnd
+            }
             record.cleanSignings = clean.map(\.assertedAt)
             record.cleanNotices = clean.filter { activeNotices.contains($0.evidence) }
                 .map(\.assertedAt)
@@ -501,6 +504,44 @@ extension Observation<Term> {
         else { return false }
         return end < newEnd && assertedAt < extended.assertedAt + .hours(1)
             && !value.isRevoked && !value.isUpgraded
+    }
+}
+
+extension Observation<Term> {
+    /// Whether a relay states this end after it has passed. It says that the term is over, and not
+    /// that a refund was reversed.
+    fileprivate var isRelayedEnd: Bool { value.isRelayedEnd(at: assertedAt, by: rank) }
+}
+
+extension [Observation<Term>] {
+    /// The observations of one term, oldest first, without late ends.
+    fileprivate var withoutLateEnds: [Observation<Term>] {
+        guard count > 1, contains(where: \.isRelayedEnd) else { return self }
+        var ends = RelayedEnds()
+        return filter { ends.counts($0.value, at: $0.assertedAt, by: $0.rank) }
+    }
+}
+
+extension Term {
+    fileprivate func isRelayedEnd(at assertedAt: Instant, by rank: Rank) -> Bool {
+        guard rank < .store, let end else { return false }
+        return end <= assertedAt + LineageHistory.sameEnd
+    }
+}
+
+/// Decides which ends of one term a relay's observations may set.
+///
+/// A relay that reports the end of a term can shorten it, because the newest observation counts. It
+/// cannot extend it: after a failed payment, RevenueCat states the end of grace instead.
+struct RelayedEnds {
+    private var known: Instant?
+
+    /// Returns whether the next observation counts. Requires observations oldest first.
+    mutating func counts(_ term: Term, at assertedAt: Instant, by rank: Rank) -> Bool {
+        guard rank < .store, let end = term.end else { return true }
+        if let known, known < end, term.isRelayedEnd(at: assertedAt, by: rank) { return false }
+        known = end
+        return true
     }
 }
 

@@ -68,19 +68,23 @@ extension RevenueCatEvent {
         return min(expiresAt ?? longest, longest)
     }
 
-    /// The end of a temporary grant for a purchase that could not be validated. RevenueCat sends an
-    /// expiration with the grant's transaction ID. Store subscriptions last longer than a day in
-    /// production, so the period identifies the grant.
-    private func endOfTemporaryGrant(
-        in environment: Environment,
-        _ catalogue: Catalogue
-    ) -> [Statement] {
+    /// Returns the end of a temporary grant for a purchase that could not be validated; nil for
+    /// another event. RevenueCat sends an expiration with the grant's transaction ID. Store
+    /// subscriptions last longer than a day in production, so the period identifies the grant.
+    func temporaryGrantEnd(in environment: Environment) -> Instant? {
         guard type.known == .expiration, environment == .production, let transactionId,
             originalTransactionId ?? transactionId == transactionId,
             let purchasedAt, let expiresAt, periodType?.known != .promotional,
             expiresAt - purchasedAt <= Self.longestTemporaryGrant
-        else { return [] }
-        let end = max(purchasedAt, min(expiresAt, timestamp))
+        else { return nil }
+        return max(purchasedAt, min(expiresAt, timestamp))
+    }
+
+    private func endOfTemporaryGrant(
+        in environment: Environment,
+        _ catalogue: Catalogue
+    ) -> [Statement] {
+        guard let end = temporaryGrantEnd(in: environment) else { return [] }
         return granted("temporary", in: environment, until: end, catalogue).statements
     }
 

@@ -141,12 +141,11 @@ struct RelayedPurchase {
 
     /// Returns the statements of an expiration. After a failed payment the subscription continues,
     /// since the store may recover it for weeks. The end in the event may then be that of grace.
-    /// The statements therefore name no end: they apply to the term that was over.
+    /// The outlook and the condition therefore name no end: they apply to the term that was over.
     private var expired: RelayedStatements {
         guard let reason = event.expirationReason else { return ended(nil) }
         switch reason.known {
-        case .billingError:
-            return RelayedStatements(statements: [failing, said(Condition(status: .retry))])
+        case .billingError: return over + [failing, said(Condition(status: .retry))]
         case .customerSupport: return ended(reason) + refunded.statements
         case .unsubscribe, .developerInitiated, .priceIncrease, .subscriptionPaused, .unknown, nil:
             return ended(reason)
@@ -157,7 +156,18 @@ struct RelayedPurchase {
     /// stated.
     private func ended(_ reason: OpenEnum<RevenueCatReason>?) -> RelayedStatements {
         let lapse = reason.map { Outlook.Lapse($0) } ?? .other
-        return RelayedStatements(statements: [outlook(Outlook(willRenew: false, lapse: lapse))])
+        return over + [outlook(Outlook(willRenew: false, lapse: lapse))]
+    }
+
+    /// Returns the term with the date of the event, because it may end before the end that
+    /// RevenueCat stated earlier. The expiration of a temporary grant is about no term of a store.
+    private var over: RelayedStatements {
+        guard hasEnded, event.temporaryGrantEnd(in: lineage.environment) == nil else {
+            return RelayedStatements()
+        }
+        return RelayedStatements(statements: [
+            Statement(lineage, .term(term), from: term.start, at: event.timestamp)
+        ])
     }
 
     /// A billing error for the term that was over by then.
@@ -166,6 +176,11 @@ struct RelayedPurchase {
     }
 
     private var isOver: Bool { term.end.map { $0 <= event.timestamp } ?? false }
+
+    /// Whether the event's end had passed, except for the rounding of its instants.
+    private var hasEnded: Bool {
+        term.end.map { $0 <= event.timestamp + .seconds(1) } ?? false
+    }
 
     private var changesProduct: RelayedStatements {
         guard let changed = event.newProductId, let store = event.store?.known else {
@@ -181,8 +196,7 @@ struct RelayedPurchase {
     /// A refund revokes the term if RevenueCat has ended it. Otherwise the refund is for an earlier
     /// term, or this term continues until its end.
     private var refunded: RelayedStatements {
-        let isTakenBack = term.end.map { $0 <= event.timestamp + .seconds(1) } ?? true
-        guard isTakenBack else {
+        guard hasEnded || term.end == nil else {
             var words = recalled + [outlook(Outlook(willRenew: false, lapse: .other))]
             words.notes = [.refundTakesNothingBack]
             return words
@@ -203,7 +217,8 @@ struct RelayedPurchase {
 
 extension RevenueCatEvent {
     fileprivate func plan(of productId: String, _ catalogue: Catalogue) -> Term.Plan {
-        if type.known == .nonRenewingPurchase || (expiresAt == nil && isOneTime) {
+        let isExpired = type.known == .expiration && catalogue.lacksRenewal(of: productId)
+        if isExpired || type.known == .nonRenewingPurchase || (expiresAt == nil && isOneTime) {
             return catalogue.plan(ofNonRenewing: productId, endingAt: expiresAt)
         }
         return periodType?.known == .prepaid ? .nonRenewing : .autoRenewable
@@ -212,6 +227,13 @@ extension RevenueCatEvent {
     /// Refunds also occur for one-time purchases, and then state no end.
     private var isOneTime: Bool {
         type.known == .cancellation || type.known == .refundReversed
+    }
+}
+
+extension Catalogue {
+    /// Whether it lists a product as one that does not renew.
+    fileprivate func lacksRenewal(of productId: String) -> Bool {
+        self[productId].map { $0.kind != .autoRenewable } ?? false
     }
 }
 
