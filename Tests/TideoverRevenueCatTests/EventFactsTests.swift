@@ -103,6 +103,28 @@ import TideoverRevenueCat
         #expect(life.told(.day("2026-06-18")) == "hold billingRetry in-retry presumed")
     }
 
+    @Test func `a purchase that is first known from a failed payment has its grace`() throws {
+        let moved = Self.grace.changed(["expiration_at_ms": RevenueCatWire.ms(Self.graceEnd)])
+        let failedAt = Self.end + .minutes(5)
+        var life = Life()
+        try life.hear("BILLING_ISSUE", at: failedAt, moved)
+        #expect(life.told(Self.end + .minutes(1)) == "active paid in-term presumed")
+        #expect(life.told(.day("2026-06-10")) == "grace billingIssue in-grace presumed")
+        #expect(life.standing(.day("2026-06-10"))?.graceUntil == Self.graceEnd)
+        #expect(life.told(.day("2026-06-18")) == "hold billingRetry in-retry presumed")
+        try life.hear(
+            "EXPIRATION",
+            at: Self.graceEnd + .minutes(3),
+            moved.changed(["expiration_reason": "BILLING_ERROR"])
+        )
+        #expect(life.told(.day("2026-06-10")) == "grace billingIssue in-grace presumed")
+        #expect(life.told(.day("2026-06-18")) == "hold billingRetry in-retry presumed")
+        // The period's own statement arrives later and states its real end.
+        try life.hear("INITIAL_PURCHASE", at: Self.start + .minutes(1))
+        #expect(life.told(Self.end - .minutes(1)) == "active paid in-term presumed")
+        #expect(life.told(Self.end + .minutes(1)) == "grace billingIssue in-grace presumed")
+    }
+
     @Test func `an issue announced before the period's end counts from its end`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE")

@@ -6,7 +6,7 @@ struct RelayedPurchase {
     private let event: RevenueCatEvent
     private let catalogue: Catalogue
     private let productId: String
-    private let term: Term
+    private var term: Term
 
     /// Nil if an essential part is missing.
     init?(
@@ -135,8 +135,18 @@ struct RelayedPurchase {
         let end = isMoved ? nil : term.end
         let outlook = Outlook(renewalDate: end, isRetrying: true, graceEnd: grace)
         let condition = Condition(status: grace == nil ? .retry : .grace, renewalDate: end)
-        let known = isMoved ? RelayedStatements() : recalled
+        let known = isMoved ? recalled(until: event.timestamp) : recalled
         return known + [said(outlook), said(condition)]
+    }
+
+    /// Returns the term whose end RevenueCat replaced by that of grace. The payment is due at the
+    /// end of the term, so the failure is the nearest known instant. Any other statement of the end
+    /// is newer and wins.
+    private func recalled(until failure: Instant) -> RelayedStatements {
+        guard let moved = term.end else { return RelayedStatements() }
+        var purchase = self
+        purchase.term.end = max(term.start, min(failure, moved))
+        return purchase.recalled
     }
 
     /// Returns the statements of an expiration. After a failed payment the subscription continues,
