@@ -182,6 +182,34 @@ import TideoverRevenueCat
         #expect(life.told(.day("2026-05-10")) == "active paid in-term presumed")
     }
 
+    @Test(arguments: ["STRIPE", "RC_BILLING", "AMAZON"])
+    func `an event and an answer about a purchase of another store are one purchase`(
+        _ store: String
+    ) throws {
+        let event: JSONObject = [
+            "store": .string(store), "transaction_id": "in_1", "original_transaction_id": "sub_1",
+        ]
+        let subscription = SubscriberWire.subscription([
+            "store": .string(store.lowercased()), "store_transaction_id": "in_1",
+        ])
+        let answer = SubscriberWire.answer(["cards.pro.monthly": .object(subscription)])
+        let chain = "revenueCat:\(store.lowercased()):sub_1"
+        var heardFirst = Life()
+        try heardFirst.hear("INITIAL_PURCHASE", event)
+        try heardFirst.read(answer)
+        #expect(heardFirst.lineages.map(\.key) == [chain])
+        var readFirst = Life()
+        try readFirst.read(answer)
+        try readFirst.hear("INITIAL_PURCHASE", event)
+        let chains = StoreChains(readFirst.facts)
+        let joined = Life(facts: readFirst.facts.map(chains.joined))
+        #expect(joined.lineages.map(\.key) == [chain])
+        #expect(joined.told(.day("2026-05-20")) == "active paid in-term presumed")
+        // The same identifiers in another store name another purchase.
+        try heardFirst.hear("INITIAL_PURCHASE", event.changed(["store": "PADDLE"]))
+        #expect(heardFirst.lineages.count == 2)
+    }
+
     @Test func `a promotional purchase is a grant of its entitlement`() throws {
         var life = Life()
         let promo: JSONObject = [

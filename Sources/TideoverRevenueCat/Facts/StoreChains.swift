@@ -3,13 +3,23 @@ package import TideoverCore
 /// Finds the store's lineage for a purchase from RevenueCat, so that no purchase counts twice.
 ///
 /// RevenueCat names a Google Play purchase by its order, and the store's reads name it by token.
-/// RevenueCat's API names an App Store purchase by its newest transaction. If a store fact has the
-/// same order or transaction, RevenueCat's statements belong to the store's lineage.
+/// RevenueCat's API names every purchase by its newest transaction, and its events by the first. If
+/// another fact has the same order or transaction, the statements belong to the lineage of that
+/// fact.
 package struct StoreChains: Sendable {
     private struct Name: Hashable {
         let store: Store
         let environment: Environment
         let name: PurchaseName
+        /// The store that RevenueCat alone reads, such as `stripe`; nil for the others.
+        let seller: Substring?
+
+        init(_ name: PurchaseName, of lineage: Lineage) {
+            self.name = name
+            store = lineage.store
+            environment = lineage.environment
+            seller = lineage.store == .revenueCat ? lineage.id.prefix { $0 != ":" } : nil
+        }
     }
 
     /// The lineage of each name, with the rank of the fact that states it.
@@ -19,21 +29,19 @@ package struct StoreChains: Sendable {
     package init(_ facts: some Sequence<Fact>) {
         for fact in facts {
             switch fact.lineage.store {
-            case .appStore: fact.names.forEach { note($0, fact) }
+            case .appStore, .revenueCat: fact.names.forEach { note($0, fact) }
             // The names in relayed facts are already orders, and have no token.
             case .googlePlay where fact.rank > .relayed: fact.names.forEach { note($0, fact) }
-            case .googlePlay, .revenueCat, .tideover: break
+            case .googlePlay, .tideover: break
             }
         }
     }
 
     private mutating func note(_ name: PurchaseName, _ fact: Fact) {
-        let key = Name(
-            store: fact.lineage.store,
-            environment: fact.lineage.environment,
-            name: name
-        )
         let lineage = fact.lineage
+        // A name of its own leads to no other lineage.
+        guard name != lineage.relayedName else { return }
+        let key = Name(name, of: lineage)
         // The store has priority over a relay. Between equal ranks the smaller lineage wins, so the
         // order of facts does not matter.
         if let found = lineages[key],
@@ -48,14 +56,8 @@ package struct StoreChains: Sendable {
 
     /// Returns the store's lineage for a relayed lineage, or the relayed one if none is known.
     package func lineage(of relayed: Lineage) -> Lineage {
-        let name: PurchaseName
-        switch relayed.store {
-        case .appStore: name = .transaction(relayed.id)
-        case .googlePlay: name = PurchaseName(order: relayed.id)
-        case .revenueCat, .tideover: return relayed
-        }
-        let key = Name(store: relayed.store, environment: relayed.environment, name: name)
-        return lineages[key]?.lineage ?? relayed
+        guard let name = relayed.relayedName else { return relayed }
+        return lineages[Name(name, of: relayed)]?.lineage ?? relayed
     }
 
     /// Returns the fact with the store's lineage, if the fact is relayed and the store's lineage is
@@ -65,5 +67,18 @@ package struct StoreChains: Sendable {
         var fact = fact
         fact.lineage = lineage(of: fact.lineage)
         return fact
+    }
+}
+
+extension Lineage {
+    /// The store's name of a purchase with a relayed lineage; nil for our own grants.
+    package var relayedName: PurchaseName? {
+        switch store {
+        case .appStore: .transaction(id)
+        case .googlePlay: PurchaseName(order: id)
+        // The ID follows the seller's name.
+        case .revenueCat: .transaction(String(id.drop { $0 != ":" }.dropFirst()))
+        case .tideover: nil
+        }
     }
 }

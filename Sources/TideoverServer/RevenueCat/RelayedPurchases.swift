@@ -22,17 +22,6 @@ extension Storage {
     }
 }
 
-extension Lineage {
-    /// The store's name of a purchase with a relayed lineage; nil for stores that we do not read.
-    fileprivate var relayedName: PurchaseName? {
-        switch store {
-        case .appStore: .transaction(id)
-        case .googlePlay: PurchaseName(order: id)
-        case .revenueCat, .tideover: nil
-        }
-    }
-}
-
 extension [LineageRecord] {
     /// The holdings, with relayed facts moved into the store's lineage of the same purchase; the
     /// store's list of owners applies.
