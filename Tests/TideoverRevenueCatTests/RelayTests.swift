@@ -172,6 +172,88 @@ import TideoverRevenueCat
         #expect(alone.lineages.map(\.key) == ["appStore:703"])
     }
 
+    // MARK: Imported purchases
+
+    /// The last period of a purchase before the switch, as a response names it.
+    static func imported() throws -> Life {
+        let renewed = SubscriberWire.subscription(["store_transaction_id": "703"])
+        var life = Life()
+        try life.read(SubscriberWire.answer(["cards.pro.monthly": .object(renewed)]))
+        return life
+    }
+
+    static func joined(_ life: Life) -> Life {
+        let chains = StoreChains(life.facts, isOfOneCustomer: true)
+        return Life(facts: life.facts.map(chains.joined))
+    }
+
+    static let period: JSONObject = ["transaction_id": "703"]
+
+    static let refund = period.changed([
+        "cancel_reason": "CUSTOMER_SUPPORT", "price_in_purchased_currency": -9.99,
+        "expiration_at_ms": RevenueCatWire.ms(.day("2026-05-12")),
+    ])
+
+    @Test func `a refund, its reversal and a failed payment reach an imported purchase`() throws {
+        var refunded = try Self.imported()
+        try refunded.hear("CANCELLATION", at: .day("2026-05-12"), Self.refund)
+        #expect(Self.joined(refunded).lineages == [Life.appStore])
+        #expect(
+            Self.joined(refunded).told(.day("2026-05-20")) == "expired refunded revoked presumed"
+        )
+        try refunded.hear("REFUND_REVERSED", at: .day("2026-05-15"), Self.period)
+        #expect(Self.joined(refunded).told(.day("2026-05-20")) == "active paid in-term presumed")
+        var failed = try Self.imported()
+        let graceEnd = RevenueCatWire.ms(RevenueCatWire.graceEnd)
+        try failed.hear(
+            "BILLING_ISSUE",
+            at: Self.end + .minutes(5),
+            Self.period.changed([
+                "grace_period_expiration_at_ms": graceEnd, "expiration_at_ms": graceEnd,
+            ])
+        )
+        failed = Self.joined(failed)
+        #expect(failed.lineages == [Life.appStore])
+        #expect(failed.told(.day("2026-06-10")) == "grace billingIssue in-grace presumed")
+        #expect(failed.told(.day("2026-06-18")) == "hold billingRetry in-retry presumed")
+    }
+
+    @Test func `a renewal after an import continues the imported purchase`() throws {
+        var life = try Self.imported()
+        let renewal: JSONObject = [
+            "transaction_id": "704", "purchased_at_ms": RevenueCatWire.ms(Self.end),
+            "expiration_at_ms": RevenueCatWire.ms(Self.end + .days(30)),
+        ]
+        try life.hear("RENEWAL", at: Self.end + .minutes(1), renewal)
+        let joined = Self.joined(life)
+        #expect(joined.lineages == [Life.appStore])
+        #expect(joined.told(.day("2026-05-20")) == "active paid in-term presumed")
+        #expect(joined.told(.day("2026-06-10")) == "active paid in-term presumed")
+        try life.hear(
+            "CANCELLATION",
+            at: Self.end + .hours(2),
+            renewal.changed([
+                "cancel_reason": "CUSTOMER_SUPPORT",
+                "expiration_at_ms": RevenueCatWire.ms(Self.end + .hours(2)),
+            ])
+        )
+        #expect(Self.joined(life).standing(Self.end + .hours(3))?.access == false)
+    }
+
+    @Test(arguments: [
+        ["product_id": "cards.pro.yearly"], ["environment": "SANDBOX"],
+        ["purchased_at_ms": RevenueCatWire.ms(end + .days(2))], ["is_family_share": true],
+    ] as [JSONObject])
+    func `another purchase does not continue an imported one`(_ changes: JSONObject) throws {
+        var life = try Self.imported()
+        let renewal: JSONObject = [
+            "transaction_id": "704", "purchased_at_ms": RevenueCatWire.ms(Self.end),
+            "expiration_at_ms": RevenueCatWire.ms(Self.end + .days(30)),
+        ]
+        try life.hear("RENEWAL", at: Self.end + .minutes(1), renewal.changed(changes))
+        #expect(Self.joined(life).lineages.count == 2)
+    }
+
     // MARK: Purchases of other stores
 
     @Test(arguments: [("STRIPE", "stripe"), ("AMAZON", "amazon"), ("PADDLE", "paddle")])

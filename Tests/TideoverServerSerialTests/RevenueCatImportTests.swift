@@ -150,6 +150,28 @@ struct RevenueCatImportTests {
         await server.close()
     }
 
+    @Test func `a refund of an imported purchase ends its access`() async throws {
+        let server = try server()
+        _ = try await post(
+            server,
+            [TestRevenueCat.answer(TestServer.anna, ["store_transaction_id": "703"])]
+        )
+        #expect(try await server.premium() == "active paid access")
+        let refundedAt: Instant = "2026-05-10T20:00:00Z"
+        let refund = TestRevenueCat.event(
+            "CANCELLATION",
+            id: "1",
+            at: refundedAt,
+            [
+                "transaction_id": "703", "cancel_reason": "CUSTOMER_SUPPORT",
+                "expiration_at_ms": TestRevenueCat.ms(refundedAt),
+            ]
+        )
+        #expect(try await server.hear(refund) == "200 committed")
+        #expect(try await server.premium() == "expired refunded none")
+        await server.close()
+    }
+
     @Test func `a replay of the import adds no facts`() async throws {
         let server = try server()
         _ = try await post(server, Self.lines(3))

@@ -107,6 +107,11 @@ public struct TermKey: Hashable, Sendable, Comparable {
         self.text = text
     }
 
+    /// The store's ID of its transaction; nil for a key from the ID of a billing period.
+    var transactionId: String? {
+        text.hasPrefix("t:") ? String(text.dropFirst(2)) : nil
+    }
+
     public static func < (a: TermKey, b: TermKey) -> Bool { a.text < b.text }
 }
 

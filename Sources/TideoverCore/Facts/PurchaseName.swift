@@ -46,17 +46,27 @@ extension Fact {
     /// The names that find the purchase, in addition to its lineage's ID.
     public var names: [PurchaseName] {
         switch assertion {
-        case .term(let term):
-            term.transactionId == lineage.id ? [] : [.transaction(term.transactionId)]
+        case .term(let term): names(ofTransaction: term.transactionId)
+        case .revocation(let revocation): names(of: revocation.term)
+        case .reversal(let reversal): names(of: reversal.term)
         case .playSubscription(let read):
             names(of: read.token) + read.items.compactMap(\.orderId).map { PurchaseName(order: $0) }
                 + [read.follows].compactMap(\.self).map { .expired($0.id) }
         case .playPurchase(let read): read.orderId.map { [PurchaseName(order: $0)] } ?? []
         case .playVoidedOrder(let order): order.orderId.map { [PurchaseName(order: $0)] } ?? []
-        case .outlook, .condition, .revocation, .reversal, .grant, .move, .inferredOwner, .inquiry,
-            .pending, .playReplacement, .playNotice, .unrecognised:
+        case .outlook, .condition, .grant, .move, .inferredOwner, .inquiry, .pending,
+            .playReplacement, .playNotice, .unrecognised:
             []
         }
+    }
+
+    private func names(ofTransaction id: String) -> [PurchaseName] {
+        id == lineage.id ? [] : [.transaction(id)]
+    }
+
+    /// Returns the names of a term. A refund may be the first fact that a relay states about it.
+    private func names(of term: TermKey) -> [PurchaseName] {
+        term.transactionId.map { names(ofTransaction: $0) } ?? []
     }
 
     /// Returns the names of a token. Facts of a later token in a chain must lead to the chain.

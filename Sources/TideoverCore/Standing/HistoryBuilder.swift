@@ -569,8 +569,7 @@ struct TermNames {
     }
 
     func key(_ key: TermKey) -> TermKey {
-        guard key.text.hasPrefix("t:") else { return key }
-        return byTransaction[String(key.text.dropFirst(2))] ?? key
+        key.transactionId.flatMap { byTransaction[$0] } ?? key
     }
 }
 

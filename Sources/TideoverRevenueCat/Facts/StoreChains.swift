@@ -24,9 +24,16 @@ package struct StoreChains: Sendable {
 
     /// The lineage of each name, with the rank of the fact that states it.
     private var lineages: [Name: (lineage: Lineage, rank: Rank)] = [:]
+    /// The lineages that another one continues.
+    private var continued: [Lineage: Lineage] = [:]
 
-    /// - Parameter facts: all known facts of one app, or all that may name the same purchases.
-    package init(_ facts: some Sequence<Fact>) {
+    /// Finds lineages by the names in facts.
+    ///
+    /// - Parameters:
+    ///   - facts: All known facts of one app, or all that may name the same purchases.
+    ///   - isOfOneCustomer: Whether all facts are about purchases of one customer. A renewal then
+    ///     also belongs to the purchase that ends at its start.
+    package init(_ facts: some Collection<Fact>, isOfOneCustomer: Bool = false) {
         for fact in facts {
             switch fact.lineage.store {
             case .appStore, .revenueCat: fact.names.forEach { note($0, fact) }
@@ -35,6 +42,7 @@ package struct StoreChains: Sendable {
             case .googlePlay, .tideover: break
             }
         }
+        if isOfOneCustomer { findContinued(in: facts) }
     }
 
     private mutating func note(_ name: PurchaseName, _ fact: Fact) {
@@ -57,7 +65,7 @@ package struct StoreChains: Sendable {
     /// Returns the store's lineage for a relayed lineage, or the relayed one if none is known.
     package func lineage(of relayed: Lineage) -> Lineage {
         guard let name = relayed.relayedName else { return relayed }
-        return lineages[Name(name, of: relayed)]?.lineage ?? relayed
+        return lineages[Name(name, of: relayed)]?.lineage ?? continued[relayed] ?? relayed
     }
 
     /// Returns the fact with the store's lineage, if the fact is relayed and the store's lineage is
@@ -67,6 +75,43 @@ package struct StoreChains: Sendable {
         var fact = fact
         fact.lineage = lineage(of: fact.lineage)
         return fact
+    }
+}
+
+// MARK: - Renewals of imported purchases
+
+extension StoreChains {
+    /// How far a renewal's start may be from the end before it.
+    private static let sameEnd = Milliseconds.minutes(1)
+
+    /// Finds the imported App Store purchases that another lineage renews.
+    ///
+    /// A response names only the newest transaction. A later renewal has another one, and its first
+    /// transaction names the lineage. The product, and an end equal to the start of the renewal,
+    /// then identify the purchase.
+    private mutating func findContinued(in facts: some Collection<Fact>) {
+        let terms = facts.compactMap { fact in Self.renewable(fact).map { (fact.lineage, $0) } }
+        let known = Set(terms.filter { $0.id != $1.transactionId }.map(\.0))
+        let isRelayed = Set(facts.map(\.lineage)).subtracting(
+            facts.filter { $0.rank > .relayed }.map(\.lineage)
+        )
+        for (lineage, term) in terms where isRelayed.contains(lineage) && !known.contains(lineage) {
+            guard let end = term.end else { continue }
+            let renewed = terms.filter { other, renewal in
+                known.contains(other) && other.environment == lineage.environment
+                    && other.ownership == lineage.ownership
+                    && renewal.productId == term.productId
+                    && renewal.start.isWithin(Self.sameEnd, of: end)
+            }
+            if let other = renewed.map(\.0).min() { continued[lineage] = other }
+        }
+    }
+
+    private static func renewable(_ fact: Fact) -> Term? {
+        guard fact.lineage.store == .appStore, case .term(let term) = fact.assertion,
+            term.plan == .autoRenewable
+        else { return nil }
+        return term
     }
 }
 

@@ -27,7 +27,7 @@ extension [LineageRecord] {
     /// store's list of owners applies.
     var joined: [LineageRecord] {
         guard count > 1, contains(where: \.isRelayed) else { return self }
-        let chains = StoreChains(flatMap(\.facts))
+        let chains = StoreChains(flatMap(\.facts), isOfOneCustomer: true)
         var told: [Lineage: [Fact]] = [:]
         var rest: [LineageRecord] = []
         for lineageRecord in self {
