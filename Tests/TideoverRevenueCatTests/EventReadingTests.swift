@@ -216,6 +216,18 @@ import TideoverRevenueCat
         }
     }
 
+    @Test func `a test event is accepted whatever environment it names`() throws {
+        let cases: [(String, Environment)] = [("SANDBOX", .production), ("PRODUCTION", .sandbox)]
+        for (environment, found) in cases {
+            let reader = RevenueCatReader(environments: [found], catalogue: Catalogue())
+            let event = RevenueCatWire.event("TEST", ["environment": .string(environment)])
+            let reading = try reader.event(body: RevenueCatWire.body(event))
+            #expect(reading.environment == found)
+            #expect(reading.isTest)
+            #expect(reading.lineages == [])
+        }
+    }
+
     // MARK: Customers
 
     @Test func `a transfer contains both customers and needs no environment`() throws {
