@@ -346,6 +346,20 @@ import TideoverLives
             StandingTests.failing()
         ),
         Case(
+            .paused,
+            at: "2026-06-20",
+            uses: ["term: term", "outlook: outlook"],
+            says: "is paused since 1 June 2026 and resumes automatically on 1 July 2026",
+            OtherLineageTests.paused()
+        ),
+        Case(
+            .resumeDue,
+            at: "2026-07-02",
+            uses: ["term: term", "outlook: outlook"],
+            says: "was to resume on 1 July 2026",
+            OtherLineageTests.paused()
+        ),
+        Case(
             .notRenewed,
             at: "2026-06-21",
             uses: ["outlook: outlook", "term: reason term"],

@@ -193,6 +193,47 @@ import TideoverLives
         #expect(life.told("2026-06-01") == "expired cancelled ended presumed")
     }
 
+    /// A month that a relay reported, with a pause of a month after it.
+    static func paused() -> Life {
+        var life = Life("stripe:sub_1", store: .revenueCat)
+        life.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase, rank: .relayed)
+        let paused = Outlook(
+            renewalDate: "2026-06-01",
+            productId: "monthly",
+            lapse: .paused,
+            resumesAt: "2026-07-01"
+        )
+        life.say(.outlook(paused), at: "2026-05-10", rank: .relayed)
+        return life
+    }
+
+    @Test func `a relay's pause lasts from the end of the term to its date`() {
+        var life = Self.paused()
+        #expect(life.told("2026-05-20") == "active paid in-term presumed")
+        #expect(life.told("2026-06-01") == "hold paused paused presumed")
+        #expect(life.told("2026-07-01") == "hold paused resume-due presumed")
+        #expect(life.told("2026-08-30") == "expired ended ended presumed")
+        // The start of the pause is reported without its end.
+        life.say(
+            .outlook(Outlook(renewalDate: "2026-06-01", lapse: .paused)),
+            at: "2026-06-01",
+            rank: .relayed
+        )
+        #expect(life.told("2026-07-01") == "hold paused resume-due presumed")
+        life.term("2", from: "2026-07-01", to: "2026-08-01", rank: .relayed)
+        #expect(life.told("2026-07-02") == "active paid in-term presumed")
+    }
+
+    @Test func `a relay's late end shortens a term and never lengthens it`() {
+        for (end, access) in [("2026-05-20", false), ("2026-06-20", true)] as [(Instant, Bool)] {
+            var life = Life("stripe:sub_1", store: .revenueCat)
+            life.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase, rank: .relayed)
+            life.term("1", from: "2026-05-01", to: end, signed: "2026-06-21", rank: .relayed)
+            #expect(life.standing("2026-05-25").access == access)
+            #expect(life.standing("2026-06-10").access == false)
+        }
+    }
+
     @Test func `a relay's failure fills a gap and is replaced by the store's`() {
         var life = StandingTests.monthly()
         life.outlook(end: "2026-06-01", signed: "2026-06-01", retrying: true, rank: .relayed)

@@ -43,7 +43,7 @@ struct DocumentedEvent: Sendable, CustomTestStringConvertible {
         purchase("EXPIRATION", facts: 1, ["expiration_reason": "UNSUBSCRIBE"]),
         purchase(
             "SUBSCRIPTION_PAUSED",
-            facts: 1,
+            facts: 2,
             ["store": "PLAY_STORE", "auto_resume_at_ms": ms(RevenueCatWire.graceEnd)]
         ),
         purchase("PRODUCT_CHANGE", facts: 2, ["new_product_id": "cards.pro.yearly"]),

@@ -414,7 +414,7 @@ import TideoverRevenueCat
         #expect(life.standing(.day("2026-05-20"))?.accessUntil == later)
     }
 
-    @Test func `a change of product takes effect at renewal, a pause at expiration`() throws {
+    @Test func `a change of product takes effect at renewal`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE")
         try life.hear(
@@ -424,16 +424,51 @@ import TideoverRevenueCat
         )
         #expect(life.standing(.day("2026-05-20"))?.productId == "cards.pro.monthly")
         #expect(life.standing(Self.end + .hours(1))?.productId == "cards.pro.yearly")
-        var paused = Life()
-        try paused.hear("INITIAL_PURCHASE")
-        try paused.hear("SUBSCRIPTION_PAUSED", at: .day("2026-05-10"))
-        #expect(paused.told(.day("2026-05-20")) == "active paid in-term presumed")
-        try paused.hear(
+    }
+
+    static let pauseEnd: JSONObject = ["auto_resume_at_ms": RevenueCatWire.ms(graceEnd)]
+
+    @Test func `a pause begins at the end of the period and ends at its date`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        try life.hear("SUBSCRIPTION_PAUSED", at: .day("2026-05-10"), Self.pauseEnd)
+        let announced = life
+        #expect(life.told(.day("2026-05-20")) == "active paid in-term presumed")
+        try life.hear("EXPIRATION", at: Self.end, ["expiration_reason": "SUBSCRIPTION_PAUSED"])
+        for life in [announced, life] {
+            #expect(life.told(.day("2026-06-02")) == "hold paused paused presumed")
+            #expect(life.standing(.day("2026-06-02"))?.accessUntil == Self.end)
+            #expect(life.told(.day("2026-06-18")) == "hold paused resume-due presumed")
+            #expect(life.told(.day("2026-09-01")) == "expired ended ended presumed")
+        }
+        try life.hear(
+            "RENEWAL",
+            at: Self.graceEnd,
+            [
+                "transaction_id": "701", "purchased_at_ms": RevenueCatWire.ms(Self.graceEnd),
+                "expiration_at_ms": RevenueCatWire.ms(Self.graceEnd + .days(30)),
+            ]
+        )
+        #expect(life.told(.day("2026-06-18")) == "active paid in-term presumed")
+    }
+
+    @Test func `a pause that is known from its expiration alone has no date`() throws {
+        var life = Life()
+        try life.hear(
             "EXPIRATION",
-            at: Self.end,
+            at: Self.end + .minutes(1),
             ["expiration_reason": "SUBSCRIPTION_PAUSED"]
         )
-        #expect(paused.standing(.day("2026-06-02"))?.access == false)
+        #expect(life.told(.day("2026-05-20")) == "active paid in-term presumed")
+        #expect(life.told(.day("2027-06-02")) == "hold paused paused presumed")
+    }
+
+    @Test func `a customer who calls off a pause has an ordinary renewal`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        try life.hear("SUBSCRIPTION_PAUSED", at: .day("2026-05-10"), Self.pauseEnd)
+        try life.hear("UNCANCELLATION", at: .day("2026-05-11"))
+        #expect(life.told(Self.end + .hours(1)) == "active renewalDue renewal-due presumed")
     }
 
     @Test func `a temporary grant lasts a day at most`() throws {

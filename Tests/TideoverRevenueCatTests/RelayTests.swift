@@ -392,6 +392,10 @@ import TideoverRevenueCat
                 SubscriberWire.asked, .day("2026-05-20"), "expired refunded revoked presumed"
             ),
             (
+                ["auto_resume_date": grace], .day("2026-06-02"), .day("2026-06-10"),
+                "hold paused paused presumed"
+            ),
+            (
                 ["store": "stripe", "store_transaction_id": "sub_1"], SubscriberWire.asked,
                 .day("2026-05-20"), "active paid in-term presumed"
             ),

@@ -355,7 +355,7 @@ struct Reply {
 
     private var paused: [String] {
         let stopped = "\(yourAtStart) subscription is paused\(since(standing.accessUntil))."
-        guard case .item(let now) = decisionBasis, let resumes = now.resumesAt else {
+        guard let resumes = decisionBasis?.resumesAt else {
             return [stopped, "You can resume it in the store at any time."]
         }
         return [

@@ -48,6 +48,7 @@ extension Outlook {
             isRetrying == true ? "payment is retried" : nil,
             graceEnd.map { "grace until \($0.rfc3339)" },
             lapse.map { "lapsed: \($0.word)" },
+            resumesAt.map { "resumes \($0.rfc3339)" },
             priceIncreasePending == true ? "a higher price awaits consent" : nil,
         ].compactMap(\.self).joined(separator: ", ")
     }

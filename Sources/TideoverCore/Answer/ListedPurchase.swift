@@ -20,6 +20,8 @@ package struct ListedPurchase: Hashable, Sendable {
     package let graceUntil: Instant?
     /// When the store reported that it will not renew; nil if its last report differs.
     package let renewalOffAt: Instant?
+    /// When a pause that a relay reported ends; nil if none is stated.
+    package let resumesAt: Instant?
 
     package enum Kind: Hashable, Sendable {
         case subscription, prepaid, oneTime, grant
@@ -61,7 +63,8 @@ extension LineageHistory {
             takenBackAt: record.takenBack(at: instant, pace: pace)?.since,
             failedAt: record.firstFailure.flatMap { $0 <= instant ? $0 : nil },
             graceUntil: record.graceEnd,
-            renewalOffAt: record.renewalOff(by: instant)
+            renewalOffAt: record.renewalOff(by: instant),
+            resumesAt: record.outlooks.newest(by: instant)?.value.resumesAt
         )
     }
 }

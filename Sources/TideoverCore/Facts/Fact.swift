@@ -279,6 +279,8 @@ public struct Outlook: Hashable, Sendable {
     public var billing: Term.Billing?
     /// The outlook for the end of the current commitment.
     public var commitment: Commitment?
+    /// When a pause is to end; only with the lapse `paused`.
+    public var resumesAt: Instant?
 
     public init(
         renewalDate: Instant? = nil,
@@ -292,7 +294,8 @@ public struct Outlook: Hashable, Sendable {
         renewalPrice: Money? = nil,
         offer: Offer? = nil,
         billing: Term.Billing? = nil,
-        commitment: Commitment? = nil
+        commitment: Commitment? = nil,
+        resumesAt: Instant? = nil
     ) {
         self.renewalDate = renewalDate
         self.productId = productId
@@ -306,6 +309,7 @@ public struct Outlook: Hashable, Sendable {
         self.offer = offer
         self.billing = billing
         self.commitment = commitment
+        self.resumesAt = resumesAt
     }
 
     /// The outlook after the last payment of a commitment.
@@ -334,6 +338,8 @@ public struct Outlook: Hashable, Sendable {
     /// Why a subscription lapsed (the App Store's expiration intent).
     public enum Lapse: Hashable, Sendable {
         case cancelled, billingError, priceIncrease, productUnavailable, other
+        /// The customer pauses it from the end of the term, as a relay reports.
+        case paused
         case unrecognised(String)
     }
 }

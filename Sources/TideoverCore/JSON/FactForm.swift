@@ -291,7 +291,8 @@ extension Outlook: FormObject {
             renewalPrice: try fields.optional("renewalPrice", outlook?.renewalPrice),
             offer: try fields.optional("offer", outlook?.offer),
             billing: try fields.optional("billing", outlook?.billing),
-            commitment: try fields.optional("commitment", outlook?.commitment)
+            commitment: try fields.optional("commitment", outlook?.commitment),
+            resumesAt: try fields.optional("resumesAt", outlook?.resumesAt)
         )
     }
 }

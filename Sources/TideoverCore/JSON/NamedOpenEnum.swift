@@ -66,7 +66,7 @@ extension Outlook.Lapse: NamedOpenEnum {
     static let words: [(String, Self)] = [
         ("cancelled", .cancelled), ("billingError", .billingError),
         ("priceIncrease", .priceIncrease), ("productUnavailable", .productUnavailable),
-        ("other", .other),
+        ("other", .other), ("paused", .paused),
     ]
 
     var unrecognisedValue: String? {

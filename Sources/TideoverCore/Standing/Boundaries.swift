@@ -62,7 +62,12 @@ extension LineageHistory {
         for word in record.conditions { add(word.assertedAt) }
         add(record.upgradedAt)
         add(record.end)
-        for word in record.outlooks { add(ahead: word.value.graceEnd) }
+        for word in record.outlooks {
+            add(ahead: word.value.graceEnd)
+            guard let resumed = word.value.resumesAt else { continue }
+            add(ahead: resumed)
+            add(ahead: resumed + pace.scale(RuleContext.pause))
+        }
         guard let end = record.end else { return }
         if record.conditions.contains(where: { $0.value.saysGrace }) {
             add(ahead: end + pace.scale(.days(3)))

@@ -79,6 +79,10 @@ extension Outlook {
         if let offer, offer.kind == older.offer?.kind {
             outlook.offer = offer.completed(by: older.offer)
         }
+        // The start of a pause is reported without its end.
+        if lapse == .paused, older.lapse == .paused {
+            outlook.resumesAt = resumesAt ?? older.resumesAt
+        }
         return outlook
     }
 }

@@ -26,6 +26,14 @@ enum DecisionBasis {
         }
     }
 
+    /// When a pause ends; nil if there is none, or no end was stated.
+    var resumesAt: Instant? {
+        switch self {
+        case .term(let now): now.resumesAt
+        case .item(let now): now.resumesAt
+        }
+    }
+
     /// The product of the renewal that is overdue; nil if none is awaited.
     var awaitedProduct: String? {
         switch self {

@@ -15,6 +15,8 @@ struct RuleContext {
 
     /// The App Store retries a failed payment for this long from the end of the term.
     static let retry = Milliseconds.days(60)
+    /// The end of a pause is awaited for this long after its stated date.
+    static let pause = Milliseconds.days(60)
 
     init(history: LineageHistory, instant: Instant, policy: Policy) {
         let term = history.governingBoughtTerm(at: instant)
@@ -97,6 +99,16 @@ struct RuleContext {
             return false
         }
         return instant < until
+    }
+
+    var isPaused: Bool { lapse == .paused }
+
+    /// When the pause ends; nil if no end was stated.
+    var resumesAt: Instant? { isPaused ? outlook?.value.resumesAt : nil }
+
+    /// Until when the end of the pause is awaited.
+    var resumeAwaitedUntil: Instant {
+        (resumesAt ?? .distantFuture) + history.pace.scale(Self.pause)
     }
 
     /// Whether a request was sent since the term ended and the newest one failed.
@@ -220,7 +232,7 @@ struct RuleContext {
         case .billingError: .billingError
         case .priceIncrease: .priceIncrease
         case .productUnavailable: .productUnavailable
-        case .other, .unrecognised: .ended
+        case .other, .paused, .unrecognised: .ended
         case nil where outlook?.value.willRenew == false: .cancelled
         case nil where hasFailed: .billingError
         case nil: .ended

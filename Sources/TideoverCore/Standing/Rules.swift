@@ -230,6 +230,27 @@ struct TermRule: Sendable {
                 by: now.failed
             )
         },
+        TermRule(id: .paused) { now in
+            guard now.isPaused, now.instant < now.resumesAt ?? .distantFuture else { return nil }
+            return now.standing(
+                .paused,
+                .hold,
+                .paused,
+                until: now.lastAccess,
+                by: now.outlook?.rank
+            )
+        },
+        TermRule(id: .resumeDue) { now in
+            guard now.isPaused, now.instant < now.resumeAwaitedUntil else { return nil }
+            return now.standing(
+                .resumeDue,
+                .hold,
+                .paused,
+                until: now.lastAccess,
+                confidence: .presumed,
+                asks: true
+            )
+        },
         TermRule(id: .notRenewed) { now in
             guard now.awaitsRenewal, now.receiptWithoutRenewal != nil else { return nil }
             return now.standing(

@@ -368,14 +368,14 @@ extension Outlook {
 }
 
 extension Outlook {
-    /// Returns the outlook for a term with a moved end. Auto-renew still applies; a failure
-    /// concerned the old end.
+    /// Returns the outlook for a term with a moved end. Auto-renew and a pause still apply; a
+    /// failure concerned the old end.
     func withoutFailure(endingAt end: Instant?) -> Outlook {
         var outlook = self
         outlook.renewalDate = end
         outlook.isRetrying = nil
         outlook.graceEnd = nil
-        outlook.lapse = nil
+        if lapse != .paused { outlook.lapse = nil }
         return outlook
     }
 }

@@ -50,7 +50,7 @@ struct RelayedPurchase {
         case .uncancellation: recalled + [outlook(Outlook(willRenew: true))]
         case .billingIssue: failed
         case .expiration: expired
-        case .subscriptionPaused: recalled
+        case .subscriptionPaused: recalled + [paused]
         case .productChange: changesProduct
         case .refundReversed: reversed
         case .test, .transfer, .invoiceIssuance, .virtualCurrencyTransaction,
@@ -115,7 +115,8 @@ struct RelayedPurchase {
         }
         switch known {
         case .unsubscribe: return recalled + [outlook(Outlook(willRenew: false))]
-        case .priceIncrease, .developerInitiated, .unknown, .subscriptionPaused:
+        case .subscriptionPaused: return recalled + [paused]
+        case .priceIncrease, .developerInitiated, .unknown:
             return recalled
                 + [outlook(Outlook(willRenew: false, lapse: Outlook.Lapse(reason)))]
         case .customerSupport: return refunded
@@ -157,9 +158,15 @@ struct RelayedPurchase {
         switch reason.known {
         case .billingError: return over + [failing, said(Condition(status: .retry))]
         case .customerSupport: return ended(reason) + refunded.statements
-        case .unsubscribe, .developerInitiated, .priceIncrease, .subscriptionPaused, .unknown, nil:
+        case .subscriptionPaused: return over + [paused]
+        case .unsubscribe, .developerInitiated, .priceIncrease, .unknown, nil:
             return ended(reason)
         }
+    }
+
+    /// A pause from the end of the term. It does not turn off renewal.
+    private var paused: Statement {
+        outlook(Outlook(lapse: .paused, resumesAt: event.autoResumesAt))
     }
 
     /// Returns an outlook rather than a store condition: a relay must not end grace that the store

@@ -79,7 +79,8 @@ extension Outlook.Lapse {
             case .unsubscribe: .cancelled
             case .billingError: .billingError
             case .priceIncrease: .priceIncrease
-            case .developerInitiated, .customerSupport, .subscriptionPaused, .unknown: .other
+            case .subscriptionPaused: .paused
+            case .developerInitiated, .customerSupport, .unknown: .other
             case nil: .unrecognised(reason.raw)
             }
     }

@@ -147,12 +147,16 @@ extension RevenueCatSubscription {
         let isFailing = billingIssueAt != nil
         // RevenueCat reports a failed payment as not renewing, but the store retries the payment.
         let willRenew: Bool? = unsubscribedAt != nil ? false : isFailing ? nil : true
+        // A pause begins at the end of the term, so an earlier date is of a pause that is over.
+        let resumesAt = autoResumesAt.flatMap { $0 > term.end ?? .distantFuture ? $0 : nil }
         let outlook = Outlook(
             renewalDate: term.end,
             productId: term.productId,
             willRenew: willRenew,
             isRetrying: isFailing,
-            graceEnd: gracePeriodExpiresAt
+            graceEnd: gracePeriodExpiresAt,
+            lapse: resumesAt == nil ? nil : .paused,
+            resumesAt: resumesAt
         )
         var words = [Statement(lineage, .outlook(outlook), at: asked)]
         if isFailing, unsubscribedAt == nil {

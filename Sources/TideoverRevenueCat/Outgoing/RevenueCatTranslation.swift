@@ -21,7 +21,8 @@ package struct RevenueCatTranslation {
             .first { $0.lineage == event.lineage }
         purchases = history?.purchases(by: event.at) ?? []
         let known = max(event.at, event.learnedAt)
-        resumesAt = PlayReads(record, of: event.lineage, by: known).latest?.resumesAt
+        let read = PlayReads(record, of: event.lineage, by: known).latest
+        resumesAt = read?.resumesAt ?? purchases.last?.resumesAt
     }
 
     /// Returns the messages of the event, in order; none for a change that RevenueCat does not

@@ -27,7 +27,7 @@ extension SDKCustomerInfo.Subscription {
             graceUntil = standing.graceUntil ?? expires.end
         case .hold:
             if standing.reason == .paused {
-                resumesAt = reads.latest?.resumesAt
+                resumesAt = reads.latest?.resumesAt ?? purchase.resumesAt
             } else {
                 fail(purchase)
                 graceUntil = endedGrace
