@@ -71,6 +71,36 @@ struct RevenueCatImportTests {
         await server.close()
     }
 
+    @Test func `a line dated ahead of the clock does not block the others`() async throws {
+        let server = try server()
+        let good = Self.lines(2)
+        let ahead = TestRevenueCat.answer("customer-2", at: "2026-05-11T00:05:01Z")
+        for query in ["?dryRun=true", ""] {
+            #expect(try server.facts().isEmpty)
+            let told = try await post(server, [good[0], ahead, good[1]], query)
+            #expect(told["read"] == 2)
+            #expect(told["refused"] == 1)
+            let lines = try #require(told["lines"]?.array)
+            #expect(lines.map { $0["line"] } == [2])
+            #expect(lines.first?["reason"] == "dated-ahead")
+            let detail = lines.first?["detail"]?.string ?? ""
+            #expect(detail.contains("301 s ahead of the server's clock"))
+        }
+        for name in ["customer-0", "customer-1"] {
+            #expect(try await server.premium(name) == "active paid access")
+        }
+        #expect(try await server.premium("customer-2").hasPrefix("never"))
+        await server.close()
+    }
+
+    @Test func `a line dated within the clock's tolerance is imported`() async throws {
+        let server = try server()
+        let line = TestRevenueCat.answer("customer-0", at: "2026-05-11T00:05:00Z")
+        #expect(try await post(server, [line])["refused"] == 0)
+        #expect(try await server.premium("customer-0") == "active paid access")
+        await server.close()
+    }
+
     @Test func `a repeated import changes nothing`() async throws {
         let server = try server()
         let lines = Self.lines(40)

@@ -1,4 +1,4 @@
-import TideoverCore
+package import TideoverCore
 import TideoverJSON
 
 /// Parses a file of RevenueCat responses, one per line (JSON Lines), incrementally and without side
@@ -17,16 +17,20 @@ package struct RevenueCatImport: Sendable {
     /// The position after the last complete line.
     package private(set) var position: ImportPosition
 
+    private let now: Instant?
     private let longestLine: Int
 
-    /// Resumes at the position of an earlier import; the input starts there. `longestLine` limits
-    /// the bytes of a line; its default is the limit for a response.
+    /// Resumes at the position of an earlier import; the input starts there. Responses dated ahead
+    /// of `now` are rejected; nil accepts every date. `longestLine` limits the bytes of a line; its
+    /// default is the limit for a response.
     package init(
         reader: RevenueCatReader,
         from position: ImportPosition = .start,
+        now: Instant? = nil,
         longestLine: Int? = nil
     ) {
         self.reader = reader
+        self.now = now
         self.longestLine = longestLine ?? JSONLimits.storeAnswer.maxBytes
         self.position = position
         line = position.line
@@ -78,7 +82,9 @@ package struct RevenueCatImport: Sendable {
 
     private func verdict(on text: [UInt8]) -> ImportedLine.Verdict {
         do {
-            return .read(try reader.answer(line: text))
+            let reading = try reader.answer(line: text)
+            let ahead = now.map { reading.subscriber.requestDate - $0 } ?? .zero
+            return ahead > .clockTolerance ? .refused(.datedAhead(by: ahead)) : .read(reading)
         } catch {
             return .refused(.unreadable(error))
         }
@@ -130,12 +136,15 @@ package struct ImportedLine: Hashable, Sendable {
 /// Describes why a line is rejected.
 package enum ImportRefusal: Error, Hashable, Sendable {
     case tooLong(limit: Int)
+    /// RevenueCat's date of the response is later than the server's clock.
+    case datedAhead(by: Milliseconds)
     case unreadable(RevenueCatRefusal)
 
     /// A stable code for the reason; it depends only on the case.
     package var code: String {
         switch self {
         case .tooLong: "too-long"
+        case .datedAhead: "dated-ahead"
         case .unreadable(let refusal): refusal.code
         }
     }
@@ -146,6 +155,9 @@ package enum ImportRefusal: Error, Hashable, Sendable {
         case .tooLong(let limit):
             "It has more than \(limit) bytes: write each RevenueCat API response on a line of "
                 + "its own."
+        case .datedAhead(let ahead):
+            "Its request_date is \(ahead.count / 1000) s ahead of the server's clock. Correct the "
+                + "date or the clock, and import the line again."
         case .unreadable(.malformedJSON(let error)):
             "It is not valid JSON at column \(error.column): write one whole RevenueCat "
                 + "API response on each line."

@@ -36,15 +36,10 @@ struct RevenueCatImportRoute: Sendable {
         let wish = try ImportWish(request)
         let now = context.clock()
         let lines = try await onPool {
-            Self.read(request.body, from: wish.linesBefore, trust.reader)
+            Self.read(request.body, from: wish.linesBefore, trust.reader, at: now)
         }
         var sum = ImportSum(lines)
         let answers = lines.compactMap { RelayedAnswer($0) }
-        if let newest = answers.map(\.reading.subscriber.requestDate).max(),
-            newest > now + .clockTolerance
-        {
-            throw Problem.signedInTheFuture(by: newest - now)
-        }
         if wish.isDryRun {
             let (told, app, storage) = (sum, app, context.storage)
             sum = try await onPool { try told.weighing(answers, in: app, storage) }
@@ -59,10 +54,11 @@ struct RevenueCatImportRoute: Sendable {
     private static func read(
         _ body: [UInt8],
         from linesBefore: Int64,
-        _ reader: RevenueCatReader
+        _ reader: RevenueCatReader,
+        at now: Instant
     ) -> [ImportedLine] {
         let start = ImportPosition(bytes: 0, line: linesBefore)
-        var reading = RevenueCatImport(reader: reader, from: start)
+        var reading = RevenueCatImport(reader: reader, from: start, now: now)
         let lines = reading.take(body[...])
         return lines + [reading.finish()].compactMap(\.self)
     }
