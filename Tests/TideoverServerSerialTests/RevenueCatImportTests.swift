@@ -114,6 +114,31 @@ struct RevenueCatImportTests {
         await server.close()
     }
 
+    @Test func `a corrected line of the same date is imported, a reformatted one is known`()
+        async throws
+    {
+        let server = try server()
+        let broken = TestRevenueCat.answer("customer-0", ["purchase_date": nil])
+        let corrected = TestRevenueCat.answer("customer-0")
+        #expect(try await post(server, [broken])["newFacts"] == 0)
+        for query in ["?dryRun=true", ""] {
+            #expect(try await server.premium("customer-0").hasPrefix("never"))
+            let told = try await post(server, [corrected], query)
+            #expect(told["known"] == 0)
+            #expect((told["newFacts"]?.int64 ?? 0) > 0)
+        }
+        #expect(try await server.premium("customer-0") == "active paid access")
+        let facts = try server.facts()
+        let reformatted = Array("  ".utf8) + corrected
+        for query in ["?dryRun=true", ""] {
+            let again = try await post(server, [broken, corrected, reformatted], query)
+            #expect(again["known"] == 3)
+            #expect(again["newFacts"] == 0)
+        }
+        #expect(try server.facts() == facts)
+        await server.close()
+    }
+
     @Test func `a dry run only reports`() async throws {
         let server = try server()
         let lines = Self.lines(2)
@@ -262,6 +287,23 @@ struct RevenueCatImportTests {
         }
         #expect(try server.facts(.production) == production)
         #expect(try server.facts(.sandbox) == sandbox)
+        await server.close()
+    }
+
+    @Test func `a corrected answer about two environments is imported in each`() async throws {
+        let server = try server()
+        let corrected = Self.answerAboutTwoEnvironments()
+        var broken = JSONValue(try JSONDocument(corrected).root).object ?? [:]
+        var subscriber = broken["subscriber"]?.object ?? [:]
+        subscriber["subscriptions"] = [:]
+        broken["subscriber"] = .object(subscriber)
+        _ = try await post(server, [JSONValue.object(broken).encoded()])
+        #expect(try server.facts(.production).isEmpty)
+        #expect(try server.facts(.sandbox).isEmpty)
+        #expect(try await post(server, [corrected])["known"] == 0)
+        #expect(try await post(server, [corrected])["known"] == 1)
+        #expect(try server.facts(.production).isEmpty == false)
+        #expect(try server.facts(.sandbox).isEmpty == false)
         await server.close()
     }
 

@@ -64,6 +64,20 @@ struct ShadowReportTests {
         await server.close()
     }
 
+    @Test func `a corrected response is compared, not the one it corrects`() async throws {
+        let server = try server(at: "2026-05-11T00:00:00Z")
+        #expect(try await server.post(.purchase()).status == 200)
+        let wrong: JSONObject = ["expires_date": "2026-05-05T10:00:00Z"]
+        try await take(server, TestRevenueCat.answer(TestServer.anna, wrong))
+        #expect(try await shadow(server)["differences"]?.array?.isEmpty == false)
+        server.set("2026-05-11T01:00:00Z")
+        try await take(server, TestRevenueCat.answer())
+        let shadow = try await shadow(server)
+        #expect(shadow["answers"] == 2)
+        #expect(shadow["differences"] == [])
+        await server.close()
+    }
+
     @Test func `an imported response whose key names no customer is left out`() async throws {
         let server = try server(at: "2026-05-11T00:00:00Z")
         let text = #"{"n": 1}"#

@@ -31,7 +31,7 @@ struct CustomerShadow: Sendable {
     ///
     /// Returns nil if there are no readable responses.
     init?(_ kept: [KeptAnswer], _ lineages: CustomerLineages, of app: App) {
-        let inOrder = kept.sorted { $0.subscriber.requestDate < $1.subscriber.requestDate }
+        let inOrder = kept.sorted { $0.order < $1.order }
         guard let newest = inOrder.last else { return nil }
         let record = Projector(app: app).record(of: lineages)
         let history = record.history
@@ -106,6 +106,12 @@ struct KeptAnswer: Sendable {
     let customer: CustomerID
     let subscriber: RevenueCatSubscriber
     let evidence: EvidenceID
+    private let receivedAt: Instant
+
+    /// By date. Of two responses with one date, the later received corrects the other.
+    fileprivate var order: (Instant, Instant, EvidenceID) {
+        (subscriber.requestDate, receivedAt, evidence)
+    }
 
     /// Returns nil for a response that this version cannot read, and for evidence of another
     /// source.
@@ -116,6 +122,7 @@ struct KeptAnswer: Sendable {
         self.customer = customer
         subscriber = reading.subscriber
         evidence = piece.id
+        receivedAt = piece.receivedAt
     }
 }
 

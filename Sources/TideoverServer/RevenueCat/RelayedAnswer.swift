@@ -6,7 +6,8 @@ import TideoverStorage
 /// A response of RevenueCat about a customer, from a query or from an imported file.
 ///
 /// Its key contains the customer and the time of the response, so a customer's responses sort
-/// together, oldest first.
+/// together, oldest first. A response that states something else at the same time, such as a
+/// corrected line of an import, has its digest in the key, too.
 struct RelayedAnswer: Sendable {
     let reading: RevenueCatSubscriberReading
     /// The bytes as received, or as a line of an import.
@@ -34,6 +35,8 @@ struct RelayedAnswer: Sendable {
         return PercentEncoding.decode(rest[..<end]).flatMap { CustomerID($0) }
     }
 
+    var id: EvidenceID { EvidenceID(of: bytes) }
+
     /// The key; nil for a response that names no customer.
     private var key: String? {
         reading.customer.map { customer in
@@ -54,31 +57,66 @@ struct RelayedAnswer: Sendable {
     /// purchases.
     func keep(by context: AppContext, at now: Instant) async throws -> Outcome {
         guard let key else { return Outcome() }
-        let evidence = Evidence(
-            id: EvidenceID(of: bytes),
-            dedupeKey: key,
-            source: source,
-            signedAt: reading.subscriber.requestDate,
-            receivedAt: now,
-            bytes: bytes
-        )
         var environments = Set(reading.lineages.map(\.environment))
         environments.insert(context.app.answeredEnvironment)
         var outcome = Outcome()
         for environment in environments.sorted(by: { $0.rawValue < $1.rawValue }) {
-            let commitRequest = try commitRequest(
-                of: evidence,
-                in: environment,
-                by: context,
-                at: now
-            )
-            let kept = try await context.commit(commitRequest)
+            var kept = try await keep(under: key, in: environment, by: context, at: now)
+            if kept == .duplicate,
+                try !isKnown(in: environment, of: context.app, context.storage)
+            {
+                let other = "\(key)-\(id.hex)"
+                kept = try await keep(under: other, in: environment, by: context, at: now)
+            }
             guard case .committed(let newFacts, _, let rulings) = kept else { continue }
             outcome.isKnown = false
             outcome.newFacts += newFacts
             context.count(rulings)
         }
         return outcome
+    }
+
+    /// Whether a stored response about the customer, of the same time, states the same.
+    func isKnown(
+        in environment: Environment,
+        of app: App,
+        _ storage: any Storage
+    ) throws(StorageError) -> Bool {
+        guard let key else { return true }
+        // Without its last digit, because a prefix does not find a key that equals it.
+        let stored = try storage.evidence(
+            in: AppScope(app.id, environment),
+            keyed: String(key.dropLast()),
+            after: nil,
+            limit: Self.mostCompared
+        )
+        return stored.contains { piece in
+            if piece.id == id { return true }
+            let reader = app.revenueCat?.reader
+            return (try? reader?.answer(line: piece.bytes)) == reading
+        }
+    }
+
+    /// An upper limit for the responses about one customer within ten milliseconds.
+    private static let mostCompared = 100
+
+    private func keep(
+        under key: String,
+        in environment: Environment,
+        by context: AppContext,
+        at now: Instant
+    ) async throws -> CommitOutcome {
+        let evidence = Evidence(
+            id: id,
+            dedupeKey: key,
+            source: source,
+            signedAt: reading.subscriber.requestDate,
+            receivedAt: now,
+            bytes: bytes
+        )
+        return try await context.commit(
+            commitRequest(of: evidence, in: environment, by: context, at: now)
+        )
     }
 
     private func commitRequest(

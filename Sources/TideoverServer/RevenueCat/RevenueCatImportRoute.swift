@@ -165,7 +165,7 @@ private struct ImportSum: Sendable {
     ) throws(StorageError) -> ImportSum {
         var sum = self
         for answer in answers {
-            if try storage.evidence(answer.id, app: app.id) != nil {
+            if try answer.isKnown(in: app.answeredEnvironment, of: app, storage) {
                 sum.known += 1
             } else {
                 let facts = answer.reading.facts(learnedAt: .distantPast, evidence: answer.id)
@@ -206,8 +206,6 @@ extension RelayedAnswer {
         guard case .read(let reading) = line.verdict else { return nil }
         self.init(reading: reading, bytes: line.text, source: .imported)
     }
-
-    fileprivate var id: EvidenceID { EvidenceID(of: bytes) }
 }
 
 extension ArraySlice<RelayedAnswer> {
