@@ -77,6 +77,34 @@ import TideoverServer
         await server.close()
     }
 
+    @Test(arguments: ["order=GPA.1", "order=GPA.1..0", "order=GPA.1..7"])
+    func `an order that only RevenueCat reported finds the purchase`(query: String) async throws {
+        let play = TestPlay()
+        play.answer("token-1", TestPlay.subscription("ACTIVE", until: "2026-06-01T10:00:00Z"))
+        let server = try TestServer(
+            googlePlay: play.trust(),
+            revenueCat: TestRevenueCat().trust(),
+            environments: [.production, .sandbox]
+        )
+        let event = TestRevenueCat.event("INITIAL_PURCHASE", id: "1", TestRevenueCat.play)
+        #expect(try await server.hear(event) == "200 committed")
+        let relayed = try await look(server, query)
+        #expect(relayed.count == 1)
+        #expect(relayed.first?["customer"]?.string == TestServer.anna)
+        #expect(relayed.first?["lineage"]?.string == "googlePlay:GPA.1")
+        #expect(relayed.first?["productId"]?.string == "cards.pro.monthly")
+        #expect(relayed.first?["orderId"]?.string == "GPA.1..0")
+        #expect(relayed.first?["transactionId"] == .null)
+        // Once the store reports the purchase, its own name counts.
+        let push = try TestPlay.push(TestPlay.notice(4), messageId: "1", at: server.now)
+        #expect(try await server.service.handler(push).status == 200)
+        let stored = try await look(server, query)
+        #expect(stored.count == 1)
+        #expect(stored.first?["lineage"]?.string != "googlePlay:GPA.1")
+        #expect(stored.first?["customer"]?.string == TestServer.anna)
+        await server.close()
+    }
+
     /// Creates a server without notifications, and a store that knows one order.
     private func uninformed(_ play: TestPlay) throws -> TestServer {
         play.answer(

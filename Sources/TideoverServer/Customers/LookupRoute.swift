@@ -9,7 +9,7 @@ import TideoverStorage
 /// quote.
 ///
 /// No message of the App Store contains its order numbers, and Google Play's appear only in its
-/// responses. The route therefore queries the store about an unknown order, if possible, and stores
+/// responses and in RevenueCat's messages. The route therefore queries the store about an unknown order, if possible, and stores
 /// the response like any other.
 struct LookupRoute: Sendable {
     let context: AppContext
@@ -288,20 +288,26 @@ extension LineageRecord {
         var price: Money?
     }
 
-    private var latest: Latest {
-        guard lineage.store == .googlePlay else {
-            let terms = facts.compactMap { fact -> Term? in
-                if case .term(let term) = fact.assertion { term } else { nil }
-            }
-            guard let newest = terms.max(by: { $0.start < $1.start }) else { return Latest() }
-            return Latest(
-                productId: newest.productId,
-                start: newest.start,
-                transactionId: newest.transactionId,
-                price: newest.price
-            )
+    private var latest: Latest { latestRead ?? latestTerm ?? Latest() }
+
+    /// The newest term: of the App Store, or of a relay that names Google Play's order.
+    private var latestTerm: Latest? {
+        let terms = facts.compactMap { fact -> Term? in
+            if case .term(let term) = fact.assertion { term } else { nil }
         }
-        // Facts are in the order of assertion, so the newest response is last.
+        guard let newest = terms.max(by: { $0.start < $1.start }) else { return nil }
+        let isOrder = lineage.store == .googlePlay
+        return Latest(
+            productId: newest.productId,
+            start: newest.start,
+            transactionId: isOrder ? nil : newest.transactionId,
+            orderId: isOrder ? newest.transactionId : nil,
+            price: newest.price
+        )
+    }
+
+    /// Google Play's newest response. Facts are in the order of assertion, so it is the last.
+    private var latestRead: Latest? {
         let answers = facts.compactMap { fact -> Latest? in
             switch fact.assertion {
             case .playSubscription(let read):
@@ -321,7 +327,7 @@ extension LineageRecord {
             default: return nil
             }
         }
-        return answers.last ?? Latest()
+        return answers.last
     }
 
     /// Writes the ownership as one JSON object, with a reply for the customer and instructions to

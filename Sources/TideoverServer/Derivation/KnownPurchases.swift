@@ -20,23 +20,31 @@ struct KnownPurchases: Sendable {
 
     /// Returns the purchases of a transaction id, or of the digest of a purchase token.
     func transaction(_ id: String) throws -> [LineageRecord] {
-        let own = try app.environments.flatMap { environment in
+        try own(id, of: .appStore) + named(.transaction(id))
+    }
+
+    /// Returns the purchases of an order number. RevenueCat names a purchase of Google Play by its
+    /// order; that name counts until the store reports the purchase.
+    func order(_ order: String) throws -> [LineageRecord] {
+        let name = PurchaseName(order: order)
+        let found = try named(name)
+        guard found.isEmpty else { return found }
+        let relayed = try own(name.text, of: .googlePlay)
+        return try relayed.isEmpty ? named(.transaction(order)) : relayed
+    }
+
+    /// Returns the purchases with a lineage of this id.
+    private func own(_ id: String, of store: Store) throws -> [LineageRecord] {
+        let all = try app.environments.flatMap { environment in
             try Ownership.allCases.map { ownership in
                 try context.storage.lineageRecord(
-                    Lineage(
-                        store: .appStore,
-                        environment: environment,
-                        id: id,
-                        ownership: ownership
-                    ),
+                    Lineage(store: store, environment: environment, id: id, ownership: ownership),
                     app: app.id
                 )
             }
         }
-        return try own.filter { !$0.facts.isEmpty } + named(.transaction(id))
+        return all.filter { !$0.facts.isEmpty }
     }
-
-    func order(_ order: String) throws -> [LineageRecord] { try named(PurchaseName(order: order)) }
 
     /// Returns the Google Play purchase of a purchase token; facts contain only the token's digest.
     func token(_ purchaseToken: String) throws -> [LineageRecord] {
