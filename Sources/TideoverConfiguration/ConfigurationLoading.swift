@@ -37,14 +37,15 @@ extension Configuration {
         return (configuration, reading.records.map { $0.setting(in: file) })
     }
 
-    /// Reads a policy, in the form of `policy` of an app, from its text.
+    /// Reads a policy, in the form of `policy` of an app, from its text. Problems have the place
+    /// `name`.
     ///
     /// - Throws: all problems at once.
     package static func policy(
         _ text: [UInt8],
-        of catalogue: Catalogue
+        of catalogue: Catalogue,
+        named name: String = "policy"
     ) throws(ConfigurationProblems) -> Policy {
-        let name = "policy"
         let document: JSONDocument
         do {
             document = try JSONDocument(text, syntax: .relaxed)

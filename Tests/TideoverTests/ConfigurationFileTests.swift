@@ -89,6 +89,20 @@ import TideoverCore
         #expect(output.messages.captured.contains("Name one with --app."))
     }
 
+    @Test func `a policy to try is refused with the line, column and key of each problem`()
+        async throws
+    {
+        let path = try configuration(apps: ["cards": "sandbox"])
+        let policy = folder.path + "/longer.json5"
+        let text = "{\n  billingRetry: 7,\n  graceFor: '3d',\n}\n"
+        try Data(text.utf8).write(to: URL(filePath: policy))
+        let (code, output) = try await run(["policy", "try", policy], config: path)
+        #expect(code == .data)
+        let messages = output.messages.captured
+        #expect(messages.contains("\(policy):2:17: billingRetry: "), "\(messages)")
+        #expect(messages.contains("\(policy):3:3: unknown key `graceFor`"), "\(messages)")
+    }
+
     @Test(arguments: [
         ("2026-05-06", true), ("2026-05-06T10:00:00Z", true), ("2026-13-06", false),
         ("2026-5-6", false), ("tomorrow", false),

@@ -386,7 +386,8 @@ struct AdminClient {
     private static func content(of answer: Response) throws -> JSONNode {
         let root = try? JSONDocument(answer.body, limits: .local).root
         if (200..<300).contains(answer.status), let root { return root }
-        let words = ["title", "detail"].compactMap { root?[$0]?.string }
+        let problems = root?["problems"]?.elements.compactMap(\.string) ?? []
+        let words = (["title", "detail"].compactMap { root?[$0]?.string } + problems)
             .flatMap { $0.split(separator: "\n") }.map { TextLayout.visible(String($0)) }
         let sentence =
             words.isEmpty

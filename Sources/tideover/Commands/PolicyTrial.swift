@@ -56,6 +56,7 @@ enum PolicyTrial {
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let asked = try AppAdminClient(arguments, output)
         let environment = try asked.environment(arguments)
+        let policy = try readPolicy(arguments[file], of: asked.app)
         var query = [
             QueryItem(name: "environment", value: environment.rawValue),
             QueryItem(name: "knowledge", value: arguments[knownNow] ? "now" : "then"),
@@ -70,7 +71,7 @@ enum PolicyTrial {
                 method: "POST",
                 path: "/v1/apps/\(asked.app.id)/policy/try",
                 query: query,
-                body: try FileInput.read(arguments[file], atMost: 1 << 20)
+                body: policy
             ),
             onlyReads: true
         )
@@ -80,6 +81,20 @@ enum PolicyTrial {
             print(answer, output)
         }
         return .success
+    }
+
+    /// Returns the text of a policy, after a check of it.
+    ///
+    /// - Throws: `FileInputError`; `CommandFailure` with the line, column and key of each problem.
+    private static func readPolicy(_ path: String, of app: Configuration.App) throws -> [UInt8] {
+        let text = try FileInput.read(path, atMost: 1 << 20)
+        let name = path == FileInput.standardInput ? "standard input" : path
+        do throws(ConfigurationProblems) {
+            _ = try Configuration.policy(text, of: app.catalogue, named: name)
+        } catch {
+            throw CommandFailure(.data, "\(error)")
+        }
+        return text
     }
 
     // MARK: Output
