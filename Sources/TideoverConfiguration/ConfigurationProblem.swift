@@ -106,6 +106,8 @@ enum ConfigurationNotice: Hashable {
     case simulatedStoreUnused(path: String)
     /// A renewing product has no period.
     case noPeriod(path: String)
+    /// A non-renewing product of the catalogue's file has no period; the file cannot state one.
+    case noLength(path: String, product: String)
     /// The member has no effect on a product of this kind.
     case withoutEffect(path: String, kind: String)
     /// A list of trusted proxies contains a network of all addresses.

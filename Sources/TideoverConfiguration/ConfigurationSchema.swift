@@ -487,11 +487,16 @@ extension ConfigurationSection {
         in folder: ConfigurationFolder,
         _ readFile: ConfigurationFileReader
     ) -> Catalogue {
-        var products = readCatalogueFile(in: folder, readFile)
-        let listed = section("products").namedSections().compactMap { name, product in
+        let inFile = readCatalogueFile(in: folder, readFile)
+        let named = section("products").namedSections().compactMap { name, product in
             product.readProduct().map { (name, $0) }
         }
-        products.merge(Dictionary(listed) { first, _ in first }) { _, own in own }
+        let listed = Dictionary(named) { first, _ in first }
+        for (id, product) in inFile.sorted(by: { $0.key < $1.key })
+        where listed[id] == nil && product.endsAtOnce {
+            note(.noLength(path: path(of: "catalogue"), product: id))
+        }
+        let products = inFile.merging(listed) { _, own in own }
         if products.isEmpty { note(.noProducts(path: path)) }
         return Catalogue(products: products)
     }
@@ -544,6 +549,13 @@ extension ConfigurationSection {
         for key in foreign where has(key) {
             note(.withoutEffect(path: path(of: key), kind: kind.rawValue))
         }
+    }
+}
+
+extension Product {
+    /// Whether a purchase unlocks something that nothing gives a length.
+    fileprivate var endsAtOnce: Bool {
+        kind == .nonRenewing && period == nil && !entitlements.isEmpty
     }
 }
 

@@ -194,6 +194,10 @@ extension ConfigurationNotice: CustomStringConvertible {
                 + "has no effect"
         case .noPeriod(let path):
             "\(printable(path)) has no period, so the speed of a sandbox is unknown for it"
+        case .noLength(let path, let product):
+            "\(printable(path)) states no length of \(quoted(product)), which does not renew, so "
+                + "its access ends when it is bought; list it in `products` with its entitlements, "
+                + "`kind: \"nonRenewing\"` and its period, such as `period: \"P3M\"`"
         case .withoutEffect(let path, let kind):
             "\(printable(path)) is set, but has no effect on a product of kind \(kind)"
         case .trustsEverybody(let path):

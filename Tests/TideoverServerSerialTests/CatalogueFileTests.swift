@@ -81,6 +81,22 @@ import TideoverServer
         #expect(catalogue.products.count == 5)
     }
 
+    @Test func `a non-renewing product of the file needs a length in the configuration`() throws {
+        let files = ["etc/Products.storekit": try Self.file()]
+        let found = try load(text(Self.unlocking), files: files).notices
+        let notice = try #require(found.first)
+        #expect(found.count == 1)
+        #expect(notice.hasPrefix("apps[0].catalogue states no length of `cards.season`"))
+        #expect(notice.hasSuffix(#"such as `period: "P3M"`"#))
+        let own = #"""
+            products: { "cards.season":
+              { entitlements: ["league"], kind: "nonRenewing", period: "P3M" } }
+            """#
+        #expect(try load(text("\(Self.unlocking), \(own)"), files: files).notices == [])
+        let locked = #"entitlements: { pro: ["a"], "cards.lifetime": ["a"], "cards.season": [] }"#
+        #expect(try load(text(locked), files: files).notices == [])
+    }
+
     @Test func `products without entitlements and unknown names are reported`() throws {
         let members = #"entitlements: { "por": ["premium"], "cards.season": [] }"#
         let files = ["etc/Products.storekit": try Self.file()]
