@@ -158,6 +158,29 @@ import TideoverSignatures
         )
     }
 
+    @Test(arguments: ["", #", message: "none""#])
+    func `an opened app fails if its report is refused, also without an expectation`(
+        member: String
+    ) async throws {
+        let backEnd = try FakeBackEnd(.right, trusting: authority)
+        var target = backEnd.target
+        let readBack = target.readBack
+        target.readBack = { request in
+            request.method == "POST" ? Response(status: 403) : try await readBack(request)
+        }
+        let report = try await ScenarioRunner(target: target, authority: authority)
+            .run(try scenario(#"{ do: "openApp"\#(member) },"#))
+        #expect(!report.passed)
+        guard case .action(let deed)? = report.failures.first?.happening else {
+            Issue.record("the action passed")
+            return
+        }
+        #expect(deed.words == "anna opens the app.")
+        #expect(deed.verdict?.label == "answer")
+        #expect(deed.verdict?.expected == "200")
+        #expect(deed.verdict?.actual == 403)
+    }
+
     @Test func `a lost message is not delivered and not sent again`() async throws {
         let lost = try await play(
             scenario(

@@ -298,16 +298,6 @@ extension ScenarioPlay {
             customer.name,
             delaysMessages: visit.delaysMessages
         )
-        let words = "\(customer.name) opens the app."
-        let verdict = visit.message.map { expected in
-            Verdict(
-                label: "message",
-                expected: expected.rawValue,
-                actual: message.map { .string($0.rawValue) },
-                holds: message == expected
-            )
-        }
-        note(customer.name, .action(deed(step, words, nil, verdict)))
         await tellClock()
         var body = device.report(
             visit,
@@ -327,7 +317,18 @@ extension ScenarioPlay {
             by: customer,
             app: scenario.app.id
         )
-        return await reading(of: customer, await answer(to: request))
+        let answer = await answer(to: request)
+        let shown = visit.message.map { expected in
+            Verdict(
+                label: "message",
+                expected: expected.rawValue,
+                actual: message.map { .string($0.rawValue) },
+                holds: message == expected
+            )
+        }
+        let words = "\(customer.name) opens the app."
+        note(customer.name, .action(deed(step, words, nil, answer.refusal ?? shown)))
+        return await reading(of: customer, answer)
     }
 
     private mutating func perform(
@@ -370,6 +371,21 @@ extension ScenarioPlay {
             actual: .string(actual?.rawValue ?? "done"),
             holds: actual == expected
         )
+    }
+}
+
+extension Reading.Answer {
+    /// The failed check of an answer without a document: the system under test must accept what a
+    /// device sends. Nil for a document.
+    fileprivate var refusal: Verdict? {
+        let actual: JSONValue
+        switch self {
+        case .document: return nil
+        case .status(let status): actual = .integer(Int64(status))
+        case .unreadable(let error): actual = .string("unreadable: \(error)")
+        case .failed(let why): actual = .string(why)
+        }
+        return Verdict(label: "answer", expected: "200", actual: actual, holds: false)
     }
 }
 

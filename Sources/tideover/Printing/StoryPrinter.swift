@@ -203,8 +203,12 @@ extension TraceEntry {
         switch happening {
         case .action(let deed):
             object["did"] = .string(deed.words)
-            if let verdict = deed.verdict, verdict.label == "refused", verdict.actual != "done" {
-                object["refused"] = verdict.actual
+            if let verdict = deed.verdict {
+                if verdict.label == "refused", verdict.actual != "done" {
+                    object["refused"] = verdict.actual
+                } else {
+                    object["expectations"] = [verdict.json]
+                }
             }
         case .notification(let delivery):
             object["notificationType"] = .string(delivery.notification.event.notificationType)
