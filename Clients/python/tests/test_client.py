@@ -25,11 +25,35 @@ class Requests(unittest.TestCase):
             url, "https://billing.example.com/v1/apps/cards/customers/u%2F1%20%C3%A4?environment=sandbox")
         self.assertEqual(headers["Authorization"], "Bearer pk_1")
 
-    def test_an_id_of_dots_is_encoded(self):
-        api, server, _ = client(lambda *_: reply(200, snapshot()), environment="sandbox")
-        for customer, segment in ((".", "%2E"), ("..", "%2E%2E"), ("a.b", "a.b")):
-            api.snapshot(customer)
-            self.assertIn(f"/customers/{segment}?", server.requests[-1][1])
+    def test_an_id_that_no_url_can_contain_is_refused_before_anything_is_sent(self):
+        api, server, pauses = client(lambda *_: reply(200, snapshot()), environment="sandbox")
+        for customer in (".", "..", ""):
+            for ask in (api.snapshot, api.reconcile, api.timeline, api.explain):
+                with self.assertRaises(TideoverError) as raised:
+                    ask(customer)
+                self.assertEqual((raised.exception.code, raised.exception.status), ("bad-customer", 400))
+                self.assertFalse(raised.exception.is_transient)
+        self.assertEqual((server.requests, pauses), ([], []))
+        api.snapshot("a.b...")
+        self.assertIn("/customers/a.b...?", server.requests[0][1])
+
+    def test_an_answer_without_entitlements_is_malformed(self):
+        for body in ({}, {"entitlements": None}, {"entitlements": ["premium"]},
+                     {"entitlements": {"premium": True}}):
+            api, _, _ = client(lambda *_, body=body: reply(200, body))
+            for ask in (api.snapshot, api.reconcile):
+                with self.assertRaises(TideoverError) as raised:
+                    ask("anna")
+                self.assertEqual((raised.exception.code, raised.exception.status), ("malformed", 200))
+            cache = EntitlementCache(api)
+            self.assertEqual(cache.answer("anna", "premium").because, "offline")
+            self.assertIsNone(cache.prompt("anna"))
+
+    def test_an_answer_without_a_prompt_has_none_to_show(self):
+        api, _, _ = client(lambda *_: reply(200, {"entitlements": {}}))
+        self.assertEqual(api.snapshot("anna")[0]["prompt"], {"kind": "none"})
+        self.assertEqual(api.reconcile("anna")["items"], [])
+        self.assertEqual(EntitlementCache(api).prompt("anna"), {"kind": "none"})
 
     def test_a_known_store_is_sent(self):
         api, server, _ = client(lambda *_: reply(200, {**snapshot(), "items": []}), store="appStore")

@@ -99,6 +99,21 @@ test("an attempt ends with its timeout, also while the body arrives", async () =
   assert.equal(requests.length, 2);
 });
 
+test("an id that no URL can contain is refused before anything is sent", async () => {
+  const { api, requests, pauses } = client(() => reply(200, snapshot()));
+  for (const id of [".", "..", ""]) {
+    for (const ask of [
+      () => api.snapshot(id), () => api.reconcile(id, { nothing: true }), () => api.timeline(id),
+      () => api.explain(id), () => api.reportPrompt(id, { id: "p", kind: "soft" }),
+    ]) {
+      await assert.rejects(ask(), { code: "bad-customer", status: 400, isTransient: false });
+    }
+  }
+  assert.deepEqual([requests, pauses], [[], []]);
+  await api.snapshot("a.b...");
+  assert.equal(requests[0].url.pathname, "/v1/apps/cards/customers/a.b...");
+});
+
 test("a response that is not JSON is refused", async () => {
   const { api } = client(() => reply(200, "<html>hello"));
   await assert.rejects(api.snapshot("anna"), { code: "malformed", status: 200 });

@@ -25,9 +25,9 @@ class Answer:
 
 def answer_from(entitlement: Mapping[str, Any]) -> Answer:
     """The answer that an entitlement of a snapshot states."""
-    is_presumed = entitlement["confidence"] != "confirmed"
-    if entitlement["access"]:
+    is_presumed = entitlement.get("confidence") != "confirmed"
+    if entitlement.get("access"):
         return Answer("granted", is_presumed=is_presumed, entitlement=entitlement)
-    if entitlement["confidence"] == "unknown":
+    if entitlement.get("confidence") == "unknown":
         return Answer("unknown", "unconfirmed", entitlement=entitlement)
     return Answer("denied", is_presumed=is_presumed, entitlement=entitlement)

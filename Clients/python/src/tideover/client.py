@@ -32,7 +32,7 @@ Send = Callable[[str, str, Mapping[str, str], bytes | None, float], Response]
 
 class TideoverError(Exception):
     """Why a request has no answer. `code` is what a program may act on: `network`, `malformed` (not
-    an answer of this API) or the name of a problem."""
+    an answer of this API), the name of a problem, or `bad-customer` before anything is sent."""
 
     def __init__(self, code: str, message: str, status: int | None = None,
                  problem: Mapping[str, Any] | None = None, retry_after: float | None = None):
@@ -79,7 +79,7 @@ class Tideover:
         response = self._request("GET", self._customer(customer, store=self.store), headers)
         if response.status == 304:
             return None
-        return _object(response), response.headers.get("etag")
+        return _stated(response), response.headers.get("etag")
 
     def reconcile(self, customer: str, *, purchases: Iterable[Mapping[str, Any]] = (),
                   **evidence: Any) -> dict:
@@ -93,11 +93,11 @@ class Tideover:
             body = dict(evidence) if first == 0 else {}
             if part := pieces[first:first + MOST_PIECES]:
                 body["purchases"] = part
-            answer = _object(self._request(
+            answer = _stated(self._request(
                 "POST", self._customer(customer, "/reconcile", store=self.store),
                 {"Content-Type": "application/json"},
                 json.dumps(body).encode()))
-            for item in answer["items"]:
+            for item in answer.get("items", []):
                 if item["kind"] == "purchase":
                     item["index"] += first
                 items.append(item)
@@ -142,6 +142,10 @@ class Tideover:
         return _object(self._request("GET", url, {}))
 
     def _customer(self, customer: str, path: str = "", **values: str | None) -> str:
+        """The URL of a customer. Clients and proxies resolve a segment of dots, also if it is
+        encoded, so that the request would concern something else."""
+        if customer in ("", ".", ".."):
+            raise TideoverError("bad-customer", "A customer's id cannot be empty, '.' or '..'.", 400)
         parameters = _query(environment=self.environment, **values)
         return f"{self._base}/customers/{_quoted(customer)}{path}{parameters}"
 
@@ -231,10 +235,19 @@ def _object(response: Response) -> dict:
     return value
 
 
+def _stated(response: Response) -> dict:
+    """An answer that states entitlements. One without a prompt has none to show."""
+    value = _object(response)
+    entitlements = value.get("entitlements")
+    if not isinstance(entitlements, dict) or not all(
+            isinstance(stated, dict) for stated in entitlements.values()):
+        raise _malformed(response.status)
+    return {"prompt": {"kind": "none"}, **value}
+
+
 def _quoted(text: str) -> str:
-    """Encodes a segment of a path. Dots alone would lead to another path."""
-    quoted = urllib.parse.quote(text, safe="")
-    return quoted.replace(".", "%2E") if text in (".", "..") else quoted
+    """Encodes a segment of a path."""
+    return urllib.parse.quote(text, safe="")
 
 
 def _query(**values: object) -> str:

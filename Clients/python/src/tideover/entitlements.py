@@ -94,7 +94,7 @@ class EntitlementCache:
         answer = self.api.snapshot(customer, held.etag if held else None)
         if answer is not None:
             snapshot, etag = answer
-            as_of = instant(snapshot["asOf"])
+            as_of = instant(snapshot.get("asOf"))
             entry = _Entry(snapshot, etag, begun, begun if as_of is None else as_of / 1000)
         elif held is not None:
             server_at = held.server_at + max(0, begun - held.read_at)

@@ -84,7 +84,7 @@ export class TideoverAPI {
       if (part.length > 0) body.purchases = part;
       const { status, body: text } = await this.http.send("POST", url, headers, JSON.stringify(body));
       answer = stated<Reconciled>(status, text);
-      items = items.concat(answer.items.map(
+      items = items.concat((answer.items ?? []).map(
         (item) => item.kind === "purchase" ? { ...item, index: item.index + first } : item));
     }
     return { ...answer!, items };
@@ -100,12 +100,12 @@ export class TideoverAPI {
   }
 
   /** What a customer lived through. Needs a secret key. */
-  timeline(customer: string, moment: Moment = {}): Promise<CustomerTimeline> {
+  async timeline(customer: string, moment: Moment = {}): Promise<CustomerTimeline> {
     return this.get(this.customer(customer, "/timeline", { ...moment }));
   }
 
   /** Why a customer may use what. Needs a secret key. */
-  explain(customer: string, moment: Moment = {}): Promise<Explanation> {
+  async explain(customer: string, moment: Moment = {}): Promise<Explanation> {
     return this.get(this.customer(customer, "/explain", { ...moment }));
   }
 
@@ -134,7 +134,10 @@ export class TideoverAPI {
     return parsed(status, body);
   }
 
+  /** The URL of a customer. `fetch` and proxies resolve a segment of dots, also if it is encoded, so
+   * that the request would concern something else. */
   private customer(id: string, path = "", values: Record<string, string | undefined> = {}): string {
+    if (id === "" || id === "." || id === "..") throw TideoverError.badCustomer();
     const parameters = query({ environment: this.environment, ...values });
     return `${this.base}/customers/${encodeURIComponent(id)}${path}${parameters}`;
   }

@@ -5,7 +5,8 @@ export class TideoverError extends Error {
   override readonly name = "TideoverError";
 
   private constructor(
-    /** `network`, `timeout`, `malformed` (not an answer of this API) or the name of a problem. */
+    /** `network`, `timeout`, `malformed` (not an answer of this API), the name of a problem, or
+     * `bad-customer` before anything is sent. */
     readonly code: string,
     message: string,
     /** The status; undefined where no response arrived. */
@@ -24,6 +25,10 @@ export class TideoverError extends Error {
 
   static timeout(milliseconds: number): TideoverError {
     return new TideoverError("timeout", `The server did not answer in ${milliseconds} ms.`);
+  }
+
+  static badCustomer(): TideoverError {
+    return new TideoverError("bad-customer", "A customer's id cannot be empty, '.' or '..'.", 400);
   }
 
   static malformed(status: number): TideoverError {
