@@ -81,6 +81,32 @@ import TideoverCore
         #expect(output.results.captured.hasPrefix("u_42 in cards, sandbox, at "))
     }
 
+    @Test func `the environment of a purchase to explain is checked, too`() async throws {
+        let path = try configuration(apps: ["cards": "sandbox"])
+        let words = ["explain", "--order", "GPA.1", "--environment", "production"]
+        let (code, output) = try await run(words, config: path)
+        #expect(code == .configuration)
+        #expect(output.messages.captured.contains("the app cards is not served in production"))
+    }
+
+    @Test(arguments: [
+        ([], "give `FILE`, `--offerings` or `--from-api`"),
+        (["-"], "it must be a file"),
+        (["a.jsonl", "--key-file", "a.key"], "`--key-file` needs `--from-api` too"),
+        (["a.jsonl", "--offerings", "a.json"], "`--offerings` and `FILE` cannot be combined"),
+        (["a.jsonl", "--from-api", "p"], "`--from-api` and `FILE` cannot be combined"),
+    ] as [([String], String)])
+    func `an import of RevenueCat's data without a usable source is wrong usage`(
+        words: [String],
+        message: String
+    ) async throws {
+        let path = try configuration(apps: ["cards": "sandbox"])
+        let (code, output) = try await run(["import", "revenuecat"] + words, config: path)
+        #expect(code == .usage)
+        let messages = output.messages.captured
+        #expect(messages.contains(message), "\(messages)")
+    }
+
     @Test func `one of several apps must be named`() async throws {
         let path = try configuration(apps: ["books": "sandbox", "cards": "sandbox"])
         let (code, output) = try await run(["explain", "u_42"], config: path)

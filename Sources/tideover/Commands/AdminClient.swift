@@ -383,11 +383,16 @@ struct AdminClient {
 
     // MARK: The answer
 
-    private static func content(of answer: Response) throws -> JSONNode {
+    /// Returns the content of an answer.
+    ///
+    /// - Throws: `CommandFailure` with what a problem says, if the answer is not a success.
+    static func content(of answer: Response) throws -> JSONNode {
         let root = try? JSONDocument(answer.body, limits: .local).root
         if (200..<300).contains(answer.status), let root { return root }
         let problems = root?["problems"]?.elements.compactMap(\.string) ?? []
-        let words = (["title", "detail"].compactMap { root?[$0]?.string } + problems)
+        let customers = root?["customers"]?.elements.compactMap(\.string) ?? []
+        let list = customers.isEmpty ? [] : ["customers: \(customers.joined(separator: ", "))"]
+        let words = (["title", "detail"].compactMap { root?[$0]?.string } + problems + list)
             .flatMap { $0.split(separator: "\n") }.map { TextLayout.visible(String($0)) }
         let sentence =
             words.isEmpty

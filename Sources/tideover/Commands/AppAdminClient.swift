@@ -101,7 +101,8 @@ enum CustomerQuestion {
         )
     }
 
-    /// Requests a resource of the customer who owns a purchase, in any environment.
+    /// Requests a resource of the customer who owns a purchase, in any environment unless one is
+    /// named.
     static func ask(
         _ subject: String,
         by item: QueryItem,
@@ -109,10 +110,10 @@ enum CustomerQuestion {
         _ arguments: Arguments,
         _ output: Output
     ) async throws -> JSONNode {
-        try await AppAdminClient(arguments, output).ask(
-            subject,
-            [item] + instants(at: instant, arguments)
-        )
+        let asked = try AppAdminClient(arguments, output)
+        let named = try arguments[environment].map { try asked.app.served($0.environment) }
+        let place = named.map { [QueryItem(name: "environment", value: $0.rawValue)] } ?? []
+        return try await asked.ask(subject, [item] + place + instants(at: instant, arguments))
     }
 
     private static func instants(at instant: Instant?, _ arguments: Arguments) -> [QueryItem] {

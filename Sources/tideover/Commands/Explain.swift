@@ -79,7 +79,8 @@ enum Explain {
             "CUSTOMER [--app ID] [--config FILE] [--environment NAME] [--at INSTANT] "
                 + "[--as-known-at INSTANT] [--evidence] [--server URL] [--json]",
             "--order ORDER | --transaction ID | --token TOKEN [--app ID] [--config FILE] "
-                + "[--at INSTANT] [--as-known-at INSTANT] [--evidence] [--server URL] [--json]",
+                + "[--environment NAME] [--at INSTANT] [--as-known-at INSTANT] [--evidence] "
+                + "[--server URL] [--json]",
         ],
         notes: [
             AdminClient.note,

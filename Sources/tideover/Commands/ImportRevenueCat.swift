@@ -80,12 +80,18 @@ enum ImportRevenueCat {
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        if arguments.has(keyFile), !arguments.has(project) {
+            throw arguments.usageError(.needs("--key-file", other: "--from-api"))
+        }
         if let project = arguments[project] {
             return try await printOfferings(of: project, arguments, output)
         }
         guard !arguments.has(offerings) else { return try printOfferings(arguments, output) }
         guard let path = arguments[file] else {
-            throw CommandFailure(.usage, "FILE is missing\nName a file, or use --offerings.")
+            throw arguments.usageError(.missingOneOf(["FILE", "--offerings", "--from-api"]))
+        }
+        guard path != FileInput.standardInput else {
+            throw CommandFailure(.usage, "FILE is read again to continue: it must be a file")
         }
         let asked = try AppAdminClient(arguments, output)
         let file = try LineFile(path)
@@ -110,7 +116,7 @@ extension ImportRevenueCat {
         _ output: Output
     ) throws -> ExitCode {
         guard arguments[file] == nil else {
-            throw CommandFailure(.usage, "--offerings prints, and imports no FILE")
+            throw arguments.usageError(.conflict("--offerings", "FILE"))
         }
         var whole: RevenueCatOfferings?
         for path in arguments[offerings] {
@@ -141,8 +147,10 @@ extension ImportRevenueCat {
         _ arguments: Arguments,
         _ output: Output
     ) async throws -> ExitCode {
-        guard arguments[file] == nil, !arguments.has(offerings) else {
-            throw CommandFailure(.usage, "--from-api prints, and reads no FILE")
+        for (name, isGiven) in [
+            ("FILE", arguments[file] != nil), ("--offerings", arguments.has(offerings)),
+        ] where isGiven {
+            throw arguments.usageError(.conflict("--from-api", name))
         }
         let key = try key(arguments)
         let client = try HTTPClient(userAgent: "tideover/\(Tideover.version)")

@@ -1,0 +1,43 @@
+import Testing
+import TideoverHTTP
+import TideoverJSON
+
+@testable import TideoverCommandLine
+@testable import tideover
+
+/// Tests what a command prints of an answer that is not a success.
+@Suite struct AdminClientTests {
+    private func failure(_ status: Int, _ body: JSONValue) -> CommandFailure? {
+        do {
+            _ = try AdminClient.content(of: Response(status: status, body: body.encoded()))
+            return nil
+        } catch {
+            return error as? CommandFailure
+        }
+    }
+
+    @Test func `the problems and customers of an answer are printed`() {
+        let policy: JSONValue = [
+            "type": "/problems/bad-policy", "title": "Invalid policy.", "detail": "It is.",
+            "problems": ["policy:1:3: one", "policy:2:3: two"],
+        ]
+        #expect(
+            failure(400, policy)
+                == CommandFailure(
+                    .failure,
+                    "Invalid policy.\nIt is.\npolicy:1:3: one\npolicy:2:3: two"
+                )
+        )
+        let holders: JSONValue = [
+            "type": "/problems/several-holders", "title": "Several customers.",
+            "detail": "Ask about one.", "customers": ["u_1", "u_2"],
+        ]
+        #expect(
+            failure(409, holders)
+                == CommandFailure(
+                    .failure,
+                    "Several customers.\nAsk about one.\ncustomers: u_1, u_2"
+                )
+        )
+    }
+}
