@@ -48,6 +48,36 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a late message is no lockout of a customer with a grant`() async throws {
+        let server = try TestServer()
+        server.set(Message.start)
+        await look(server)
+        let path = "/v1/apps/cards/customers/\(TestServer.anna)"
+        let grant = try await server.send(
+            "POST",
+            "\(path)/grants?environment=sandbox",
+            body: Array(#"{"entitlement": "premium", "days": 7, "why": "a gift"}"#.utf8)
+        )
+        #expect(grant.status == 201)
+        server.set(Message.start + .hours(3))
+        _ = try await server.post(.purchase())
+        await look(server)
+        #expect(alarms(server) == [])
+        #expect(try await seconds(server) == [])
+        let told = try await server.get("\(path)/explain?environment=sandbox")
+        let root = try JSONDocument(told.body).root
+        let premium = root["lockouts"]?["premium"]
+        #expect(premium?["purchases"]?.int64 == 1)
+        #expect(premium?["entitledMinutes"]?.double == 180)
+        #expect(premium?["ours"]?["minutes"]?.double == 0)
+        // The back end with an expiry check has no grants.
+        #expect(premium?["expiryCheck"]?["minutes"]?.double == 180)
+        let reply = root["entitlements"]?["premium"]?["reply"]
+        let sentences = reply?.elements.compactMap(\.string).joined(separator: " ") ?? ""
+        #expect(!sentences.contains("without access"))
+        await server.close()
+    }
+
     @Test func `prompt messages and earlier lockouts raise no alarm`() async throws {
         let server = try TestServer()
         server.set(Message.start + .hours(3))

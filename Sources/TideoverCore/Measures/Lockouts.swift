@@ -1,4 +1,5 @@
-/// The time ranges in which one purchase was denied although the store, as known now, confirms it.
+/// The time ranges in which one purchase was denied although the store, as known now, confirms it;
+/// of a customer's purchases, without the time that other access covered.
 ///
 /// This is the main measure of failure. The truth at an instant comes from all facts known now, if
 /// the store itself reported it (`confirmed`). It is compared with the answer that was given then,
@@ -96,7 +97,24 @@ extension Lockouts {
             catalogue: catalogue,
             policy: policy
         )
-        periods = court.periods(until: now)
+        self.init(of: court.segments(until: now), court.changes)
+    }
+
+    /// Sums segments in order of time that contain none of the changes of policy and catalogue.
+    fileprivate init(of segments: [Segment], _ changes: [Instant]) {
+        var builder = PeriodBuilder(changes)
+        for segment in segments {
+            builder.addEntitled(from: segment.range.lowerBound, until: segment.range.upperBound)
+            for stretch in segment.denials { builder.add(stretch) }
+        }
+        periods = builder.periods
+    }
+
+    /// A time range in which the store confirms access and no answer changes.
+    fileprivate struct Segment {
+        let range: Range<Instant>
+        /// The denials.
+        var denials: [Stretch]
     }
 }
 
@@ -130,11 +148,20 @@ private struct Court {
             + policy.versions.dropFirst().map(\.effectiveAt)).inOrder
     }
 
-    /// Computes the lockouts up to `now`. Between two arrivals the received facts stay the same, so
-    /// only the boundaries of time matter.
-    func periods(until now: Instant) -> [Lockouts.Period] {
-        var builder = PeriodBuilder(changes)
-        let truths = boundaries(of: truth).union(changes)
+    /// Returns the segments in which the store confirms access, up to `now`. Between two arrivals
+    /// the received facts stay the same, so only the boundaries of time matter.
+    ///
+    /// - Parameters:
+    ///   - cuts: Further instants at which a segment ends.
+    ///   - addAccess: Receives the range of every segment, entitled or not, and its judges.
+    /// - Returns: the segments, oldest first.
+    func segments(
+        until now: Instant,
+        cutAt cuts: [Instant] = [],
+        addAccess: ((Range<Instant>, [Lockouts.Judge]) -> Void)? = nil
+    ) -> [Lockouts.Segment] {
+        var segments: [Lockouts.Segment] = []
+        let truths = boundaries(of: truth).union(changes).union(cuts)
         let heard = Set(facts.map(\.learnedAt)).filter { $0 < now }.sorted()
         let first = min(truths.min() ?? now, heard.first ?? now)
         for (from, until) in zip([first] + heard, heard + [now]) where from < until {
@@ -142,17 +169,18 @@ private struct Court {
             let inside = truths.union(bench.boundaries).filter { from < $0 && $0 < until }
             let points = [from] + inside.sorted() + [until]
             for (start, end) in zip(points, points.dropFirst()) {
+                addAccess?(start..<end, bench.granting(at: start, self))
                 let standing = answer(of: truth, at: start)
                 guard standing.access, standing.confidence == .confirmed,
                     standing.reason != .keptByPolicy
                 else { continue }
-                builder.addEntitled(from: start, until: end)
-                for (judge, cause) in bench.denials(of: standing, at: start, self) {
-                    builder.add(.init(judge: judge, cause: cause, from: start, until: end))
+                let denials = bench.denials(of: standing, at: start, self).map { judge, cause in
+                    Lockouts.Stretch(judge: judge, cause: cause, from: start, until: end)
                 }
+                segments.append(.init(range: start..<end, denials: denials))
             }
         }
-        return builder.periods
+        return segments
     }
 
     func answer(of history: LineageHistory, at instant: Instant) -> Standing {
@@ -207,6 +235,17 @@ private struct Bench {
         boundaries = all
     }
 
+    /// Returns the judges that give access.
+    func granting(at instant: Instant, _ court: Court) -> [Lockouts.Judge] {
+        Lockouts.Judge.allCases.filter { judge in
+            switch judge {
+            case .ours: court.answer(of: ours, at: instant).access
+            case .expiryCheck: instant < expiry.value(at: instant)
+            case .relay: relay.map { court.answer(of: $0, at: instant).access } ?? false
+            }
+        }
+    }
+
     func denials(
         of truth: Standing,
         at instant: Instant,
@@ -230,6 +269,140 @@ private struct Bench {
                 (judge, truth.state == .grace ? .grace : wasHeard ? .judgement : cause)
             }
         }
+    }
+}
+
+// MARK: - One customer
+
+extension CustomerRecord {
+    /// Returns how long the customer had no access to an entitlement although a purchase entitled
+    /// the customer to it, by that purchase. A grant covers time like any other access, but nobody
+    /// paid for it, so it entitles to none here.
+    ///
+    /// A purchase counts while the customer owns it. Time is left out in which the same judge gave
+    /// access by anything else that the customer owned, and was known to own. Time in which several
+    /// purchases were denied counts once, for the one whose denial began first. How long the store
+    /// confirmed access is that of each purchase.
+    package func lockouts(
+        of entitlement: String,
+        until now: Instant
+    ) -> [(lineage: Lineage, lockouts: Lockouts)] {
+        var denials = CustomerDenials()
+        for record in answering where record.lineage.environment == environment {
+            let court = Court(
+                lineage: record.lineage,
+                facts: record.facts,
+                entitlement: entitlement,
+                catalogue: catalogue,
+                policy: policy
+            )
+            let changes = record.owners.flatMap { [$0.from, $0.until, $0.decidedAt] }
+            let segments = court.segments(
+                until: now,
+                cutAt: identity.instants + changes.compactMap(\.self)
+            ) { range, judges in
+                let known = record.owners.filter {
+                    ($0.decidedAt ?? .distantPast) <= range.lowerBound
+                }
+                guard identity.owns(known, at: range.lowerBound) else { return }
+                for judge in judges { denials.addAccess(range, of: judge) }
+            }
+            guard catalogue.entitlements(namedIn: record.facts).contains(entitlement) else {
+                continue
+            }
+            denials.add(
+                segments.filter { identity.owns(record.owners, at: $0.range.lowerBound) },
+                of: court
+            )
+        }
+        return denials.lockouts()
+    }
+}
+
+/// The segments of a customer's purchases, and when each judge gave access by any of them.
+private struct CustomerDenials {
+    private var purchases: [(court: Court, segments: [Lockouts.Segment])] = []
+    private var access: [Lockouts.Judge: [Range<Instant>]] = [:]
+
+    private struct Denial {
+        let purchase: Int
+        let segment: Int
+        let stretch: Lockouts.Stretch
+    }
+
+    mutating func addAccess(_ range: Range<Instant>, of judge: Lockouts.Judge) {
+        access[judge, default: []].append(range)
+    }
+
+    mutating func add(_ segments: [Lockouts.Segment], of court: Court) {
+        if !segments.isEmpty { purchases.append((court, segments)) }
+    }
+
+    /// Returns the lockouts of each purchase, without time that is covered or counted already.
+    mutating func lockouts() -> [(lineage: Lineage, lockouts: Lockouts)] {
+        var open = access.mapValues(UncountedTime.init)
+        for denial in takeDenials() {
+            let stretch = denial.stretch
+            let ranges = open[stretch.judge, default: UncountedTime(without: [])]
+                .take(stretch.from..<stretch.until)
+            purchases[denial.purchase].segments[denial.segment].denials += ranges.map { range in
+                var part = stretch
+                (part.from, part.until) = (range.lowerBound, range.upperBound)
+                return part
+            }
+        }
+        return purchases.map { court, segments in
+            (court.lineage, Lockouts(of: segments, court.changes))
+        }
+    }
+
+    /// Removes the denials from the segments, and returns them by their start.
+    private mutating func takeDenials() -> [Denial] {
+        var denials: [Denial] = []
+        for purchase in purchases.indices {
+            for segment in purchases[purchase].segments.indices {
+                denials += purchases[purchase].segments[segment].denials.map {
+                    Denial(purchase: purchase, segment: segment, stretch: $0)
+                }
+                purchases[purchase].segments[segment].denials = []
+            }
+        }
+        return denials.sorted {
+            ($0.stretch.from, $0.purchase) < ($1.stretch.from, $1.purchase)
+        }
+    }
+}
+
+/// Time that was not counted yet and is not covered.
+private struct UncountedTime {
+    /// Ordered by their start.
+    private let covered: [Range<Instant>]
+    /// Ranges before this position end before all that is still to be counted.
+    private var next = 0
+    private var counted = Instant.distantPast
+
+    init(without covered: [Range<Instant>]) {
+        self.covered = covered.sorted { $0.lowerBound < $1.lowerBound }
+    }
+
+    /// Counts a range, and returns its parts that were uncounted. Requires ranges in the order of
+    /// their start.
+    mutating func take(_ range: Range<Instant>) -> [Range<Instant>] {
+        var parts: [Range<Instant>] = []
+        var start = max(range.lowerBound, counted)
+        while start < range.upperBound {
+            while next < covered.count, covered[next].upperBound <= start { next += 1 }
+            guard next < covered.count, covered[next].lowerBound < range.upperBound else {
+                parts.append(start..<range.upperBound)
+                break
+            }
+            if start < covered[next].lowerBound {
+                parts.append(start..<covered[next].lowerBound)
+            }
+            start = covered[next].upperBound
+        }
+        counted = max(counted, range.upperBound)
+        return parts
     }
 }
 

@@ -6,8 +6,7 @@ import TideoverStorage
 struct CustomerDrift: Sendable {
     /// Open drifts, and those healed within the last thirty days; newest first.
     let drift: [Drift]
-    /// The lockouts by entitlement, over all purchases of the customer; entitlements without
-    /// purchases are absent.
+    /// The customer's lockouts by entitlement; entitlements without purchases are absent.
     let lockouts: [(entitlement: String, of: LockoutSum)]
 
     private static let recent = Milliseconds.days(30)
@@ -58,21 +57,10 @@ struct CustomerDrift: Sendable {
 }
 
 extension CustomerReading {
-    /// The lockouts of each purchase that the customer owns, for each entitlement.
+    /// The customer's lockouts for each entitlement, by the purchase that entitled the customer.
     var lockouts: [(entitlement: String, of: [Lockouts])] {
-        let own = record.lineageRecords.filter { $0.owners.owner(at: asOf) == key.customer }
-        return record.catalogue.entitlements.map { entitlement in
-            let lockouts = own.map { lineageRecord in
-                Lockouts(
-                    lineage: lineageRecord.lineage,
-                    facts: lineageRecord.facts,
-                    entitlement: entitlement,
-                    until: asOf,
-                    catalogue: record.catalogue,
-                    policy: record.policy
-                )
-            }
-            return (entitlement, lockouts)
+        record.catalogue.entitlements.map { entitlement in
+            (entitlement, record.lockouts(of: entitlement, until: asOf).map(\.lockouts))
         }
     }
 }

@@ -120,18 +120,64 @@ struct FiguresSource {
     ) throws -> [FiguresSubject: ReportFigures?] {
         var figures: [FiguresSubject: ReportFigures?] = [:]
         var customers: Set<CustomerID> = []
+        var denials: [CustomerID: OwnedDenials] = [:]
         for subject in subjects {
             try read.goOn()
             switch subject.kind {
             case .customer: if let id = CustomerID(subject.name) { customers.insert(id) }
             case .lineage:
                 let record = try lineageRecord(subject.name)
-                figures[subject] = .some(record.flatMap { self.figures(of: $0)?.figures })
+                var own = record.flatMap { self.figures(of: $0)?.figures }
+                if let record, let lockouts = own?.lockouts, !lockouts.isEmpty {
+                    own?.lockouts = try self.lockouts(of: record, lockouts, &denials)
+                }
+                figures[subject] = .some(own)
                 customers.formUnion(record?.owners.map(\.customer) ?? [])
             }
         }
         try addFigures(of: customers, to: &figures)
         return figures
+    }
+
+    /// How long a customer was denied, by purchase.
+    private struct OwnedDenials {
+        let primary: CustomerID
+        let byLineage: [Lineage: [Lockouts.Cause: Milliseconds]]
+    }
+
+    /// Returns how long the owners of a purchase had no access at all by it; without owners, how
+    /// long the purchase was denied.
+    ///
+    /// - Parameters:
+    ///   - record: The purchase.
+    ///   - denied: How long it was denied.
+    ///   - known: What is known of customers; they are read once, and only if one was denied.
+    private func lockouts(
+        of record: LineageRecord,
+        _ denied: [Lockouts.Cause: Milliseconds],
+        _ known: inout [CustomerID: OwnedDenials]
+    ) throws -> [Lockouts.Cause: Milliseconds] {
+        guard let alarmed, !record.owners.isEmpty else { return denied }
+        var counted: Set<CustomerID> = []
+        var sum: [Lockouts.Cause: Milliseconds] = [:]
+        for customer in record.owners.map(\.customer) {
+            let own: OwnedDenials
+            if let found = known[customer] {
+                own = found
+            } else {
+                try read.goOn()
+                let lineages = try knownLineages(of: customer)
+                own = OwnedDenials(
+                    primary: lineages.identity.primary,
+                    byLineage: alarmed.totals(of: Projector(app: app).record(of: lineages))
+                )
+                known[customer] = own
+            }
+            // One customer may own it under several ids.
+            guard counted.insert(own.primary).inserted else { continue }
+            sum.merge(own.byLineage[record.lineage] ?? [:], uniquingKeysWith: +)
+        }
+        return sum
     }
 
     private func lineageRecord(_ key: String) throws -> LineageRecord? {

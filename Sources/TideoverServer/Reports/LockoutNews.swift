@@ -55,22 +55,36 @@ struct AlarmedLockouts {
 
     /// Returns how long a purchase was denied, by cause.
     func total(_ lineage: Lineage, _ facts: [Fact]) -> [Lockouts.Cause: Milliseconds] {
-        var denials: [Lockouts.Cause: Milliseconds] = [:]
-        guard facts.contains(where: { range.lowerBound < $0.learnedAt }) else { return denials }
-        for entitlement in history.catalogue.entitlements(namedIn: facts) {
-            let lockouts = Lockouts(
-                lineage: lineage,
-                facts: facts,
-                entitlement: entitlement,
-                until: range.upperBound,
-                catalogue: history.catalogue,
-                policy: history.policy
-            )
-            for stretch in lockouts.stretches where counts(stretch) {
-                denials[stretch.cause] = (denials[stretch.cause] ?? .zero) + stretch.length
+        guard facts.contains(where: { range.lowerBound < $0.learnedAt }) else { return [:] }
+        return total(
+            history.catalogue.entitlements(namedIn: facts).map { entitlement in
+                Lockouts(
+                    lineage: lineage,
+                    facts: facts,
+                    entitlement: entitlement,
+                    until: range.upperBound,
+                    catalogue: history.catalogue,
+                    policy: history.policy
+                )
             }
+        )
+    }
+
+    /// Returns how long a customer was denied by purchase and cause, without the time that other
+    /// access covered.
+    func totals(of record: CustomerRecord) -> [Lineage: [Lockouts.Cause: Milliseconds]] {
+        let lockouts = record.catalogue.entitlements.flatMap {
+            record.lockouts(of: $0, until: range.upperBound)
         }
-        return denials
+        return Dictionary(grouping: lockouts, by: \.lineage).mapValues {
+            total($0.map(\.lockouts))
+        }
+    }
+
+    private func total(_ lockouts: [Lockouts]) -> [Lockouts.Cause: Milliseconds] {
+        lockouts.flatMap(\.stretches).filter(counts).reduce(into: [:]) { denials, stretch in
+            denials[stretch.cause] = (denials[stretch.cause] ?? .zero) + stretch.length
+        }
     }
 
     private func counts(_ stretch: Lockouts.Stretch) -> Bool {

@@ -129,6 +129,140 @@ import TideoverCore
         #expect(measured(facts) == measured(facts + facts))
     }
 
+    // MARK: One customer
+
+    private static let anna = SnapshotTests.anna
+
+    /// A purchase; without owners, always the customer's.
+    private func owned(
+        _ diary: Diary,
+        _ owners: [OwnershipEntry]? = nil
+    ) -> CustomerRecord.LineageRecord {
+        CustomerRecord.LineageRecord(
+            lineage: diary.lineage,
+            facts: diary.facts,
+            owners: owners ?? [entry(diary, Self.anna, from: .distantPast)]
+        )
+    }
+
+    private func entry(
+        _ diary: Diary,
+        _ customer: CustomerID,
+        from: Instant,
+        until: Instant? = nil,
+        decidedOn day: Int64? = nil
+    ) -> OwnershipEntry {
+        OwnershipEntry(
+            lineage: diary.lineage,
+            customer: customer,
+            from: from,
+            until: until,
+            why: .claimed,
+            decidedAt: day.map(Diary.day)
+        )
+    }
+
+    /// The denials of the customer, by purchase.
+    private func denials(_ purchases: CustomerRecord.LineageRecord...) -> [[String]] {
+        let record = CustomerRecord(
+            customer: Self.anna,
+            environment: .production,
+            lineageRecords: purchases,
+            catalogue: Versioned(Diary.catalogue),
+            policy: Versioned(Policy())
+        )
+        return record.lockouts(of: "premium", until: Diary.day(60)).map { told($0.lockouts) }
+    }
+
+    /// The renewal is received five days late; the first of them is presumed.
+    private var late: Diary { month.term(30, 60, said: 30, heard: 35) }
+
+    @Test func `a customer's lockout is that of the purchase if nothing else covers it`() {
+        #expect(
+            denials(owned(late)) == [["expiryCheck notHeard 30-35", "ours notHeard 31-35"]]
+        )
+    }
+
+    @Test func `time that another purchase covers is no lockout`() {
+        let family = Diary("2000000002", ownership: .familyShared).term(20, 33)
+        // A day more is presumed.
+        #expect(
+            denials(owned(late), owned(family))
+                == [["expiryCheck notHeard 33-35", "ours notHeard 34-35"], []]
+        )
+        let longer = Diary("2000000002").term(20, 50)
+        #expect(denials(owned(late), owned(longer)) == [[], []])
+    }
+
+    @Test func `time that a grant covers is no lockout, though an expiry check denies it`() {
+        let lineage = Lineage(store: .tideover, environment: .production, id: "g1")
+        let grant = TideoverCore.Grant(
+            id: "g1",
+            customer: Self.anna,
+            entitlement: "premium",
+            start: Diary.day(32),
+            end: Diary.day(34),
+            why: "a gift"
+        )
+        let fact = Fact(
+            lineage: lineage,
+            assertion: .grant(grant),
+            effectiveAt: Diary.day(32),
+            assertedAt: Diary.day(32),
+            learnedAt: Diary.day(32),
+            source: .`operator`,
+            evidence: EvidenceID(hex: "01")
+        )
+        let given = CustomerRecord.LineageRecord(
+            lineage: lineage,
+            facts: [fact],
+            owners: [fact.claim].compactMap(\.self)
+        )
+        #expect(
+            denials(owned(late), given) == [
+                [
+                    "expiryCheck notHeard 30-35", "ours notHeard 31-32", "ours notHeard 34-35",
+                ]
+            ]
+        )
+        #expect(denials(given) == [])
+    }
+
+    @Test func `only the time in which the customer owned the purchase counts`() {
+        let ben = SnapshotTests.ben
+        let moved = [
+            entry(late, ben, from: .distantPast, until: Diary.day(33)),
+            entry(late, Self.anna, from: Diary.day(33)),
+        ]
+        #expect(
+            denials(owned(late, moved)) == [["expiryCheck notHeard 33-35", "ours notHeard 33-35"]]
+        )
+        let lost = [
+            entry(late, Self.anna, from: .distantPast, until: Diary.day(33)),
+            entry(late, ben, from: Diary.day(33)),
+        ]
+        #expect(
+            denials(owned(late, lost)) == [["expiryCheck notHeard 30-33", "ours notHeard 31-33"]]
+        )
+    }
+
+    @Test func `a purchase covers no time before it was known to be the customer's`() {
+        let other = Diary("2000000002").term(20, 50)
+        let claimed = entry(other, Self.anna, from: .distantPast, decidedOn: 34)
+        #expect(
+            denials(owned(late), owned(other, [claimed]))
+                == [["expiryCheck notHeard 30-34", "ours notHeard 31-34"], []]
+        )
+    }
+
+    @Test func `time in which two purchases were denied counts once`() {
+        let other = Diary("2000000002").term(0, 30).term(30, 60, said: 30, heard: 37)
+        #expect(
+            denials(owned(late), owned(other))
+                == [["expiryCheck notHeard 30-35", "ours notHeard 31-35"], []]
+        )
+    }
+
     private func measured(_ facts: [Fact]) -> Lockouts {
         Lockouts(
             lineage: Diary().lineage,
