@@ -263,6 +263,74 @@ import TideoverTestProcesses
         #expect(samples.contains(#"tideover_deadline_batches_total{outcome="failed"} 2"#))
         await server.close()
     }
+
+    // MARK: A clock that was ahead
+
+    private func annasRow(_ server: TestServer) throws -> CustomerRow {
+        let anna = try #require(CustomerID(TestServer.anna))
+        let key = CustomerKey(app: "cards", environment: .sandbox, customer: anna)
+        return try #require(try server.storage.row(of: key))
+    }
+
+    @Test func `a read derives an answer again that was derived while the clock was ahead`()
+        async throws
+    {
+        let server = try TestServer()
+        #expect(try await server.post(.purchase()).status == 200)
+        let ahead = Message.end + .days(30)
+        server.set(ahead)
+        #expect(try await server.premium() != "active paid access")
+        #expect(try annasRow(server).derivedAt == ahead)
+        // The clocks of several servers differ by as much.
+        server.set(ahead - .minutes(5))
+        #expect(try await server.premium() != "active paid access")
+        #expect(try annasRow(server).derivedAt == ahead)
+        let corrected = Message.start + .days(1)
+        server.set(corrected)
+        #expect(try await server.premium() == "active paid access")
+        #expect(try annasRow(server).derivedAt == corrected)
+        await server.close()
+    }
+
+    @Test func `the worker derives all answers again when the clock is set back`() async throws {
+        let server = try TestServer()
+        #expect(try await server.post(.purchase()).status == 200)
+        server.set(Message.end + .days(30))
+        let corrected = Message.start + .days(1)
+        let isCorrected = Locked(false)
+        await server.service.work(on: [.deadlines]) { duration in
+            guard duration > .zero else { return }
+            let wasCorrected = isCorrected.withLock { isCorrected in
+                defer { isCorrected = true }
+                return isCorrected
+            }
+            if wasCorrected { throw CancellationError() }
+            server.set(corrected)
+        }
+        let row = try annasRow(server)
+        #expect(row.derivedAt == corrected)
+        let premium = try JSONDocument(row.answer).root["entitlements"]?["premium"]
+        #expect(premium?["state"]?.string == "active")
+        await server.close()
+    }
+
+    @Test func `a worker that starts after the clock was set back derives all answers again`()
+        async throws
+    {
+        let server = try TestServer()
+        #expect(try await server.post(.purchase()).status == 200)
+        server.set(Message.end + .days(30))
+        #expect(await server.service.meetDueDeadlines())
+        let corrected = Message.start + .days(1)
+        server.set(corrected)
+        #expect(await server.service.meetDueDeadlines())
+        #expect(try annasRow(server).derivedAt == corrected)
+        // Later checks find nothing to do.
+        server.set(corrected + .minutes(1))
+        #expect(await server.service.meetDueDeadlines())
+        #expect(try annasRow(server).derivedAt == corrected)
+        await server.close()
+    }
 }
 
 // MARK: - The feed
