@@ -371,7 +371,7 @@ import TideoverJSON
         #expect(refusal(items[1]) == .notANotification)
     }
 
-    @Test func `a strange delivery attempt does not cost a page its notifications`() async throws {
+    @Test func `a delivery attempt of another form leaves its page readable`() async throws {
         let posted: JSONValue = .string(FakeStore.seal(FakeStore.notification("DID_RENEW")))
         let strange: JSONValue = ["attemptDate": "yesterday", "sendAttemptResult": 5]
         let api = FakeAPI(

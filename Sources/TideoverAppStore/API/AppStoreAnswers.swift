@@ -249,8 +249,8 @@ extension NotificationHistoryPage {
 extension SentNotification {
     init(_ fields: WireFields) throws(AppStoreRefusal) {
         signedPayload = try fields.jws("signedPayload")
-        // They are not signed, and state nothing about a purchase: a strange one must not cost the
-        // page its notifications.
+        // They are not signed, and state nothing about a purchase. One of an unknown form must not
+        // make the whole page unreadable.
         sendAttempts = try (fields.list("sendAttempts") ?? []).map(\.lenient).read(Attempt.init)
     }
 }

@@ -26,7 +26,7 @@ extension Backfiller {
 
     /// Calls `each` for the App Store lineages after the bookmark and then for those before it,
     /// until it returns false or throws a failure of the store. The next walk continues after that
-    /// lineage, so that no lineage keeps the others from their turn.
+    /// lineage, so that one lineage never blocks all others.
     func walkLineages(
         _ name: String,
         each: (LineageRecord) async throws -> Bool

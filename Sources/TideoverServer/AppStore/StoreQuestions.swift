@@ -69,7 +69,7 @@ extension AppStoreAPIFailure {
     var stopsEverything: Bool {
         switch reason {
         case .unsigned, .unreachable, .unauthorised, .throttled: true
-        // A page that is malformed each time must not keep the other steps from their turn.
+        // A page that is malformed each time must not block the other steps.
         case .unaskable, .refused, .malformed, .malformedJSON, .endless: false
         case .status(let status): !(400..<500).contains(status)
         }
