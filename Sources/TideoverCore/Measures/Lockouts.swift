@@ -151,10 +151,8 @@ private struct Court {
     /// Returns the segments in which the store confirms access, up to `now`. Between two arrivals
     /// the received facts stay the same, so only the boundaries of time matter.
     ///
-    /// - Parameters:
-    ///   - cuts: Further instants at which a segment ends.
-    ///   - addAccess: Receives the range of every segment, entitled or not, and its judges.
-    /// - Returns: the segments, oldest first.
+    /// A segment also ends at each of `cuts`. `addAccess` receives every range in which no answer
+    /// changes, entitled or not, with the judges that gave access.
     func segments(
         until now: Instant,
         cutAt cuts: [Instant] = [],

@@ -146,12 +146,7 @@ struct FiguresSource {
     }
 
     /// Returns how long the owners of a purchase had no access at all by it; without owners, how
-    /// long the purchase was denied.
-    ///
-    /// - Parameters:
-    ///   - record: The purchase.
-    ///   - denied: How long it was denied.
-    ///   - known: What is known of customers; they are read once, and only if one was denied.
+    /// long the purchase was denied. `known` has the customers that were read already.
     private func lockouts(
         of record: LineageRecord,
         _ denied: [Lockouts.Cause: Milliseconds],
