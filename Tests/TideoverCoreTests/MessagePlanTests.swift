@@ -16,29 +16,30 @@ import TideoverLives
         until: Instant,
         policy: Versioned<Policy>
     ) -> CustomerTimeline {
+        CustomerTimeline(record(lives, policy), until: until)
+    }
+
+    private static func record(_ lives: [Life], _ policy: Versioned<Policy>) -> CustomerRecord {
         let anna = SnapshotTests.anna
-        return CustomerTimeline(
-            CustomerRecord(
-                customer: anna,
-                environment: .production,
-                lineageRecords: lives.map { life in
-                    CustomerRecord.LineageRecord(
-                        lineage: life.lineage,
-                        facts: life.facts,
-                        owners: [
-                            OwnershipEntry(
-                                lineage: life.lineage,
-                                customer: anna,
-                                from: .distantPast,
-                                why: .accountToken
-                            )
-                        ]
-                    )
-                },
-                catalogue: Versioned(Life().catalogue),
-                policy: policy
-            ),
-            until: until
+        return CustomerRecord(
+            customer: anna,
+            environment: .production,
+            lineageRecords: lives.map { life in
+                CustomerRecord.LineageRecord(
+                    lineage: life.lineage,
+                    facts: life.facts,
+                    owners: [
+                        OwnershipEntry(
+                            lineage: life.lineage,
+                            customer: anna,
+                            from: .distantPast,
+                            why: .accountToken
+                        )
+                    ]
+                )
+            },
+            catalogue: Versioned(Life().catalogue),
+            policy: policy
         )
     }
 
@@ -188,6 +189,37 @@ import TideoverLives
         let plan = Self.plan(Self.failing(), other, until: Self.failed)
         #expect(plan.open(at: Self.failed) == [])
         #expect(plan.messages.contains { $0.suppression == .notAffected })
+    }
+
+    @Test func `each message about a failure agrees with the answer when it is due`() throws {
+        var lives: [Life] = []
+        // Each life fails on another day; some have paid again by the time of the others' messages.
+        for number in 0..<6 {
+            var life = Life("\(3000 + number)")
+            let start = Self.failed - .days(30 - Int64(number) * 4)
+            let end = start + .days(30)
+            life.pay("\(number)-1", from: start, to: end, origin: .purchase)
+            life.fail(end, grace: end + .days(16))
+            if number.isMultiple(of: 3) {
+                let back = end + .days(18)
+                life.pay("\(number)-2", from: back, to: back + .days(3), signed: back)
+            }
+            lives.append(life)
+        }
+        let policy = Versioned(Policy(plan: Self.everything))
+        let until = Self.failed + .days(90)
+        let timeline = Self.timeline(lives, until: until, policy: policy)
+        let failures = timeline.plan().messages.filter { message in
+            [.graceEntered, .graceEnding, .holdEntered].contains(message.kind)
+        }
+        let record = Self.record(lives, policy)
+        for message in failures where [nil, .notAffected].contains(message.suppression) {
+            let snapshot = record.history.snapshot(at: message.at)
+            let states = message.entitlements.compactMap { snapshot[$0]?.standing.state }
+            let failing: State = message.kind == .holdEntered ? .hold : .grace
+            #expect((message.suppression == nil) == states.contains(failing), "\(message)")
+        }
+        #expect(Set(failures.map(\.suppression)).isSuperset(of: [nil, .notAffected]))
     }
 
     // MARK: Experiments

@@ -262,7 +262,7 @@ private struct Course {
     }
 
     func standing(at instant: Instant) -> Standing? {
-        steps.last { $0.from <= instant }?.standing
+        steps[..<steps.endOfPrefix { $0.from <= instant }].last?.standing
     }
 }
 
@@ -310,6 +310,7 @@ private struct Stretches {
     }
 
     private func contains(_ instant: Instant) -> Bool {
-        ranges.contains { $0.contains(instant) }
+        let begun = ranges[..<ranges.endOfPrefix { $0.lowerBound <= instant }]
+        return begun.last?.contains(instant) ?? false
     }
 }

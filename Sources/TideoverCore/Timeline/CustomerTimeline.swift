@@ -118,6 +118,12 @@ struct OwnedSteps: Sendable {
             + identity.instants
     }
 
+    /// Returns the standing by the lineage itself at an instant; nil if the customer does not own
+    /// it then.
+    func ownStanding(of entitlement: String, at instant: Instant) -> Standing? {
+        isOwned(at: instant) ? steps.standing(of: entitlement, at: instant) : nil
+    }
+
     /// Returns the standing at an instant; nil if the customer does not own the lineage then, and
     /// before its first step.
     fileprivate func standing(of entitlement: String, at instant: Instant) -> Standing? {
@@ -127,13 +133,6 @@ struct OwnedSteps: Sendable {
 }
 
 extension [OwnedSteps] {
-    /// Returns the best standing at an instant over the lineages owned then.
-    func best(of entitlement: String, at instant: Instant) -> Standing {
-        let owned = filter { $0.isOwned(at: instant) }
-        return owned.map { $0.steps.standing(of: entitlement, at: instant) }.best
-            ?? .unheardOf(isReconciled: false)
-    }
-
     /// Removes entitlements from cleanups that another purchase still gives access to, or may
     /// restore. The transitions keep their order, and are copied only if some are cleanups, as they
     /// are large.
@@ -175,7 +174,7 @@ extension [OwnedSteps] {
     }
 
     /// The lineages before the first step of any.
-    private var unknown: BestOverTime {
+    var unknown: BestOverTime {
         let changes = indices.flatMap { position in
             self[position].changes.map { BestOverTime.Change(at: $0, position: position) }
         }

@@ -19,7 +19,8 @@ extension CustomerTimeline {
         }
         // A state that ends and begins again within one term is one occasion.
         .filter { known.insert($0.id).inserted }
-        return MessagePlan(messages: messages.sorted { ($0.at, $0.id) < ($1.at, $1.id) })
+        let inOrder = messages.sorted { ($0.at, $0.id) < ($1.at, $1.id) }
+        return MessagePlan(messages: lineageRecords.suppressingUnaffected(inOrder))
     }
 }
 
@@ -225,7 +226,7 @@ private struct MessagePlanner {
             productId: occasion.productId,
             entitlements: occasion.entitlements,
             wording: Wording(occasion.screen, showsTimes: pace != .real),
-            suppression: isHeldOut ? .holdout : suppression(of: occasion, id, at: at),
+            suppression: isHeldOut ? .holdout : suppression(of: occasion, id, due: at),
             experiment: assignment
         )
     }
@@ -285,15 +286,15 @@ private struct MessagePlanner {
         return prompts.opening(since: occasion.at, exposures: earlier, pace: pace).until
     }
 
+    /// Returns why a message is suppressed, whatever else the customer owns.
     private func suppression(
         of occasion: Occasion,
         _ id: String,
-        at due: Instant
+        due: Instant
     ) -> PlannedMessage.Suppression? {
         if shown.contains(where: { $0.id == id }) { return .reported }
         if isShownByStore(occasion) { return .store }
-        guard due < occasion.until else { return .waits }
-        return isAffected(by: occasion, at: due) ? nil : .notAffected
+        return due < occasion.until ? nil : .waits
     }
 
     private func isShownByStore(_ occasion: Occasion) -> Bool {
@@ -305,17 +306,35 @@ private struct MessagePlanner {
         case .trialEnding, .graceEnding, .recovered, .cleanupDue: false
         }
     }
+}
 
-    /// Whether no other purchase gives access instead of a failing one.
-    private func isAffected(by occasion: Occasion, at instant: Instant) -> Bool {
-        let states: [State]
-        switch occasion.kind {
-        case .graceEntered, .graceEnding: states = [.grace]
-        case .holdEntered: states = [.hold]
-        case .trialEnding, .recovered, .priceConsent, .cleanupDue: return true
+extension [OwnedSteps] {
+    /// Suppresses messages about a failing purchase if the customer is in another state, because
+    /// another purchase gives access. Requires messages in the order they are due.
+    fileprivate func suppressingUnaffected(_ messages: [PlannedMessage]) -> [PlannedMessage] {
+        var messages = messages
+        var lineages: [String: BestOverTime] = [:]
+        for position in messages.indices where messages[position].suppression == nil {
+            let message = messages[position]
+            guard let failing = message.kind.failingState else { continue }
+            let isAffected = message.entitlements.contains { entitlement in
+                lineages[entitlement, default: unknown]
+                    .move(to: message.at) { self[$0].ownStanding(of: entitlement, at: message.at) }
+                return lineages[entitlement]?.best?.state == failing
+            }
+            if !isAffected { messages[position] = message.suppressed(.notAffected) }
         }
-        return occasion.entitlements.contains {
-            states.contains(timeline.lineageRecords.best(of: $0, at: instant).state)
+        return messages
+    }
+}
+
+extension PlannedMessage.Kind {
+    /// The state that a message about a failing payment is for.
+    fileprivate var failingState: State? {
+        switch self {
+        case .graceEntered, .graceEnding: .grace
+        case .holdEntered: .hold
+        case .trialEnding, .recovered, .priceConsent, .cleanupDue: nil
         }
     }
 }

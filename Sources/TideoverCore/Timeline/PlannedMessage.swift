@@ -21,6 +21,23 @@ public struct PlannedMessage: Hashable, Sendable, Identifiable {
     /// The customer's arm in an experiment; nil for none.
     public let experiment: ExperimentAssignment?
 
+    /// Returns the message, suppressed.
+    func suppressed(_ suppression: Suppression) -> PlannedMessage {
+        PlannedMessage(
+            id: id,
+            kind: kind,
+            channel: channel,
+            at: at,
+            until: until,
+            lineage: lineage,
+            productId: productId,
+            entitlements: entitlements,
+            wording: wording,
+            suppression: suppression,
+            experiment: experiment
+        )
+    }
+
     /// The occasion of a message.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// A trial that will renew ends soon.
