@@ -139,8 +139,8 @@ import TideoverJSON
     @Test(arguments: [
         (["--from-api", "proj1"], "needs a secret key"),
         (["--from-api", "proj1", "--key-file", "/dev/null"], "needs a secret key"),
-        (["--from-api", "proj1", "answers.jsonl"], "reads no FILE"),
-        (["--from-api", "proj1", "--offerings", "a.json"], "reads no FILE"),
+        (["--from-api", "proj1", "answers.jsonl"], "cannot be combined"),
+        (["--from-api", "proj1", "--offerings", "a.json"], "cannot be combined"),
     ])
     func `a request without a key, or with a file, is a usage error`(
         arguments: [String],
