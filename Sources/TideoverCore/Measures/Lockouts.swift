@@ -274,8 +274,8 @@ private struct Bench {
 
 extension CustomerRecord {
     /// Returns how long the customer had no access to an entitlement although a purchase entitled
-    /// the customer to it, by that purchase. A grant covers time like any other access, but nobody
-    /// paid for it, so it entitles to none here.
+    /// the customer to it, by that purchase. A grant covers time like any other access, but it was
+    /// not paid for, so it entitles to none here.
     ///
     /// A purchase counts while the customer owns it. Time is left out in which the same judge gave
     /// access by anything else that the customer owned, and was known to own. Time in which several
