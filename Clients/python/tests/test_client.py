@@ -33,6 +33,8 @@ class Requests(unittest.TestCase):
                     ask(customer)
                 self.assertEqual((raised.exception.code, raised.exception.status), ("bad-customer", 400))
                 self.assertFalse(raised.exception.is_transient)
+        with self.assertRaises(TideoverError):
+            EntitlementCache(api).answer("..", "premium")
         self.assertEqual((server.requests, pauses), ([], []))
         api.snapshot("a.b...")
         self.assertIn("/customers/a.b...?", server.requests[0][1])

@@ -59,10 +59,11 @@ class FastAPI(unittest.TestCase):
 
     def test_a_request_without_a_customer_gets_401(self):
         from tideover.fastapi import require_entitlement
-        app = fastapi.FastAPI()
-        needed = require_entitlement("premium", cache({}), lambda: None, unknown="allow")
-        app.get("/export", dependencies=[fastapi.Depends(needed)])(lambda: "exported")
-        self.assertEqual(TestClient(app).get("/export").status_code, 401)
+        for customer in (None, ""):
+            app = fastapi.FastAPI()
+            needed = require_entitlement("premium", cache({}), lambda it=customer: it, unknown="allow")
+            app.get("/export", dependencies=[fastapi.Depends(needed)])(lambda: "exported")
+            self.assertEqual(TestClient(app).get("/export").status_code, 401)
 
     def test_a_signed_message_is_handled_and_any_other_refused(self):
         from tideover import Webhook

@@ -252,8 +252,11 @@ for (const [name, answer, unknown, status] of cases) {
 
 test("a request without a customer is answered 401, and a failing sign-in reaches Express", async () => {
   const { entitlements } = cached(snapshot());
-  const next = withEntitlement("premium", { entitlements, unknown: "allow", customer: () => undefined }, () => new Response());
-  assert.equal((await next(new Request("http://a/"))).status, 401);
+  for (const id of [undefined, ""]) {
+    const next = withEntitlement("premium", { entitlements, unknown: "allow", customer: () => id }, () => new Response());
+    assert.equal((await next(new Request("http://a/"))).status, 401);
+  }
+  await assert.rejects(entitlements.answer("..", "premium"), { code: "bad-customer" });
   const errors = [];
   const broken = { entitlements, unknown: "allow", customer: () => { throw new Error("session store"); } };
   await requireEntitlement("premium", broken)({}, {}, (error) => errors.push(error));

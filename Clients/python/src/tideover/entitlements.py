@@ -38,13 +38,16 @@ class EntitlementCache:
         self._lock = threading.Lock()
 
     def answer(self, customer: str, name: str) -> Answer:
-        """Whether a customer may use something now; `offline` if that cannot be found out."""
+        """Whether a customer may use something now; `offline` if that cannot be found out. Raises
+        `bad-customer` for an id that no customer can have."""
         held = self._stated(self._entry(customer), name, self._max_age)
         if held is not None:
             return held
         try:
             entry = self._read(customer)
-        except TideoverError:
+        except TideoverError as error:
+            if error.code == "bad-customer":
+                raise
             held = self._stated(self._entry(customer), name, self._max_stale)
             return Answer("unknown", "offline") if held is None else held
         # The server has just answered: this counts for this request, even if it changes this instant.

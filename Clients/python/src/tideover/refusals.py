@@ -27,7 +27,7 @@ class Refusal:
 def refusal(entitlements: EntitlementCache, customer: str | None, name: str,
             unknown: Unknown) -> Refusal | None:
     """None if the customer may use the entitlement."""
-    if customer is None:
+    if not customer:
         return Refusal(401, "signed-out", "Sign in first.")
     answer = entitlements.answer(customer, name)
     if answer.status == "granted" or (answer.status == "unknown" and unknown == "allow"):

@@ -1,4 +1,4 @@
-import { answerFrom, instant, promptIn, statedIn } from "@tideover/client";
+import { TideoverError, answerFrom, instant, promptIn, statedIn } from "@tideover/client";
 import type { Answer, DatedSnapshot, EntitlementName, Prompt, TideoverAPI } from "@tideover/client";
 
 export interface EntitlementCacheOptions {
@@ -32,13 +32,17 @@ export class EntitlementCache {
     this.clock = options.clock ?? Date.now;
   }
 
-  /** Whether a customer may use something now; `offline` if that cannot be found out. */
+  /**
+   * Whether a customer may use something now; `offline` if that cannot be found out. Throws
+   * `bad-customer` for an id that no customer can have.
+   */
   async answer(customer: string, name: EntitlementName): Promise<Answer> {
     const held = this.stated(customer, name, this.maxAge);
     if (held) return held;
     try {
       await this.ask(customer);
-    } catch {
+    } catch (error) {
+      if (error instanceof TideoverError && error.code === "bad-customer") throw error;
       return this.stated(customer, name, this.maxStale) ?? { status: "unknown", because: "offline" };
     }
     // The server has just answered: this counts for this request, even if it changes this instant.

@@ -3,7 +3,7 @@ import type { EntitlementCache } from "./entitlements.js";
 
 export interface RequireOptions<Request> {
   entitlements: EntitlementCache;
-  /** Returns the id of the signed-in customer; undefined if there is none. */
+  /** Returns the id of the signed-in customer; undefined or empty if there is none. */
   customer: (request: Request) => string | undefined | Promise<string | undefined>;
   /** What happens while it is not known whether the customer may: nothing is assumed for you. */
   unknown: "allow" | "deny";
@@ -23,7 +23,7 @@ export async function refusal<Request>(
   name: EntitlementName, request: Request, options: RequireOptions<Request>,
 ): Promise<Refusal | undefined> {
   const customer = await options.customer(request);
-  if (customer === undefined) return problem(401, "signed-out", "Sign in first.");
+  if (!customer) return problem(401, "signed-out", "Sign in first.");
   const answer = await options.entitlements.answer(customer, name);
   switch (answer.status) {
     case "granted": return undefined;
