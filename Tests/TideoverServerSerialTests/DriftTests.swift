@@ -167,6 +167,35 @@ import TideoverServer
         await server.close()
     }
 
+    @Test func `a purchase of the customer's alias is the customer's own in a report`() async throws
+    {
+        let server = try TestServer()
+        _ = try await server.post(.purchase())
+        server.set(Message.end + .days(5))
+        let joined = try await server.send(
+            "POST",
+            "/v1/apps/cards/customers/anna-at-home/aliases",
+            body: JSONValue.object(["alias": .string(TestServer.anna)]).encoded()
+        )
+        #expect(joined.status == 201)
+        let device: JSONValue = [
+            "entitlements": [
+                "premium": [
+                    "access": true, "until": .string((Message.end + .days(30)).rfc3339),
+                    "originalTransactionId": "2000000000000001",
+                ]
+            ]
+        ]
+        for customer in [TestServer.anna, "anna-at-home"] {
+            let answer = try await reconcile(server, device, customer: customer).answer
+            #expect(drift(answer) == ["device-allows-server-denies missed-notification"])
+        }
+        #expect(server.logged.contains { $0.contains("a purchase could not be asked about") })
+        let stranger = try await reconcile(server, device, customer: "u_9").answer
+        #expect(drift(stranger) == ["device-allows-server-denies other-customer"])
+        await server.close()
+    }
+
     @Test(arguments: [
         #"{"device": []}"#, #"{"device": {"entitlements": {"premium": {}}}}"#,
         #"{"device": {"deviceTime": "noon"}}"#,

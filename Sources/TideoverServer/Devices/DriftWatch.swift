@@ -27,7 +27,10 @@ struct DriftWatch: Sendable {
         at now: Instant
     ) async throws -> [Drift] {
         guard let conclusion else { return try recent(key, since: now) }
-        let report = try report(conclusion, key, rulings, at: now)
+        // A commit derives the primary id, so a report of an alias is a report of that customer.
+        let identity = try context.storage.identity(of: key)
+        let key = key.scope.key(identity.primary)
+        let report = try report(conclusion, key, identity, rulings, at: now)
         try await commit(report, key, from: changer, at: now)
         let found = try recent(key, since: now)
         for drift in found where drift.openedAt == now {
@@ -107,6 +110,7 @@ struct DriftWatch: Sendable {
     private func report(
         _ conclusion: DeviceConclusion,
         _ key: CustomerKey,
+        _ identity: CustomerIdentity,
         _ rulings: [Lineage: ClaimRuling],
         at now: Instant
     ) throws -> DeviceReport {
@@ -117,7 +121,7 @@ struct DriftWatch: Sendable {
         let mended = try recent(key, since: now).filter { !$0.isOpen }.map(\.entitlement)
         var report = DeviceReport(conclusion, refused: refused.keys.min(), mended: Set(mended))
         for id in Set(conclusion.words.values.compactMap(\.originalTransactionId)) {
-            report.purchases[id] = try purchase(id, key, refused, at: now)
+            report.purchases[id] = try purchase(id, key, identity, refused, at: now)
         }
         return report
     }
@@ -125,6 +129,7 @@ struct DriftWatch: Sendable {
     private func purchase(
         _ id: String,
         _ key: CustomerKey,
+        _ identity: CustomerIdentity,
         _ refused: [Lineage: ClaimRuling],
         at now: Instant
     ) throws -> DeviceReport.Purchase? {
@@ -137,14 +142,23 @@ struct DriftWatch: Sendable {
             )
             let lineageRecord = try context.storage.lineageRecord(lineage, app: app.id)
             guard !lineageRecord.facts.isEmpty else { continue }
-            let owner = lineageRecord.owners.owner(at: now)
             return DeviceReport.Purchase(
                 lineage: lineage,
-                holder: owner == key.customer
-                    ? .customer : owner == nil && refused[lineage] == nil ? .nobody : .another
+                holder: holder(of: lineageRecord, identity, isRefused: refused[lineage] != nil, now)
             )
         }
         return nil
+    }
+
+    /// Returns the owner as the customer sees it. The customer's other ids are the customer.
+    private func holder(
+        of lineageRecord: LineageRecord,
+        _ identity: CustomerIdentity,
+        isRefused: Bool,
+        _ now: Instant
+    ) -> DeviceReport.Holder {
+        if identity.owns(lineageRecord.owners, at: now) { return .customer }
+        return lineageRecord.owners.owner(at: now) == nil && !isRefused ? .nobody : .another
     }
 }
 
