@@ -176,7 +176,7 @@ struct CommitTaking {
                 in: scope,
                 .text(evidence.dedupeKey),
                 .instant(request.now),
-                .optional(request.facts.first?.lineage.key)
+                .optional(EvidenceSubject.text(of: request))
             )
         }
         let rulings = try rule(on: request, &newFacts)

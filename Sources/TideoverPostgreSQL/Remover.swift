@@ -88,7 +88,7 @@ struct Remover {
         erased.shared = records.count - exclusive.count
         for record in exclusive { try erase(record, own.scope, &erased) }
         var answers: [Answer] = []
-        for evidence in erasure.exclusive where named.contains(evidence) {
+        for evidence in erasure.exclusive.intersection(named).union(erasure.answers) {
             answers.append(
                 try connection.ask(
                     SQL.eraseEvidence,
@@ -149,6 +149,9 @@ struct Remover {
             guard removed == 0, try disguise(event, of: key, erasure.pseudonym) else { continue }
             erased.events += 1
         }
+        let name = SQLValue.text(EvidenceSubject.name(of: key.customer))
+        let naming = try connection.ask(SQL.eraseIdleNaming, in: scope, name)
+        try eraseBookmarks(key, erasure)
         try connection.ask(SQL.eraseTold, in: scope, customer)
         let drift = try connection.ask(SQL.eraseDrift, in: scope, customer)
         let prompts = try connection.ask(SQL.erasePrompts, in: scope, customer)
@@ -156,9 +159,27 @@ struct Remover {
         try connection.ask(SQL.eraseAliases, in: scope, customer)
         try connection.ask(SQL.forgetCustomer, in: scope, customer)
         try figures.remove(key.customer, in: scope)
+        erased.evidence += try naming.count()
         erased.drift += try drift.count()
         erased.prompts += try prompts.count()
         erased.attributes += try attributes.count()
+    }
+
+    private func eraseBookmarks(
+        _ key: CustomerKey,
+        _ erasure: Erasure
+    ) throws(StorageError) {
+        for name in erasure.bookmarks {
+            try connection.ask(SQL.eraseBookmark, in: key.scope, .text(name))
+        }
+        guard let first = erasure.bookmarkPrefix, let last = erasure.lastBookmark else { return }
+        try connection.ask(
+            SQL.eraseBookmarksOf,
+            in: key.scope,
+            .text(first),
+            .text(last),
+            .text(key.customer.text)
+        )
     }
 
     /// Replaces the customer of an event that must remain. Returns false if there is none.

@@ -21,6 +21,9 @@ final class Remover {
     private let eraseOwners: Statement
     private let eraseName: Statement
     private let eraseIdle: Statement
+    private let eraseIdleNaming: Statement
+    private let eraseBookmark: Statement
+    private let eraseBookmarksOf: Statement
     private let eraseEvidence: Statement
     private let eraseTold: Statement
     private let eraseDrift: Statement
@@ -56,6 +59,9 @@ final class Remover {
         eraseOwners = try Statement(SQL.eraseOwners, on: connection)
         eraseName = try Statement(SQL.eraseName, on: connection)
         eraseIdle = try Statement(SQL.eraseIdle, on: connection)
+        eraseIdleNaming = try Statement(SQL.eraseIdleNaming, on: connection)
+        eraseBookmark = try Statement(SQL.eraseBookmark, on: connection)
+        eraseBookmarksOf = try Statement(SQL.eraseBookmarksOf, on: connection)
         eraseEvidence = try Statement(SQL.eraseEvidence, on: connection)
         eraseTold = try Statement(SQL.eraseTold, on: connection)
         eraseDrift = try Statement(SQL.eraseDrift, on: connection)
@@ -137,7 +143,7 @@ final class Remover {
         erased.purchases = exclusive.count
         erased.shared = lineageRecords.count - exclusive.count
         for lineageRecord in exclusive { try erase(lineageRecord, own, &erased) }
-        for evidence in erasure.exclusive where named.contains(evidence) {
+        for evidence in erasure.exclusive.intersection(named).union(erasure.answers) {
             erased.evidence += try eraseEvidence.run(
                 .text(own.app),
                 .text(evidence.hex),
@@ -195,12 +201,35 @@ final class Remover {
                 erased.events += try disguise.run(app, environment, customer, id, pseudonym)
             }
         }
+        erased.evidence += try eraseIdleNaming.run(
+            app,
+            environment,
+            .text(EvidenceSubject.name(of: key.customer))
+        )
+        try eraseBookmarks(key, erasure)
         try eraseTold.run(app, environment, customer)
         erased.drift += try eraseDrift.run(app, environment, customer)
         erased.prompts += try erasePrompts.run(app, environment, customer)
         erased.attributes += try eraseAttributes.run(app, environment, customer)
         try eraseAliases.run(app, environment, customer)
         try forgetCustomer.run(app, environment, customer)
+    }
+
+    private func eraseBookmarks(
+        _ key: CustomerKey,
+        _ erasure: Erasure
+    ) throws(StorageError) {
+        let app = SQLValue.text(key.app)
+        let environment = SQLValue.text(key.environment.rawValue)
+        for name in erasure.bookmarks { try eraseBookmark.run(app, environment, .text(name)) }
+        guard let first = erasure.bookmarkPrefix, let last = erasure.lastBookmark else { return }
+        try eraseBookmarksOf.run(
+            app,
+            environment,
+            .text(first),
+            .text(last),
+            .text(key.customer.text)
+        )
     }
 
     private func eraseAudit(

@@ -529,6 +529,21 @@ enum SQL {
         DELETE FROM evidence
         WHERE app = ?1 AND environment = ?2 AND idle_lineage = ?3 AND idle_since IS NOT NULL
         """
+    /// Evidence without facts that names a customer, see `EvidenceSubject`.
+    static let eraseIdleNaming: StaticString = """
+        DELETE FROM evidence INDEXED BY evidence_idle_of
+        WHERE app = ?1 AND environment = ?2 AND idle_since IS NOT NULL
+        AND idle_lineage >= 'customers:' AND idle_lineage < 'customers;'
+        AND instr(idle_lineage, ?3) > 0
+        """
+    static let eraseBookmark: StaticString = """
+        DELETE FROM bookmark WHERE app = ?1 AND environment = ?2 AND name = ?3
+        """
+    static let eraseBookmarksOf: StaticString = """
+        DELETE FROM bookmark
+        WHERE app = ?1 AND environment = ?2 AND name >= ?3 AND name <= ?4
+        AND json_extract(form, '$.value') = ?5
+        """
     static let eraseEvidence: StaticString = """
         DELETE FROM evidence WHERE app = ?1 AND id = ?2 AND environment = ?3
         """

@@ -160,7 +160,7 @@ final class WriteSession: StorageWriter {
                 .text(rows.commitRequest.environment.rawValue),
                 .text(evidence.dedupeKey),
                 .instant(rows.commitRequest.now),
-                rows.commitRequest.facts.first.map { .text($0.lineage.key) } ?? .null
+                EvidenceSubject.text(of: rows.commitRequest).map { .text($0) } ?? .null
             )
         }
         let rulings = try rule(on: rows.commitRequest, &newFacts)

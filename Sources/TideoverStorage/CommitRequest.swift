@@ -25,6 +25,9 @@ package struct CommitRequest: Sendable {
     package let evidence: Evidence?
     /// The learned facts; stored ones are ignored.
     package let facts: [Fact]
+    /// The customers that the evidence names. An erasure of one of them removes the evidence if no
+    /// fact was read from it.
+    package let evidenceNames: [CustomerID]
     /// Customers to derive again even if no fact is new.
     package let customers: [CustomerKey]
     /// Customers with a device that presented all its purchases; they are derived again, too.
@@ -55,6 +58,7 @@ package struct CommitRequest: Sendable {
         environment: Environment,
         evidence: Evidence? = nil,
         facts: [Fact] = [],
+        evidenceNames: [CustomerID] = [],
         customers: [CustomerKey] = [],
         reconciled: [CustomerKey] = [],
         presentedIn: Store? = nil,
@@ -71,6 +75,7 @@ package struct CommitRequest: Sendable {
         self.environment = environment
         self.evidence = evidence
         self.facts = facts
+        self.evidenceNames = evidenceNames
         self.customers = customers
         self.reconciled = reconciled
         self.presentedIn = presentedIn

@@ -71,8 +71,15 @@ package struct Erasure: Sendable {
     package let known: Set<EvidenceID>
     /// Of that evidence, the pieces that concern no other purchase.
     package let exclusive: Set<EvidenceID>
+    /// Other evidence about the customer that concerns no other purchase, and may prove nothing.
+    package let answers: Set<EvidenceID>
     /// The customer's events.
     package let events: [EventID]
+    /// The names of the customer's bookmarks.
+    package let bookmarks: [String]
+    /// The beginning of the names of bookmarks that are removed if their `value` is an id of the
+    /// customer; nil for none.
+    package let bookmarkPrefix: String?
     /// A random id that replaces the customer's where a row must remain.
     package let pseudonym: CustomerID
 
@@ -80,15 +87,26 @@ package struct Erasure: Sendable {
         _ customer: CustomerKey,
         known: Set<EvidenceID>,
         exclusive: Set<EvidenceID>,
+        answers: Set<EvidenceID> = [],
         events: [EventID],
+        bookmarks: [String] = [],
+        bookmarkPrefix: String? = nil,
         pseudonym: CustomerID
     ) {
         self.customer = customer
         self.known = known
         self.exclusive = exclusive
+        self.answers = answers
         self.events = events
+        self.bookmarks = bookmarks
+        self.bookmarkPrefix = bookmarkPrefix
         self.pseudonym = pseudonym
     }
+}
+
+extension Erasure {
+    /// The last name that can begin with `bookmarkPrefix`, in the order of bytes.
+    package var lastBookmark: String? { bookmarkPrefix.map { $0 + "\u{10FFFF}" } }
 }
 
 /// The numbers of rows that an erasure removed.

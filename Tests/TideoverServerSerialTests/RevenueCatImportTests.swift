@@ -139,6 +139,40 @@ struct RevenueCatImportTests {
         await server.close()
     }
 
+    @Test func `an erasure removes the responses about the customer and no other`() async throws {
+        let server = try server()
+        func keys() throws -> [String] {
+            try [Environment.production, .sandbox].flatMap {
+                try server.storage.evidence(in: AppScope("cards", $0), after: nil, limit: 100)
+                    .map(\.dedupeKey)
+            }
+        }
+        let ids = ["imported-1", "imported-10", "imported-1:2", "imported_1"]
+        let lines = ids.map { id in
+            let answer: JSONValue = [
+                "request_date_ms": TestRevenueCat.ms("2026-05-10T10:00:00Z"),
+                "request_date": "2026-05-10T10:00:00Z",
+                "subscriber": [
+                    "original_app_user_id": .string(id), "subscriptions": [:], "entitlements": [:],
+                    "subscriber_attributes": ["$email": ["value": "anna@example.com"]],
+                ],
+            ]
+            return answer.encoded()
+        }
+        _ = try await post(server, lines + Self.lines(1))
+        // The response with a purchase is stored in the environment of comparisons too.
+        #expect(try keys().count == ids.count + 2)
+        for (id, evidence) in [("imported-1", 1), ("customer-0", 2)] as [(String, Int64)] {
+            let response = try await server.send("DELETE", "/v1/apps/cards/customers/\(id)")
+            let erased = try JSONDocument(response.body).root["erased"]
+            #expect(erased?["evidence"]?.int64 == evidence)
+        }
+        let left = try keys()
+        #expect(left.count == ids.count - 1)
+        #expect(!left.contains { $0.hasPrefix("revenuecat-answer:imported-1:") })
+        await server.close()
+    }
+
     @Test func `a dry run only reports`() async throws {
         let server = try server()
         let lines = Self.lines(2)

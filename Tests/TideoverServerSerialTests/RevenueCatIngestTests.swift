@@ -577,4 +577,62 @@ struct RevenueCatIngestTests {
         #expect(server.logged.allSatisfy { !$0.contains(TestServer.anna) })
         await server.close()
     }
+
+    // MARK: Erasure
+
+    /// Returns the number of pieces of evidence that erasing a customer removes.
+    private func erase(_ customer: String, at server: TestServer) async throws -> Int64? {
+        let response = try await server.send("DELETE", "/v1/apps/cards/customers/\(customer)")
+        #expect(response.status == 200)
+        return try JSONDocument(response.body).root["erased"]?["evidence"]?.int64
+    }
+
+    private func keys(_ server: TestServer) throws -> [String] {
+        try Self.world.flatMap {
+            try server.storage.evidence(in: AppScope("cards", $0), after: nil, limit: 100)
+                .map(\.dedupeKey)
+        }.sorted()
+    }
+
+    @Test func `an erasure removes messages without facts that name the customer`() async throws {
+        let server = try server()
+        for (customer, id) in [("gdpr", "1"), ("gdpr-1", "2"), ("gdpr", "3")] {
+            let enrolment: JSONObject = [
+                "type": "EXPERIMENT_ENROLLMENT", "id": .string(id), "environment": "SANDBOX",
+                "event_timestamp_ms": TestRevenueCat.ms(TestRevenueCat.start),
+                "app_user_id": .string(customer),
+                "subscriber_attributes": ["$email": ["value": "anna@example.com"]],
+            ]
+            #expect(try await server.hear(enrolment) == "200 committed")
+        }
+        #expect(try await erase("gdpr", at: server) == 2)
+        #expect(try keys(server) == ["revenuecat:2"])
+        #expect(try await erase("gdpr-1", at: server) == 1)
+        #expect(try keys(server) == [])
+        await server.close()
+    }
+
+    @Test func `an erasure removes transfers from and to the customer`() async throws {
+        let server = try server()
+        for (id, from, to) in [("1", "u_1", "u_2"), ("2", "u_2", "u_3"), ("3", "u_4", "u_5")] {
+            let transfer: JSONObject = [
+                "type": "TRANSFER", "id": .string(id), "environment": "SANDBOX",
+                "event_timestamp_ms": TestRevenueCat.ms(TestRevenueCat.start),
+                "transferred_from": [.string(from)], "transferred_to": [.string(to)],
+            ]
+            #expect(try await server.hear(transfer) == "200 committed")
+        }
+        func transferred() throws -> [String] {
+            try ["u_1", "u_2", "u_4"].filter { from in
+                let name = "revenueCat:transfer:\(from)"
+                let key = BookmarkKey(app: "cards", environment: .sandbox, name: name)
+                return try server.storage.bookmark(key) != nil
+            }
+        }
+        #expect(try transferred() == ["u_1", "u_2", "u_4"])
+        #expect(try await erase("u_2", at: server) == 2)
+        #expect(try keys(server) == ["revenuecat:3"])
+        #expect(try transferred() == ["u_4"])
+        await server.close()
+    }
 }

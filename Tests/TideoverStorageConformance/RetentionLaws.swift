@@ -19,6 +19,7 @@ extension StorageLaw {
             "a purchase with another owner stays, and so does their history",
             sharedStays
         ),
+        StorageLaw("an erasure deletes messages and bookmarks that name the customer", namesGo),
         StorageLaw("an erasure fails if new facts arrive during it", staleErasure),
         StorageLaw("most of many failed claims to one purchase are only counted", claimsAreCounted),
     ]
@@ -314,6 +315,53 @@ extension StorageLaw {
         #expect(try kept(storage) == ["n-0", "n-1"])
         let audit = try storage.audit(app: Sample.app, customer: nil, after: nil, limit: 9)
         #expect(audit.map(\.entry.kind) == [.transferred])
+    }
+
+    private static func namesGo(_ storage: any Storage) async throws {
+        let proof = Sample.term(
+            0,
+            of: Sample.lineage("3"),
+            token: "ben",
+            evidence: Sample.evidence("proof").id
+        )
+        for (name, customers, facts) in [
+            ("own", ["anna"], []), ("both", ["ben", "anna"], []), ("other", ["ann"], []),
+            ("answer", [], []), ("proof", ["anna"], [proof]), ("again", ["anna"], [proof]),
+        ] as [(String, [String], [Fact])] {
+            let commitRequest = CommitRequest(
+                app: Sample.app,
+                environment: .production,
+                evidence: Sample.evidence(name),
+                facts: facts,
+                evidenceNames: customers.map { Sample.customer($0) },
+                now: Sample.day(1)
+            )
+            _ = try await storage.commit(commitRequest, derive: Sample.derive)
+        }
+        func bookmark(_ name: String) -> BookmarkKey {
+            BookmarkKey(app: Sample.app, environment: .production, name: name)
+        }
+        let values = ["to:anna": "zoe", "to:ben": "anna", "to:zoe": "ben", "tp": "anna"]
+        for (name, value) in values {
+            try await storage.keep(Array(#"{"value":"\#(value)"}"#.utf8), as: bookmark(name))
+        }
+        let order = Erasure(
+            Sample.key("anna"),
+            known: [],
+            exclusive: [],
+            answers: [Sample.evidence("answer").id],
+            events: [],
+            bookmarks: ["to:anna"],
+            bookmarkPrefix: "to:",
+            pseudonym: Sample.customer("erased-1")
+        )
+        let erased = try #require(try await storage.erase(order))
+        #expect(erased.evidence == 3)
+        #expect(try kept(storage) == ["again", "other", "proof"])
+        let left = try ["to:anna", "to:ben", "to:zoe", "tp"].filter {
+            try storage.bookmark(bookmark($0)) != nil
+        }
+        #expect(left == ["to:zoe", "tp"])
     }
 
     private static func staleErasure(_ storage: any Storage) async throws {

@@ -28,6 +28,11 @@ extension RevenueCatEvent {
         return written.compactMap { CustomerID($0) }.inOrderOnce
     }
 
+    /// All ids in the event, those of a transfer too, without duplicates.
+    var everyCustomer: [CustomerID] {
+        (customers + (transferredFrom + transferredTo).compactMap { CustomerID($0) }).inOrderOnce
+    }
+
     /// The event's statement about customers, if any.
     var customerStatement: CustomerStatement? {
         if let environment, environment.known == nil { return nil }

@@ -28,6 +28,9 @@ package struct RevenueCatReading: Hashable, Sendable {
     /// The statement about customers, if any.
     package var customers: CustomerStatement? { event.customerStatement }
 
+    /// All customers that the message names, without duplicates.
+    package var everyCustomer: [CustomerID] { event.everyCustomer }
+
     /// Notes for operators who inspect the message.
     package var notes: [RevenueCatNote] {
         switch event.type.known {

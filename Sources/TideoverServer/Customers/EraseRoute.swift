@@ -1,6 +1,7 @@
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverRevenueCat
 import TideoverSignatures
 import TideoverStorage
 
@@ -14,6 +15,8 @@ struct EraseRoute: Sendable {
 
     /// The number of attempts when new facts arrive between reading and erasing.
     private static let mostTries = 5
+    /// The number of RevenueCat's responses about a customer to read at once.
+    private static let answersAtOnce = 100
 
     func respond(to request: Request, customer: String) async throws -> Response {
         guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
@@ -86,9 +89,40 @@ struct EraseRoute: Sendable {
             key,
             known: known,
             exclusive: exclusive,
+            answers: try answers(about: all, going, key, read),
             events: try events(of: ids, key, read),
+            bookmarks: all.map(RelayedTransfers.name),
+            bookmarkPrefix: RelayedTransfers.prefix,
             pseudonym: pseudonym
         )
+    }
+
+    /// Returns RevenueCat's responses about the customer that concern no other purchase. Many
+    /// contain no fact, or none that was new.
+    private func answers(
+        about ids: [CustomerID],
+        _ lineages: Set<Lineage>,
+        _ key: CustomerKey,
+        _ read: LongRead
+    ) throws -> Set<EvidenceID> {
+        var found: Set<EvidenceID> = []
+        for id in ids {
+            var last: String?
+            repeat {
+                try read.goOn()
+                let page = try storage.evidence(
+                    in: key.scope,
+                    keyed: RelayedAnswer.prefix(of: id),
+                    after: last,
+                    limit: Self.answersAtOnce
+                )
+                for piece in page where try tellsOnly(of: lineages, piece, key.environment) {
+                    found.insert(piece.id)
+                }
+                last = page.count == Self.answersAtOnce ? page.last?.dedupeKey : nil
+            } while last != nil
+        }
+        return found
     }
 
     /// Returns whether a piece of evidence concerns no other purchase. Evidence that can no longer
@@ -99,9 +133,23 @@ struct EraseRoute: Sendable {
         _ environment: Environment
     ) throws -> Bool {
         guard let piece = try storage.evidence(id, app: app.id) else { return false }
+        return try tellsOnly(of: lineages, piece, environment)
+    }
+
+    private func tellsOnly(
+        of lineages: Set<Lineage>,
+        _ piece: Evidence,
+        _ environment: Environment
+    ) throws -> Bool {
         let replay = Replay(context: context, environment: environment, apply: false)
         guard let facts = try? replay.facts(in: piece) else { return true }
-        return facts.allSatisfy { lineages.contains($0.lineage) }
+        return try facts.allSatisfy { fact in
+            if lineages.contains(fact.lineage) { return true }
+            // A relay names some purchases otherwise than their store does.
+            guard fact.rank == .relayed else { return false }
+            let chains = try storage.chains(of: [fact.lineage], app: app.id)
+            return lineages.contains(chains.joined(fact).lineage)
+        }
     }
 
     /// The events of a customer among all of the app's.

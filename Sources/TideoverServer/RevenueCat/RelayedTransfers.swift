@@ -45,7 +45,11 @@ struct RelayedTransfers: Sendable {
         try cursors.transfer(Self.name(of: customer))
     }
 
-    private static func name(of customer: CustomerID) -> String {
-        "revenueCat:transfer:\(PercentEncoding.encode(customer.text))"
+    /// The beginning of the names of all transfers, which state the recipient as their value.
+    static let prefix = "revenueCat:transfer:"
+
+    /// Returns the name of the bookmark of a customer's last transfer.
+    static func name(of customer: CustomerID) -> String {
+        prefix + PercentEncoding.encode(customer.text)
     }
 }

@@ -121,6 +121,7 @@ struct RevenueCatIngest: Sendable {
             environment: environment,
             evidence: webhook.evidence,
             facts: facts,
+            evidenceNames: reading.everyCustomer,
             ownership: OwnershipClaims(claims, rule: Projector(app: app).rule),
             transfer: app.policy.transfer,
             tallies: unknown.tallies,
