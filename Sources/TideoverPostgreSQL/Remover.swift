@@ -172,14 +172,15 @@ struct Remover {
         for name in erasure.bookmarks {
             try connection.ask(SQL.eraseBookmark, in: key.scope, .text(name))
         }
-        guard let first = erasure.bookmarkPrefix, let last = erasure.lastBookmark else { return }
-        try connection.ask(
-            SQL.eraseBookmarksOf,
-            in: key.scope,
-            .text(first),
-            .text(last),
-            .text(key.customer.text)
-        )
+        for (first, last) in erasure.bookmarkRanges {
+            try connection.ask(
+                SQL.eraseBookmarksOf,
+                in: key.scope,
+                .text(first),
+                .text(last),
+                .text(key.customer.text)
+            )
+        }
     }
 
     /// Replaces the customer of an event that must remain. Returns false if there is none.

@@ -222,14 +222,15 @@ final class Remover {
         let app = SQLValue.text(key.app)
         let environment = SQLValue.text(key.environment.rawValue)
         for name in erasure.bookmarks { try eraseBookmark.run(app, environment, .text(name)) }
-        guard let first = erasure.bookmarkPrefix, let last = erasure.lastBookmark else { return }
-        try eraseBookmarksOf.run(
-            app,
-            environment,
-            .text(first),
-            .text(last),
-            .text(key.customer.text)
-        )
+        for (first, last) in erasure.bookmarkRanges {
+            try eraseBookmarksOf.run(
+                app,
+                environment,
+                .text(first),
+                .text(last),
+                .text(key.customer.text)
+            )
+        }
     }
 
     private func eraseAudit(

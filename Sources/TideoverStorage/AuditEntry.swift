@@ -74,7 +74,7 @@ package struct AuditEntry: Hashable, Sendable {
 
     /// The originator of the event.
     package enum Actor: String, Hashable, Sendable, CaseIterable {
-        /// The app that presented a purchase under the customer's id.
+        /// The app that presented a purchase under the customer's id, or logged the customer in.
         case customer
         /// The store, by a signed message.
         case store
@@ -225,18 +225,24 @@ extension AuditEntry {
         }
     }
 
-    /// Creates the entry for an alias.
+    /// Creates the entry for an alias. A device declares it with its customer's own rights.
     package init(_ alias: CustomerAlias) {
+        let isOfDevice = alias.by == CustomerAlias.device
         self.init(
             .aliased,
             customer: alias.customer,
             other: alias.alias,
-            actor: .operator,
-            by: alias.by,
+            actor: isOfDevice ? .customer : .operator,
+            by: isOfDevice ? nil : alias.by,
             why: alias.why,
             at: alias.from
         )
     }
+}
+
+extension CustomerAlias {
+    /// The declaring party if it is a device of the customer, which has no key of its own.
+    package static let device = ""
 }
 
 // MARK: - JSON form

@@ -77,9 +77,9 @@ package struct Erasure: Sendable {
     package let events: [EventID]
     /// The names of the customer's bookmarks.
     package let bookmarks: [String]
-    /// The beginning of the names of bookmarks that are removed if their `value` is an id of the
-    /// customer; nil for none.
-    package let bookmarkPrefix: String?
+    /// The beginnings of the names of bookmarks that are removed if their `value` is an id of the
+    /// customer.
+    package let bookmarkPrefixes: [String]
     /// A random id that replaces the customer's where a row must remain.
     package let pseudonym: CustomerID
 
@@ -90,7 +90,7 @@ package struct Erasure: Sendable {
         answers: Set<EvidenceID> = [],
         events: [EventID],
         bookmarks: [String] = [],
-        bookmarkPrefix: String? = nil,
+        bookmarkPrefixes: [String] = [],
         pseudonym: CustomerID
     ) {
         self.customer = customer
@@ -99,14 +99,17 @@ package struct Erasure: Sendable {
         self.answers = answers
         self.events = events
         self.bookmarks = bookmarks
-        self.bookmarkPrefix = bookmarkPrefix
+        self.bookmarkPrefixes = bookmarkPrefixes
         self.pseudonym = pseudonym
     }
 }
 
 extension Erasure {
-    /// The last name that can begin with `bookmarkPrefix`, in the order of bytes.
-    package var lastBookmark: String? { bookmarkPrefix.map { $0 + "\u{10FFFF}" } }
+    /// The first and the last name that can begin with each of `bookmarkPrefixes`, in the order of
+    /// bytes.
+    package var bookmarkRanges: [(first: String, last: String)] {
+        bookmarkPrefixes.map { ($0, $0 + "\u{10FFFF}") }
+    }
 }
 
 /// The numbers of rows that an erasure removed.

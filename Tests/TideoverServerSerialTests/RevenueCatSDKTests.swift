@@ -271,18 +271,42 @@ import TideoverUnionChecker
         await server.close()
     }
 
+    /// Declares an alias of `u_42` as a back end does, and returns the status.
+    private func declare(_ alias: String, at server: TestServer) async throws -> Int {
+        let body: JSONValue = ["alias": .string(alias)]
+        let path = "/v1/apps/cards/customers/u_42/aliases"
+        return try await server.send("POST", path, body: body.encoded()).status
+    }
+
+    @Test func `log-ins from anonymous ids without purchases fill no customer's list of aliases`()
+        async throws
+    {
+        let server = try server(TestPlay())
+        // A receipt that names an id makes it known, without a purchase of its own.
+        var transaction = Message.transaction()
+        transaction["appAccountToken"] = .string(TestServer.anna)
+        let receipt: JSONObject = ["fetch_token": .string(try server.store.sign(transaction))]
+        for number in 0..<CustomerAlias.most {
+            let digit = String(number, radix: 16)
+            let anonymous = "$RCAnonymousID:" + String(repeating: digit, count: 32)
+            let key = number.isMultiple(of: 2) ? "goog_test" : "appl_test"
+            let phone = SDKApp(server: server, key: key, customer: anonymous)
+            if key == "appl_test" { #expect(try await phone.post(receipt).body["code"] == 7102) }
+            _ = try await logIn("u_42", on: phone)
+        }
+        for number in 0..<CustomerAlias.most {
+            #expect(try await declare("web-\(number)", at: server) == 201)
+        }
+        await server.close()
+    }
+
     @Test func `a customer with as many ids as fit still gets a purchase of their account`()
         async throws
     {
         let play = TestPlay()
         let server = try server(play)
-        for number in 0...CustomerAlias.most {
-            let digit = String(number, radix: 16)
-            let anonymous = "$RCAnonymousID:" + String(repeating: digit, count: 32)
-            let phone = SDKApp(server: server, key: "goog_test", customer: anonymous)
-            let logIn: JSONValue = ["app_user_id": .string(anonymous), "new_app_user_id": "u_42"]
-            let answer = try await phone.ask("POST", "/v1/subscribers/identify", logIn)
-            #expect((200...201).contains(answer.status))
+        for number in 0..<CustomerAlias.most {
+            #expect(try await declare("web-\(number)", at: server) == 201)
         }
         let digest = Hexadecimal.text(SHA256.hash("u_42".utf8))
         let account: JSONObject = ["obfuscatedExternalAccountId": .string(digest)]
@@ -423,6 +447,11 @@ import TideoverUnionChecker
         #expect(first.isActive("premium"))
         let second = try await stranger.ask("POST", "/v1/subscribers/identify", logIn)
         #expect(second.status == 200)
+        // An SDK's key is public: no operator declared the alias.
+        let audit = try await OwnershipCalls(server: server).audit("customers/u_42/audit")
+        let alias = "aliased u_42 \(Self.anonymous) customer"
+        #expect(audit.filter { $0.hasPrefix("aliased") }.allSatisfy { $0 == alias })
+        #expect(audit.contains(alias))
         #expect(try await SDKApp(server: server, key: "appl_test").get().isActive("premium"))
         await server.close()
     }
@@ -585,9 +614,7 @@ import TideoverUnionChecker
     {
         let server = try server(TestPlay())
         for number in 0..<CustomerAlias.most {
-            let id = "$RCAnonymousID:" + String(repeating: "\(number)", count: 32)
-            let phone = SDKApp(server: server, key: "goog_test", customer: id)
-            _ = try await logIn("u_42", on: phone)
+            #expect(try await declare("web-\(number)", at: server) == 201)
         }
         let phone = SDKApp(server: server, key: "appl_test", customer: Self.anonymous)
         let bought = try await phone.post(["fetch_token": .string(try transaction(server))])

@@ -352,7 +352,7 @@ extension StorageLaw {
             answers: [Sample.evidence("answer").id],
             events: [],
             bookmarks: ["to:anna"],
-            bookmarkPrefix: "to:",
+            bookmarkPrefixes: ["to:"],
             pseudonym: Sample.customer("erased-1")
         )
         let erased = try #require(try await storage.erase(order))

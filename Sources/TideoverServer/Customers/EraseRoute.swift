@@ -91,8 +91,9 @@ struct EraseRoute: Sendable {
             exclusive: exclusive,
             answers: try answers(about: all, going, key, read),
             events: try events(of: ids, key, read),
-            bookmarks: all.map(RelayedTransfers.name),
-            bookmarkPrefix: RelayedTransfers.prefix,
+            bookmarks: all.map(RelayedTransfers.name)
+                + all.compactMap(\.sdkAccount).map(SDKLogIns.name),
+            bookmarkPrefixes: [RelayedTransfers.prefix, SDKLogIns.prefix],
             pseudonym: pseudonym
         )
     }

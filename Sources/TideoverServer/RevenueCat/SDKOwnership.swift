@@ -14,7 +14,7 @@ extension SDKVisit {
     /// On Google Play the SDK names the SHA-256 digest of the app user id as the account of a
     /// purchase, so the digest's purchases are the customer's. The purchase can be older than a
     /// log-in, so each of the customer's ids counts. An account of an installation counts too after
-    /// a log-in moved purchases from it to the customer.
+    /// a log-in from it, which moved its purchases to the customer or found none.
     func adopts(_ lineage: Lineage, _ customer: CustomerID) async throws -> Bool {
         let owner = try await onPool {
             try context.storage.lineageRecord(lineage, app: app.id).owners.owner(at: now)
@@ -27,11 +27,14 @@ extension SDKVisit {
             }
         }
         guard let owner else { return false }
-        guard ids.contains(where: { $0.sdkAccounts.contains(owner) }) else {
-            guard try await isOfFormerInstallation(owner, of: ids, in: lineage.environment) else {
-                return false
+        if !ids.contains(where: { $0.sdkAccounts.contains(owner) }) {
+            if try await isOfFormerInstallation(owner, of: ids, in: lineage.environment) {
+                return try await claim(lineage, for: customer, by: ruleOfLogIns)
             }
-            return try await claim(lineage, for: customer, by: ruleOfLogIns)
+            let logIns = SDKLogIns(context)
+            guard let known = try await onPool({ try logIns.customer(of: owner) }),
+                ids.contains(known)
+            else { return false }
         }
         if try await join(owner, to: customer, why: "account id of RevenueCat's SDK") {
             return true
@@ -276,9 +279,14 @@ extension CustomerID {
     /// The accounts that the SDK names on Google Play for this app user id. A UUID is kept in lower
     /// case, whatever the app wrote.
     var sdkAccounts: [CustomerID] {
-        Set([text, text.uppercased()]).sorted().compactMap {
-            CustomerID(Hexadecimal.text(SHA256.hash($0.utf8)))
-        }
+        Set([text, text.uppercased()]).sorted().compactMap(Self.sdkAccount)
+    }
+
+    /// The account of an anonymous id, which is written in one way.
+    var sdkAccount: CustomerID? { Self.sdkAccount(of: text) }
+
+    private static func sdkAccount(of text: String) -> CustomerID? {
+        CustomerID(Hexadecimal.text(SHA256.hash(text.utf8)))
     }
 
     fileprivate var isAnonymousInSDK: Bool { (try? SDKUserID(text))?.isAnonymous ?? false }

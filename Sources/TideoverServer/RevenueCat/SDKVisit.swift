@@ -160,29 +160,40 @@ struct SDKVisit: Sendable {
         }
     }
 
-    /// Joins an anonymous id with another customer, if anything is known of it or of the account
-    /// that the SDK names for it on Google Play. Ids that cannot be joined stay two customers: the
+    private func hasPurchases(_ customer: CustomerID) async throws -> Bool {
+        let now = now
+        return try await onPool {
+            try app.environments.contains {
+                let key = key(of: customer, in: $0)
+                return try !context.storage.knownLineages(of: key, now: now).lineageRecords.isEmpty
+            }
+        }
+    }
+
+    /// Joins an anonymous id with another customer, if it or the account that the SDK names for it
+    /// on Google Play has or had purchases. Ids that cannot be joined stay two customers: the
     /// purchases of ids that the SDK made up become the other customer's, and after a switch of
     /// accounts nothing does. Returns false if purchases stay with another customer.
     ///
-    /// On Google Play an unknown id is joined too, while the sender has a budget: a purchase that
-    /// arrives later names only the account.
+    /// An id without purchases is not joined, because anybody can make one up. On Google Play the
+    /// log-in is remembered for a purchase that arrives later.
     private func merge(_ former: SDKUserID, into new: SDKUserID) async throws -> Bool {
         guard former != new else { return true }
         guard former.isAnonymous else { return false }
         guard new.customer.isWritable else { throw SDKError.invalidUserID }
         var accounts: [CustomerID] = []
-        for account in former.customer.sdkAccounts where try await isKnown(account) {
+        for account in former.customer.sdkAccounts where try await hasPurchases(account) {
             accounts.append(account)
         }
-        let isFormerKnown = try await isKnown(former.customer)
-        let isNeeded = isFormerKnown || !accounts.isEmpty
-        guard isNeeded || store == .googlePlay else { return true }
-        let changer = context.rateLimiter.sender(of: request, to: app.id, for: .change)
-        if let objection = context.rateLimiter.objection(to: changer) {
-            guard isNeeded else { return true }
-            throw objection
+        let hasOwn = try await hasPurchases(former.customer)
+        guard hasOwn || !accounts.isEmpty else {
+            if store == .googlePlay {
+                try await noteLogIn(from: former.customer, to: new.customer)
+            }
+            return true
         }
+        let changer = context.rateLimiter.sender(of: request, to: app.id, for: .change)
+        if let objection = context.rateLimiter.objection(to: changer) { throw objection }
         context.rateLimiter.charge(changer)
         for id in [former.customer] + accounts {
             if try await join(id, to: new.customer, why: "log-in") { continue }
@@ -196,7 +207,8 @@ struct SDKVisit: Sendable {
         return true
     }
 
-    /// Declares that two ids are one customer, in each environment. Returns whether they are.
+    /// Declares for a device that two ids are one customer, in each environment. Returns whether
+    /// they are.
     func join(_ alias: CustomerID, to customer: CustomerID, why: String) async throws -> Bool {
         var isJoined = true
         for environment in app.environments {
@@ -231,7 +243,7 @@ struct SDKVisit: Sendable {
                     try reader.identity(of: key(of: customer, in: environment))
                 )
             }
-            return AliasRuling(former, as: new, at: now, why: why, by: "RevenueCat SDK")
+            return AliasRuling(former, as: new, at: now, why: why, by: CustomerAlias.device)
         }
     }
 }
