@@ -98,6 +98,31 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a tag of before an erasure is not the tag of the same version after it`()
+        async throws
+    {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        func grant(_ days: JSONValue) async throws {
+            let grant: JSONObject = ["entitlement": "premium", "days": days, "why": "sorry"]
+            #expect(try await calls.post("customers/u_1/grants", grant).status == 201)
+        }
+        let target = Self.path + "u_1?environment=sandbox"
+        try await grant(7)
+        let before = try await server.get(target)
+        _ = try await erase("u_1", at: server)
+        server.set(server.now + .days(1))
+        try await grant(30)
+        let tag = try #require(before.headers["ETag"])
+        let after = try await server.get(target, headers: ["If-None-Match": tag])
+        #expect(after.status == 200)
+        let (old, new) = (try JSONDocument(before.body).root, try JSONDocument(after.body).root)
+        #expect(old["customerVersion"]?.int64 == new["customerVersion"]?.int64)
+        let ends = [old, new].map { $0["entitlements"]?["premium"]?["accessUntil"]?.string }
+        #expect(ends[0] != ends[1])
+        await server.close()
+    }
+
     @Test func `only an admin key can erase a customer`() async throws {
         let server = try TestServer()
         #expect(try await server.post(.purchase()).status == 200)
