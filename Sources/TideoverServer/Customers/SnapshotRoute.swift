@@ -113,19 +113,20 @@ struct SnapshotRoute: Sendable {
                 bytes: unknownAnswer(key, now)
             )
         }
-        guard isCurrent(row, now, { _ in isHeld(row) }) else {
-            return try await derivedAgain(row, now)
-        }
-        return answer(row)
+        return isCurrent(row, now, isHeld) ? answer(row) : try await derivedAgain(row, now)
     }
 
-    private func isCurrent(_ row: CustomerRow, _ now: Instant, _ isHeld: (Int64) -> Bool) -> Bool {
+    private func isCurrent(
+        _ row: CustomerRow,
+        _ now: Instant,
+        _ isHeld: (CustomerRow) -> Bool
+    ) -> Bool {
         let isDue = row.validUntil.map { $0 <= now } ?? false
         guard !isDue, !row.derivedAt.isAhead(of: now), row.fingerprint == app.fingerprint else {
             return false
         }
         let needsPass = app.passes.map { !$0.isFresh(row.pass, at: now) } ?? false
-        return !needsPass || isHeld(row.version)
+        return !needsPass || isHeld(row)
     }
 
     /// Returns the answer of the replica; nil if the storage must be read.
@@ -140,7 +141,7 @@ struct SnapshotRoute: Sendable {
     ) -> Answer? {
         guard let replica else { return nil }
         guard let found = replica(key), let row = found.row,
-            isCurrent(row, now, { _ in isHeld(row) }), !isRepeated || isHeld(row)
+            isCurrent(row, now, isHeld), !isRepeated || isHeld(row)
         else {
             context.metrics.count(.replicaReads, "database")
             return nil
