@@ -231,8 +231,7 @@ struct SnapshotRoute: Sendable {
         return "\(origin)\(version)-\(app.fingerprint)-\(digest ?? Self.digest(of: answer))"
     }
 
-    /// Returns the 64-bit digest FNV-1a. It tells the few answers of one version apart, and costs
-    /// about a nanosecond for each byte.
+    /// Returns the 64-bit digest FNV-1a, which distinguishes the few answers of one version.
     private static func digest(of answer: [UInt8]) -> String {
         var digest: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in answer { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
