@@ -690,6 +690,35 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a page and a form of an environment that is not served are refused`() async throws {
+        let server = try TestServer(environments: [.production], dashboard: true)
+        let browser = DashboardBrowser(server)
+        try await browser.enter(TestServer.adminKey.text)
+        let token = try await browser.token(on: Self.customer)
+        let fields = [
+            ("form_token", token), ("entitlement", "premium"), ("days", "7"), ("why", "x"),
+            ("alias", "z"), ("grant", "g"), ("purchase", "appStore:2000000000000001"),
+            ("to", "u_2"),
+        ]
+        for environment in ["sandbox", "xcode", ""] {
+            let query = "?environment=\(environment)"
+            for page in ["/dashboard/apps/cards", Self.customer] {
+                #expect(try await browser.get(page + query).status == 400, "\(page)\(query)")
+            }
+            for action in Self.actions {
+                let target = "\(Self.customer)/\(action)\(query)"
+                let response = try await browser.send("POST", target, fields)
+                #expect(response.status == 400, "\(action)\(query)")
+            }
+        }
+        let root = "/v1/apps/cards/customers/\(TestServer.anna)"
+        for list in ["grants", "aliases", "audit"] {
+            let answer = try JSONDocument(try await server.get("\(root)/\(list)").body).root
+            #expect(answer[list]?.elements.map(\.self).isEmpty == true, "\(list)")
+        }
+        await server.close()
+    }
+
     @Test func `a key of another app changes nothing`() async throws {
         let server = try TestServer(dashboard: true)
         _ = try await server.post(.purchase())

@@ -455,15 +455,15 @@ struct DashboardVisit: Sendable {
     // MARK: Requests
 
     /// Returns the app and environment of the request. An app that the person's key does not permit
-    /// does not exist for the person.
+    /// does not exist for the person. Without a stated environment the request is about the app's
+    /// first one.
     func place() throws -> Place {
         let app = try app(call["app"])
-        let asked = call.request.queryValue("environment").flatMap(Environment.init(rawValue:))
-        let environment = asked.flatMap { app.environments.contains($0) ? $0 : nil }
-        return Place(
-            app: app.id,
-            environment: (environment ?? app.environments.first ?? .production).rawValue
-        )
+        // A form of an environment that is no longer served must not change another one.
+        let environment =
+            call.request.queryValue("environment") == nil
+            ? app.environments.first ?? .production : try app.environment(askedIn: call.request)
+        return Place(app: app.id, environment: environment.rawValue)
     }
 
     func app(_ id: String) throws(Problem) -> App { try context(id).app }
