@@ -144,6 +144,7 @@ import TideoverJSON
             explain: json(explain),
             timeline: json(timeline),
             denials: [name: [denial]],
+            ids: ["main \(name)", name],
             isPast: true
         )
     }
@@ -529,6 +530,17 @@ import TideoverJSON
             "Why? <bdi>cards.pro</bdi>", "id=\"reply\"", "<code>in-term</code>",
             "at=2026-05-01T10%3A00%3A00.000Z", "<time datetime=\"2026-05-03T10:00:00.000Z\">",
         ] { #expect(document.contains(part), "\(part)") }
+    }
+
+    private func customerPage(_ view: CustomerView) throws -> String {
+        text(CustomerPage.page(view, [], try Self.actions("x")), Self.reader("plain"))
+    }
+
+    @Test func `the other ids of a customer are links, and the main one is named`() throws {
+        let page = try customerPage(Self.customer("anna"))
+        let main = "/dashboard/apps/anna/customers/main%20anna?environment=sandbox"
+        #expect(page.contains("<li><a href=\"\(main)\"><bdi>main anna</bdi></a>, the main id</li>"))
+        #expect(!page.contains("<bdi>anna</bdi></a></li>"))
     }
 
     @Test func `settings are grouped by section, each with a heading that a link leads to`() throws

@@ -373,13 +373,21 @@ package struct CustomerPage {
         } else {
             parts.append(owners)
         }
-        if !view.aliases.isEmpty {
+        let others = view.ids.filter { $0 != view.customer }
+        if !others.isEmpty {
             parts.append(.tag(.h3, [], "Other ids of this customer"))
-            parts.append(
-                .element(.ul, [], view.aliases.map { .tag(.li, [], .name($0.alias)) })
-            )
+            parts.append(.element(.ul, [], others.map(otherID)))
         }
         return Parts.card("Ownership", "ownership", parts)
+    }
+
+    private func otherID(_ id: String) -> HTML {
+        .tag(
+            .li,
+            [],
+            .tag(.a, [.href(view.place.customer(id))], .name(id)),
+            id == view.ids.first ? ", the main id" : .nothing
+        )
     }
 
     private var owners: HTML {

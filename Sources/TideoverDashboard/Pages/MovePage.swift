@@ -99,9 +99,8 @@ extension CustomerPage {
     /// The forms that lead to the confirmation, for each purchase that the customer owns.
     func moves(_ actions: CustomerActions) -> HTML {
         guard actions.formToken != nil else { return .nothing }
-        let ids = [view.customer] + view.aliases.map(\.alias)
         let owned = view.purchases.filter { purchase in
-            purchase.canMove && purchase.owner(at: view.asOf).map(ids.contains) == true
+            purchase.canMove && purchase.owner(at: view.asOf).map(view.ids.contains) == true
         }
         guard !owned.isEmpty else { return .nothing }
         return Parts.card(

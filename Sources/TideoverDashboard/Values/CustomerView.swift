@@ -12,15 +12,18 @@ package struct CustomerView: Hashable, Sendable {
     package let entitlements: [EntitlementView]
     let drift: [DriftView]
     let purchases: [OwnedPurchase]
-    let aliases: [AliasView]
+    /// Every id of the customer, the main one first.
+    let ids: [String]
     let prompt: String
 
     /// Reads the answers of `explain` and of `timeline`. The timeline is up to now, also if
-    /// `explain` is of a past instant; `denials` are by entitlement.
+    /// `explain` is of a past instant; `denials` are by entitlement. `ids` are all ids of the
+    /// customer, the main one first.
     package init(
         explain: JSONNode,
         timeline: JSONNode,
         denials: [String: [Lockouts.Stretch]],
+        ids: [String],
         isPast: Bool
     ) throws(UnexpectedAnswer) {
         place = Place(
@@ -55,7 +58,7 @@ package struct CustomerView: Hashable, Sendable {
         purchases = try explain.list("purchases").map { node throws(UnexpectedAnswer) in
             try OwnedPurchase(node)
         }
-        aliases = explain.list("aliases").map(AliasView.init)
+        self.ids = ids
         prompt = try explain.need("prompt").needText("sentence")
     }
 }

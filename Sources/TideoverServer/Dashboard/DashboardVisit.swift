@@ -74,12 +74,14 @@ struct DashboardVisit: Sendable {
             if let instant { query.append(QueryItem(name: "at", value: instant.rfc3339)) }
         }
         let timeline = try await ask("\(root)/timeline", about: place)
+        let stored = try await stored(of: customer, place)
         return respond(
             CustomerPage.page(
                 try CustomerView(
                     explain: explain,
                     timeline: timeline,
-                    denials: try await denials(of: customer, place),
+                    denials: stored.denials,
+                    ids: stored.ids,
                     isPast: instant != nil
                 ),
                 try await attributes(of: customer, place),
@@ -332,11 +334,12 @@ struct DashboardVisit: Sendable {
         return (found, notice)
     }
 
-    /// Returns when access was denied that the store confirms, for each entitlement, up to now.
-    private func denials(
+    /// Returns what no route returns: when access was denied that the store confirms, for each
+    /// entitlement, up to now, and every id of the customer, the main one first.
+    private func stored(
         of customer: String,
         _ place: Place
-    ) async throws -> [String: [Lockouts.Stretch]] {
+    ) async throws -> (denials: [String: [Lockouts.Stretch]], ids: [String]) {
         let context = try context(place.app)
         let request = Request(
             path: call.request.path,
@@ -346,9 +349,10 @@ struct DashboardVisit: Sendable {
         let question = try CustomerQuestion(request, customer: customer, of: context.app, now: now)
         return try await onPool {
             let reading = try CustomerReading(question, in: context)
-            return Dictionary(uniqueKeysWithValues: reading.lockouts).mapValues {
+            let denials = Dictionary(uniqueKeysWithValues: reading.lockouts).mapValues {
                 $0.flatMap(\.stretches)
             }
+            return (denials, reading.record.identity.all.map(\.text))
         }
     }
 
