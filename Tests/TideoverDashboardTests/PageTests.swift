@@ -83,7 +83,11 @@ import TideoverJSON
         )
     }
 
-    private static func customer(_ name: String) throws -> CustomerView {
+    private static func customer(
+        _ name: String,
+        asOf: String = "2026-05-10T10:00:00.000Z",
+        sandboxAnswers: Bool = false
+    ) throws -> CustomerView {
         let text = JSONValue.string(name)
         let decision: JSONValue = [
             "state": "active", "reason": "paid", "access": true, "confidence": text,
@@ -124,7 +128,10 @@ import TideoverJSON
                     ],
                 ]
             ],
-            "aliases": [["alias": text, "why": text]], "prompt": ["sentence": text],
+            "prompt": ["sentence": text],
+            "sandbox": [
+                "ruling": text, "answers": .bool(sandboxAnswers), "sentence": text,
+            ],
         ])
         let span: JSONValue = [
             "from": "2026-05-01T10:00:00.000Z", "until": nil, "state": "active", "reason": "paid",
@@ -534,6 +541,18 @@ import TideoverJSON
 
     private func customerPage(_ view: CustomerView) throws -> String {
         text(CustomerPage.page(view, [], try Self.actions("x")), Self.reader("plain"))
+    }
+
+    @Test func `where the sandbox answers, the page says so and has no reply of its own`() throws {
+        let link =
+            "href=\"/dashboard/apps/anna/customers/anna?environment=sandbox\">The customer in"
+        for isAnswered in [true, false] {
+            let page = try customerPage(Self.customer("anna", sandboxAnswers: isAnswered))
+            #expect(page.contains(link))
+            #expect(page.contains("has access in production") == isAnswered)
+            #expect(page.contains("The app gets the answer of the sandbox.") == isAnswered)
+            #expect(page.contains("id=\"reply\"") != isAnswered)
+        }
     }
 
     @Test func `the other ids of a customer are links, and the main one is named`() throws {

@@ -592,6 +592,30 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `the page of a tester leads to the sandbox that answers for production`()
+        async throws
+    {
+        let server = try TestServer(
+            policy: Policy(sandbox: .testers, testers: [try #require(CustomerID(TestServer.anna))]),
+            environments: [.production, .sandbox],
+            dashboard: true
+        )
+        #expect(try await server.post(.purchase()).status == 200)
+        let browser = DashboardBrowser(server)
+        try await browser.enter(TestServer.adminKey.text)
+        let page = try await browser.text(Self.customer + "?environment=production")
+        #expect(page.contains(SandboxRuling.tester.sentence))
+        #expect(page.contains("has no access in production"))
+        #expect(!page.contains("id=\"reply\""))
+        let other = try await browser.text(
+            "/dashboard/apps/cards/customers/u_2?environment=production"
+        )
+        #expect(!other.contains("Purchases in the sandbox") && other.contains("id=\"reply\""))
+        let sandbox = try await browser.text(Self.customer + "?environment=sandbox")
+        #expect(sandbox.contains(": has access<") && sandbox.contains("id=\"reply\""))
+        await server.close()
+    }
+
     @Test func `a form without the token of its session changes nothing`() async throws {
         let (server, browser) = try await signedIn()
         let other = DashboardBrowser(server)

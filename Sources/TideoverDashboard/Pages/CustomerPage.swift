@@ -17,7 +17,8 @@ package struct CustomerPage {
             query: "",
             [
                 .tag(.h1, [], "Customer ", .name(view.customer)), page.notice(actions),
-                page.instant, .group(view.entitlements.map(page.answer)), page.forms(actions),
+                page.instant, page.sandbox, .group(view.entitlements.map(page.answer)),
+                page.forms(actions),
                 page.grants(actions), page.drift, page.stated, page.ownership,
                 page.moves(actions), page.audit(actions),
             ]
@@ -108,6 +109,36 @@ package struct CustomerPage {
 
     // MARK: The answer
 
+    private var sandboxAnswers: Bool { view.sandbox?.answers == true }
+
+    /// The ruling on purchases of the sandbox, on a page of production.
+    private var sandbox: HTML {
+        guard let sandbox = view.sandbox else { return .nothing }
+        let there = Place(app: view.place.app, environment: Environment.sandbox.rawValue)
+        return Parts.card(
+            "Purchases in the sandbox",
+            "sandbox",
+            [
+                .tag(.p, [], .name(sandbox.sentence)),
+                sandbox.answers
+                    ? .tag(
+                        .p,
+                        [],
+                        "The app gets the answer of the sandbox. This page has that of production."
+                    ) : .nothing,
+                .tag(
+                    .p,
+                    [],
+                    .tag(
+                        .a,
+                        [.href(there.customer(view.customer))],
+                        "The customer in the sandbox"
+                    )
+                ),
+            ]
+        )
+    }
+
     private func answer(_ entitlement: EntitlementView) -> HTML {
         let id = "entitlement-\(view.entitlements.firstIndex(of: entitlement) ?? 0)"
         return [
@@ -122,7 +153,8 @@ package struct CustomerPage {
                             .p,
                             [.class("answer")],
                             Parts.badge(entitlement.phase),
-                            entitlement.access ? ": has access" : ": has no access"
+                            entitlement.access ? ": has access" : ": has no access",
+                            sandboxAnswers ? " in production" : .nothing
                         ), .tag(.p, [.class("why")], "Why? ", why(entitlement)),
                         Parts.facts(facts(entitlement)),
                     ]
@@ -164,6 +196,13 @@ package struct CustomerPage {
     }
 
     private func reply(_ entitlement: EntitlementView, id: String) -> HTML {
+        guard !sandboxAnswers else {
+            return Parts.card(
+                "Ready to send",
+                id,
+                [Parts.quiet("The customer's page of the sandbox has what the app shows.")]
+            )
+        }
         let isFirst = entitlement == view.entitlements.first
         let text = entitlement.reply.joined(separator: " ")
         return Parts.card(

@@ -15,6 +15,8 @@ package struct CustomerView: Hashable, Sendable {
     /// Every id of the customer, the main one first.
     let ids: [String]
     let prompt: String
+    /// Whether the sandbox answers for production; nil if that does not apply.
+    let sandbox: SandboxRulingView?
 
     /// Reads the answers of `explain` and of `timeline`. The timeline is up to now, also if
     /// `explain` is of a past instant; `denials` are by entitlement. `ids` are all ids of the
@@ -60,6 +62,7 @@ package struct CustomerView: Hashable, Sendable {
         }
         self.ids = ids
         prompt = try explain.need("prompt").needText("sentence")
+        sandbox = try SandboxRulingView(explain["sandbox"])
     }
 }
 
@@ -220,12 +223,17 @@ struct OwnedPurchase: Hashable, Sendable {
     }
 }
 
-struct AliasView: Hashable, Sendable {
-    let alias: String
-    let why: String?
+/// The policy's ruling on the purchases that a customer of production has in the sandbox.
+struct SandboxRulingView: Hashable, Sendable {
+    /// Whether the app gets the answer of the sandbox.
+    let answers: Bool
+    let sentence: String
 
-    init(_ node: JSONNode) {
-        alias = node.text("alias") ?? ""
-        why = node.text("why")
+    /// Nil if there is no ruling, and if nothing in the sandbox gives access.
+    init?(_ node: JSONNode?) throws(UnexpectedAnswer) {
+        guard let node, !node.isNull, node.text("ruling") != SandboxRuling.noPurchase.rawValue
+        else { return nil }
+        answers = try node.needBool("answers")
+        sentence = try node.needText("sentence")
     }
 }
