@@ -15,12 +15,17 @@ import TideoverJSON
         try JSONDocument(value.encoded(), limits: .local).root
     }
 
-    private static func reports(_ name: String) throws -> Reports {
-        let place: JSONObject = ["app": .string(name), "environment": "sandbox"]
+    private static func reports(
+        _ name: String,
+        in environments: [String] = ["sandbox"]
+    ) throws -> Reports {
         func row(_ members: JSONObject) throws -> JSONNode {
-            var row = place
-            for (key, value) in members { row[key] = value }
-            return try json(["rows": [.object(row)]])
+            let rows = environments.map { environment -> JSONValue in
+                var row: JSONObject = ["app": .string(name), "environment": .string(environment)]
+                for (key, value) in members { row[key] = value }
+                return .object(row)
+            }
+            return try json(["rows": .array(rows)])
         }
         let judge: JSONValue = ["minutes": 1.5, "purchases": 2, "causes": ["grace": 1.5]]
         let way: JSONValue = [
@@ -560,6 +565,29 @@ import TideoverJSON
         let main = "/dashboard/apps/anna/customers/main%20anna?environment=sandbox"
         #expect(page.contains("<li><a href=\"\(main)\"><bdi>main anna</bdi></a>, the main id</li>"))
         #expect(!page.contains("<bdi>anna</bdi></a></li>"))
+    }
+
+    @Test func `arrivals name their environment, and an app's page has only its own`() throws {
+        let reports = try Self.reports("cards", in: ["sandbox", "production"])
+        func environments(_ page: Page) -> [String] {
+            let document = text(page, nil)
+            let card = document.split(separator: "id=\"arrival\"").last.map(String.init) ?? ""
+            return card.split(separator: "</section>").first.map(String.init)?.matches(
+                of: /<bdi>(sandbox|production)<\/bdi>/
+            ).map { String($0.1) } ?? []
+        }
+        let all = PortfolioPage.page(reports, try Self.portfolio("cards"))
+        #expect(Set(environments(all)) == ["sandbox", "production"])
+        let app = AppPage.page(
+            Place(app: "cards", environment: "sandbox"),
+            reports,
+            try Self.measures("cards"),
+            try Self.deadlines("cards"),
+            isAdmin: true,
+            unclaimed: [],
+            hasMore: false
+        )
+        #expect(Set(environments(app)) == ["sandbox"])
     }
 
     @Test func `settings are grouped by section, each with a heading that a link leads to`() throws

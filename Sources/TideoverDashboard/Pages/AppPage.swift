@@ -48,7 +48,7 @@ package enum AppPage {
                     : Parts.card(
                         "Arrival of changes",
                         "arrival",
-                        [PortfolioPage.arrivals(reports)]
+                        [PortfolioPage.arrivals(arrivals)]
                     ),
                 unclaimedCard(place, unclaimed, hasMore: hasMore),
             ]

@@ -14,7 +14,8 @@ package enum PortfolioPage {
                     ? .nothing
                     : Parts.card("Access and differences", "apps", [table(reports)]),
                 reports.arrivals.isEmpty
-                    ? .nothing : Parts.card("Arrival of changes", "arrival", [arrivals(reports)]),
+                    ? .nothing
+                    : Parts.card("Arrival of changes", "arrival", [arrivals(reports.arrivals)]),
             ]
         )
     }
@@ -44,20 +45,22 @@ package enum PortfolioPage {
         )
     }
 
-    static func arrivals(_ reports: Reports) -> HTML {
+    static func arrivals(_ rows: [ArrivalRow]) -> HTML {
         Parts.table(
             "How changes of a store reached this server first, and how late",
             [
-                .init(title: "App"), .init(title: "Store"), .init(title: "Way"),
+                .init(title: "App"), .init(title: "Environment"), .init(title: "Store"),
+                .init(title: "Way"),
                 .init(title: "Changes", isNumber: true), .init(title: "Share", isNumber: true),
                 .init(title: "Median delay", isNumber: true),
                 .init(title: "95 % within", isNumber: true),
             ],
-            reports.arrivals.flatMap { row in
+            rows.flatMap { row in
                 row.ways.map { way in
                     [
-                        .name(row.place.app), .text(Shown.store(row.store)),
-                        .text(Shown.way(way.id)), Shown.figure(way.count),
+                        .name(row.place.app), .name(row.place.environment),
+                        .text(Shown.store(row.store)), .text(Shown.way(way.id)),
+                        Shown.figure(way.count),
                         Shown.share(way.share), Shown.figure(way.medianSeconds, "s"),
                         Shown.figure(way.p95Seconds, "s"),
                     ]
