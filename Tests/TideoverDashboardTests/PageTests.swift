@@ -179,7 +179,8 @@ import TideoverJSON
             once: name,
             entitlements: [name],
             grants: json(["grants": [grant]]),
-            audit: json(["audit": [line]]),
+            audit: [json(line)],
+            olderAudit: 3,
             done: (.refresh, [name])
         )
     }
@@ -362,7 +363,8 @@ import TideoverJSON
     /// Every page, with one text in each place that text from outside can have.
     private static func pages(_ name: String) throws -> [(name: String, page: Page)] {
         let place = Place(app: name, environment: "sandbox")
-        let listed = try ListedID(json(["id": .string(name), "customer": .string(name)]))
+        let id: JSONValue = ["id": .string(name), "customer": .string(name)]
+        let listed = try ListedIDs(json(["customers": [id], "more": true]))
         return [
             ("sign-in", SignInPage.page(formToken: name, problem: name)),
             ("problem", ProblemPage.page(title: name, detail: name)),
@@ -384,8 +386,8 @@ import TideoverJSON
                 SearchPage.page(
                     place,
                     query: name,
-                    customers: [listed],
-                    stating: [listed],
+                    customers: listed,
+                    stating: listed,
                     purchases: [try purchase(name)],
                     notice: name
                 )
@@ -565,6 +567,18 @@ import TideoverJSON
         let main = "/dashboard/apps/anna/customers/main%20anna?environment=sandbox"
         #expect(page.contains("<li><a href=\"\(main)\"><bdi>main anna</bdi></a>, the main id</li>"))
         #expect(!page.contains("<bdi>anna</bdi></a></li>"))
+    }
+
+    @Test func `a list that is not whole says so`() throws {
+        let pages = try Self.pages("plain")
+        for (name, notice) in [
+            ("search", "There are more. Enter more characters of the id."),
+            ("search", "There are more; `GET /v1/apps/{app}/customers` lists all."),
+            ("customer", "There are 3 older ones"),
+        ] {
+            let page = try #require(pages.first { $0.name == name }).page
+            #expect(text(page, Self.reader("plain")).contains(notice), "\(notice)")
+        }
     }
 
     @Test func `arrivals name their environment, and an app's page has only its own`() throws {

@@ -592,6 +592,37 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `the audit shows its newest lines`() async throws {
+        let server = try TestServer(dashboard: true)
+        let browser = DashboardBrowser(server)
+        try await browser.enter(TestServer.adminKey.text)
+        let anna = try #require(CustomerID(TestServer.anna))
+        let lines = (0...1_001).map { number in
+            AuditEntry(
+                .granted,
+                customer: anna,
+                actor: .operator,
+                by: "key",
+                why: "line \(number).",
+                at: server.now
+            )
+        }
+        let commitRequest = CommitRequest(
+            app: "cards",
+            environment: .sandbox,
+            audit: lines,
+            now: server.now
+        )
+        _ = try await server.storage.commit(commitRequest) { _ in
+            Derivation(answer: Array("{}".utf8), validUntil: nil, fingerprint: "")
+        }
+        let page = try await browser.text(Self.customer + "?environment=sandbox")
+        #expect(page.contains("<bdi>line 1001.</bdi>") && page.contains("<bdi>line 2.</bdi>"))
+        #expect(!page.contains("<bdi>line 1.</bdi>"))
+        #expect(page.contains("There are 2 older ones"))
+        await server.close()
+    }
+
     @Test func `the page of a tester leads to the sandbox that answers for production`()
         async throws
     {
@@ -797,6 +828,13 @@ import TideoverStorage
             #expect(try await browser.text(search + query).contains("href=\"\(Self.customer)?"))
         }
         #expect(try await browser.text(search + "none").contains("Nothing found"))
+        let grant = Array(#"{"entitlement": "premium", "days": 7, "why": "x"}"#.utf8)
+        for number in 100..<121 {
+            #expect(try await !browser.text(search + "user").contains("There are more."))
+            let target = "/v1/apps/cards/customers/user\(number)/grants?environment=sandbox"
+            #expect(try await server.send("POST", target, body: grant).status == 201)
+        }
+        #expect(try await browser.text(search + "user").contains("There are more."))
         await server.close()
     }
 }

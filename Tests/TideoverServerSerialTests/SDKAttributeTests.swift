@@ -131,6 +131,11 @@ import TideoverStorage
         #expect(page.contains("Customers with this email address"))
         #expect(page.contains("/dashboard/apps/cards/customers/u_42"))
         #expect(page.contains("/dashboard/apps/cards/customers/u_43"))
+        // The address is stored in one environment, and found from each.
+        let other = try await browser.text(
+            "/dashboard/apps/cards/search?environment=simulated&q=ANNA%40example.com"
+        )
+        #expect(other.contains("/dashboard/apps/cards/customers/u_42?environment=simulated"))
         let erased = try await server.send("DELETE", "/v1/apps/cards/customers/u_42")
         #expect(erased.status == 200)
         #expect(try await found(search, "secret") == (200, ["u_43"]))

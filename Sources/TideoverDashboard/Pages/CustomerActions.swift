@@ -55,7 +55,10 @@ package struct CustomerActions: Sendable {
     /// The entitlements of the app's catalogue.
     let entitlements: [String]
     let grants: [GrantView]
+    /// The newest lines of the audit log, oldest first.
     let audit: [AuditView]
+    /// How many older lines there are.
+    let olderAudit: Int
     /// The action that led to this page, with its outcomes.
     let done: (action: CustomerAction, outcomes: [String])?
 
@@ -64,7 +67,8 @@ package struct CustomerActions: Sendable {
         once: String,
         entitlements: [String],
         grants: JSONNode,
-        audit: JSONNode,
+        audit: [JSONNode],
+        olderAudit: Int = 0,
         done: (action: CustomerAction, outcomes: [String])?
     ) throws(UnexpectedAnswer) {
         self.formToken = formToken
@@ -73,9 +77,10 @@ package struct CustomerActions: Sendable {
         self.grants = try grants.list("grants").map { node throws(UnexpectedAnswer) in
             try GrantView(node)
         }
-        self.audit = try audit.list("audit").map { node throws(UnexpectedAnswer) in
+        self.audit = try audit.map { node throws(UnexpectedAnswer) in
             try AuditView(node)
         }
+        self.olderAudit = olderAudit
         self.done = done
     }
 }
@@ -265,7 +270,14 @@ extension CustomerPage {
                             line.why.map(HTML.name) ?? "none given",
                         ]
                     }
-                )
+                ),
+                actions.olderAudit == 0
+                    ? .nothing
+                    : Parts.quiet(
+                        .text(
+                            "There are \(actions.olderAudit) older ones; `GET .../audit` lists all."
+                        )
+                    ),
             ]
         )
     }

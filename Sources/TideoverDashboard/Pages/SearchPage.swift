@@ -5,8 +5,8 @@ package enum SearchPage {
     package static func page(
         _ place: Place,
         query: String,
-        customers: [ListedID],
-        stating: [ListedID],
+        customers: ListedIDs,
+        stating: ListedIDs,
         purchases: [FoundPurchase],
         notice: String?
     ) -> Page {
@@ -17,19 +17,32 @@ package enum SearchPage {
             [
                 .tag(.h1, [], "Search for ", .name(query)),
                 notice.map { .tag(.p, [.class("alarm")], .name($0)) } ?? .nothing,
-                customers.isEmpty && stating.isEmpty && purchases.isEmpty
+                customers.ids.isEmpty && stating.ids.isEmpty && purchases.isEmpty
                     ? nothingFound : .nothing,
-                customers.isEmpty
+                customers.ids.isEmpty
                     ? .nothing
-                    : Parts.card("Customers", "customers", [list(customers, in: place)]),
-                stating.isEmpty
+                    : Parts.card(
+                        "Customers",
+                        "customers",
+                        [
+                            list(customers.ids, in: place),
+                            customers.hasMore
+                                ? Parts.quiet("There are more. Enter more characters of the id.")
+                                : .nothing,
+                        ]
+                    ),
+                stating.ids.isEmpty
                     ? .nothing
                     : Parts.card(
                         "Customers with this email address",
                         "stating",
                         [
-                            list(stating, in: place),
+                            list(stating.ids, in: place),
                             Parts.quiet("Apps state the address; it is not verified."),
+                            stating.hasMore
+                                ? Parts.quiet(
+                                    "There are more; `GET /v1/apps/{app}/customers` lists all."
+                                ) : .nothing,
                         ]
                     ),
                 purchases.isEmpty

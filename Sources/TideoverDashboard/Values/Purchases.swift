@@ -27,6 +27,28 @@ package struct FoundPurchase: Hashable, Sendable {
     }
 }
 
+/// The customers that a search finds.
+package struct ListedIDs: Hashable, Sendable {
+    package let ids: [ListedID]
+    /// Whether there are more than are listed.
+    let hasMore: Bool
+
+    package static let none = ListedIDs()
+
+    private init() {
+        ids = []
+        hasMore = false
+    }
+
+    /// Reads a page of the list of customers.
+    package init(_ answer: JSONNode) throws(UnexpectedAnswer) {
+        ids = try answer.list("customers").map { node throws(UnexpectedAnswer) in
+            try ListedID(node)
+        }
+        hasMore = answer["more"]?.bool ?? false
+    }
+}
+
 /// A customer as the list of customers has it.
 package struct ListedID: Hashable, Sendable {
     /// The id that matches: the customer's own, or an alias.

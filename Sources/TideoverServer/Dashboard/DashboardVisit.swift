@@ -114,16 +114,40 @@ struct DashboardVisit: Sendable {
         let request = call.request
         let done = request.queryValue("done").flatMap(CustomerAction.init(rawValue:))
         let outcomes = request.query.filter { $0.name == "outcome" }.prefix(RefreshRoute.most)
+        let audit = try await audit(of: root, in: place)
         return try CustomerActions(
             formToken: mayChange && !isPast ? DashboardSessions.formToken(of: token) : nil,
             once: Hexadecimal.text(randomBytes(12, service.random)),
             entitlements: try app(place.app).catalogue.entitlements.sorted(),
             grants: try await ask("\(root)/grants", about: place),
-            audit: try await ask("\(root)/audit", about: place) {
-                $0.append(QueryItem(name: "limit", value: "\(EventsRoute.greatestLimit)"))
-            },
+            audit: audit.lines,
+            olderAudit: audit.older,
             done: done.map { ($0, outcomes.map(\.value)) }
         )
+    }
+
+    /// Returns the newest lines of a customer's audit log, oldest first, and how many are older.
+    private func audit(
+        of root: String,
+        in place: Place
+    ) async throws -> (lines: [JSONNode], older: Int) {
+        let limit = EventsRoute.greatestLimit
+        var lines: [JSONNode] = []
+        var older = 0
+        var next: String?
+        repeat {
+            let after = next.map { [QueryItem(name: "after", value: $0)] } ?? []
+            let page = try await ask("\(root)/audit", about: place) {
+                $0 += [QueryItem(name: "limit", value: "\(limit)")] + after
+            }
+            // The log begins with its oldest lines, so the newest are on its last page.
+            lines += page.elements("audit")
+            let extra = max(0, lines.count - limit)
+            lines.removeFirst(extra)
+            older += extra
+            next = page["more"]?.bool == true ? page["next"]?.string : nil
+        } while next != nil
+        return (lines, older)
     }
 
     /// Whether the person's key permits changes at all; each route of the API checks again.
@@ -137,7 +161,7 @@ struct DashboardVisit: Sendable {
             return DashboardResponse.redirect(to: place.link)
         }
         let customers = try await ids(place, "prefix", query)
-        if let exact = customers.first(where: { $0.id == query }) {
+        if let exact = customers.ids.first(where: { $0.id == query }) {
             return DashboardResponse.redirect(to: place.customer(exact.customer))
         }
         let (purchases, notice) = try await purchases(place, query)
@@ -146,7 +170,7 @@ struct DashboardVisit: Sendable {
                 place,
                 query: query,
                 customers: customers,
-                stating: query.contains("@") ? try await ids(place, "email", query) : [],
+                stating: try await stating(query, place),
                 purchases: purchases,
                 notice: notice
             )
@@ -154,12 +178,25 @@ struct DashboardVisit: Sendable {
     }
 
     /// Returns the ids that a search of the API finds.
-    private func ids(_ place: Place, _ parameter: String, _ text: String) async throws -> [ListedID]
-    {
-        try await ask("/v1/apps/\(path(place.app))/customers", about: place) {
-            $0.append(QueryItem(name: parameter, value: text))
-            $0.append(QueryItem(name: "limit", value: "20"))
-        }.elements("customers").map(ListedID.init)
+    private func ids(
+        _ place: Place,
+        _ parameter: String,
+        _ text: String
+    ) async throws -> ListedIDs {
+        try ListedIDs(
+            try await ask("/v1/apps/\(path(place.app))/customers", about: place) {
+                $0.append(QueryItem(name: parameter, value: text))
+                $0.append(QueryItem(name: "limit", value: "20"))
+            }
+        )
+    }
+
+    /// Returns the ids for which an app states an email address. What apps state is stored in one
+    /// environment for all.
+    private func stating(_ address: String, _ place: Place) async throws -> ListedIDs {
+        guard address.contains("@") else { return .none }
+        let usual = try app(place.app).usualEnvironment.rawValue
+        return try await ids(Place(app: place.app, environment: usual), "email", address)
     }
 
     /// The webhooks of an app with their latest attempts, for an admin key.
