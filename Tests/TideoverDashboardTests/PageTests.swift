@@ -285,6 +285,16 @@ import TideoverJSON
         )
     }
 
+    private static func join(_ name: String) throws -> PlannedJoin {
+        PlannedJoin(
+            customer: name,
+            alias: name,
+            why: name,
+            isKnown: true,
+            explain: try json(["entitlements": .object([name: ["decision": ["access": true]]])])
+        )
+    }
+
     private static func experiments(_ place: Place) throws -> Page {
         let text = JSONValue.string(place.app)
         let difference: JSONValue = ["value": 0.1, "lower": -0.05, "upper": 0.25]
@@ -398,6 +408,7 @@ import TideoverJSON
             ),
             ("events", EventsPage.page(place, [try event(name)])),
             ("move", MovePage.page(place, try move(name), formToken: name)),
+            ("join", JoinPage.page(place, try join(name), formToken: name)),
             ("experiments", try experiments(place)), ("configuration", try configuration(place)),
             ("silent sandbox", SandboxPage.silent(place)),
             ("sandbox", try sandbox(place, refused: nil)),

@@ -51,6 +51,7 @@ import TideoverStorage
         "/dashboard/apps/cards/configuration?environment=sandbox",
         "/dashboard/apps/cards/experiments?environment=sandbox",
         customer + "/move?environment=sandbox&purchase=appStore:2000000000000001&to=u_2&why=x",
+        customer + "/alias?environment=sandbox&alias=u_2&why=x",
         "/dashboard/apps/cards/events/stream?environment=sandbox",
     ]
     private static let events = "/dashboard/apps/cards/events?environment=sandbox"
@@ -592,6 +593,33 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a join is confirmed, and the page of each id leads to the other`() async throws {
+        let (server, browser) = try await signedIn()
+        let root = "/v1/apps/cards/customers"
+        let grant = Array(#"{"entitlement": "premium", "days": 7, "why": "x"}"#.utf8)
+        let granted = "\(root)/u_2/grants?environment=sandbox"
+        #expect(try await server.send("POST", granted, body: grant).status == 201)
+        let plan = "\(Self.customer)/alias?environment=sandbox&why=same&alias="
+        let known = try await browser.text(plan + "u_2")
+        #expect(known.contains("Data of <bdi>u_2</bdi> is stored already."))
+        #expect(known.contains("<dd><bdi>premium</bdi></dd>"))
+        #expect(try await !browser.text(plan + "u_3").contains("is stored already."))
+        // Nothing is joined yet.
+        let aliases = try await server.get("\(root)/\(TestServer.anna)/aliases")
+        #expect(try JSONDocument(aliases.body).root["customer"]?.string == TestServer.anna)
+        #expect(try await !browser.text(Self.customer).contains("Other ids of this customer"))
+        #expect(try await act(browser, "alias", [("alias", "u_2"), ("why", "same")]).status == 303)
+        let other = "/dashboard/apps/cards/customers/u_2?environment=sandbox"
+        let own = "\(Self.customer)?environment=sandbox"
+        #expect(try await browser.text(own).contains("<li><a href=\"\(other)\">"))
+        let page = try await browser.text(other)
+        #expect(page.contains("<li><a href=\"\(own)\"><bdi>\(TestServer.anna)</bdi></a>, the main"))
+        #expect(!page.contains("<li><a href=\"\(other)\">"))
+        // The purchase of the main id can be moved from the page of the other one.
+        #expect(page.contains("action=\"/dashboard/apps/cards/customers/u_2/move?"))
+        await server.close()
+    }
+
     @Test func `the audit shows its newest lines`() async throws {
         let server = try TestServer(dashboard: true)
         let browser = DashboardBrowser(server)
@@ -671,8 +699,8 @@ import TideoverStorage
             let stranger = DashboardBrowser(server)
             let response = try await stranger.send("POST", target, fields)
             #expect(response.headers["Location"] == Self.signIn, "\(action)")
-            // The page that confirms a move has the same address.
-            let status = action == "move" ? 400 : 405
+            // The pages that confirm a move and a join have the same addresses.
+            let status = ["move", "alias"].contains(action) ? 400 : 405
             #expect(try await browser.get(target).status == status, "\(action)")
         }
         #expect(try await grants(server).isEmpty)
@@ -688,8 +716,9 @@ import TideoverStorage
         let page = try await browser.text(Self.customer + "?environment=sandbox")
         #expect(page.contains("premium"))
         #expect(!page.contains("/grant?") && !page.contains("/move?"))
-        let plan = "\(Self.customer)/move?purchase=x&to=u_2&why=x"
-        #expect(try await browser.get(plan).status == 403)
+        for plan in ["move?purchase=x&to=u_2&why=x", "alias?alias=u_2&why=x"] {
+            #expect(try await browser.get("\(Self.customer)/\(plan)").status == 403, "\(plan)")
+        }
         for action in Self.actions {
             let fields = [
                 ("entitlement", "premium"), ("days", "7"), ("why", "x"), ("alias", "z"),

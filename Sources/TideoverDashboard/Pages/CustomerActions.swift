@@ -156,21 +156,7 @@ extension CustomerPage {
                         )
                     ],
                     []
-                ), give(actions, token),
-                form(
-                    .alias,
-                    token,
-                    "Join the ids",
-                    [
-                        Parts.quiet(
-                            "Another id of the same customer. Both are then answered alike, for ever."
-                        )
-                    ],
-                    [
-                        field(.alias, "Other id", [.of(.maxlength, 256), .flag(.required)]),
-                        field(.why, "Why", [.of(.maxlength, 500), .flag(.required)]),
-                    ]
-                ),
+                ), give(actions, token), join,
             ]
         )
     }

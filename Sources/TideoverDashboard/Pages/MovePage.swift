@@ -25,10 +25,7 @@ package struct PlannedMove: Hashable, Sendable {
         self.to = to
         self.why = why
         self.isKnown = isKnown
-        entitlements =
-            explain["entitlements"]?.members.compactMap { name, node in
-                node["decision"]?["access"]?.bool == true ? name : nil
-            } ?? []
+        entitlements = explain.accessibleEntitlements
     }
 }
 

@@ -37,6 +37,13 @@ extension JSONNode {
         text(member).flatMap(Instant.init(rfc3339:))
     }
 
+    /// The entitlements to which an explanation gives access.
+    var accessibleEntitlements: [String] {
+        self["entitlements"]?.members.compactMap { name, node in
+            node["decision"]?["access"]?.bool == true ? name : nil
+        } ?? []
+    }
+
     /// The texts of a list; other elements are left out.
     func texts(_ member: String) -> [String] {
         list(member).compactMap(\.string)

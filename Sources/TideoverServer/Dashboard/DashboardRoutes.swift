@@ -22,6 +22,7 @@ extension Service {
         action(.refresh) { try await $0.refresh($1) },
         action(.grant) { try await $0.giveGrant($1) },
         action(.revoke) { try await $0.revokeGrant($1) },
+        page("/dashboard/apps/{app}/customers/{customer}/alias") { try await $0.confirmJoin() },
         action(.alias) { try await $0.addAlias($1) },
         page("/dashboard/apps/{app}/customers/{customer}/move") { try await $0.confirmMove() },
         action(.move) { try await $0.movePurchase($1) },

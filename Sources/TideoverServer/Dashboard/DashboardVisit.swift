@@ -434,18 +434,49 @@ struct DashboardVisit: Sendable {
             request.queryValue(field.rawValue) ?? ""
         }
         guard let target = CustomerID(value(.to)) else { throw Problem.badCustomer }
-        let root = "/v1/apps/\(path(place.app))/customers/\(path(target.text))"
-        let grants = try await ask("\(root)/grants", about: place)
+        let (isKnown, explain) = try await state(of: target, in: place)
         let move = PlannedMove(
             purchase: value(.purchase),
             from: call["customer"],
             to: target.text,
             why: value(.why),
-            isKnown: grants["customerKnown"]?.bool == true || !grants.elements("grants").isEmpty,
-            explain: try await ask("\(root)/explain", about: place)
+            isKnown: isKnown,
+            explain: explain
         )
         return respond(
             MovePage.page(place, move, formToken: DashboardSessions.formToken(of: token))
+        )
+    }
+
+    /// Asks for confirmation before two ids are joined.
+    func confirmJoin() async throws -> Response {
+        let place = try place()
+        guard mayChange else { throw Problem.keyNotAllowed([.secret, .admin]) }
+        let text = call.request.queryValue(CustomerAction.Field.alias.rawValue) ?? ""
+        guard let alias = CustomerID(text) else { throw Problem.badCustomer }
+        let (isKnown, explain) = try await state(of: alias, in: place)
+        let join = PlannedJoin(
+            customer: call["customer"],
+            alias: alias.text,
+            why: call.request.queryValue(CustomerAction.Field.why.rawValue) ?? "",
+            isKnown: isKnown,
+            explain: explain
+        )
+        return respond(
+            JoinPage.page(place, join, formToken: DashboardSessions.formToken(of: token))
+        )
+    }
+
+    /// Returns whether anything is stored of a customer, and the explanation.
+    private func state(
+        of customer: CustomerID,
+        in place: Place
+    ) async throws -> (isKnown: Bool, explain: JSONNode) {
+        let root = "/v1/apps/\(path(place.app))/customers/\(path(customer.text))"
+        let grants = try await ask("\(root)/grants", about: place)
+        return (
+            grants["customerKnown"]?.bool == true || !grants.elements("grants").isEmpty,
+            try await ask("\(root)/explain", about: place)
         )
     }
 
