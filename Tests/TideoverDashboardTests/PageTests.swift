@@ -377,7 +377,7 @@ import TideoverJSON
         let listed = try ListedIDs(json(["customers": [id], "more": true]))
         return [
             ("sign-in", SignInPage.page(formToken: name, problem: name)),
-            ("problem", ProblemPage.page(title: name, detail: name)),
+            ("problem", ProblemPage.page(title: name, detail: name, back: place.link)),
             ("portfolio", PortfolioPage.page(try reports(name), try portfolio(name))),
             (
                 "app",

@@ -620,6 +620,20 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a refused form leads back to its page`() async throws {
+        let (server, browser) = try await signedIn()
+        let form = [("entitlement", "none"), ("days", "7"), ("why", "x")]
+        let refused = String(decoding: try await act(browser, "grant", form).body, as: UTF8.self)
+        let back = "<a href=\"\(Self.customer)?environment=sandbox\">Back</a>"
+        #expect(refused.contains(back))
+        let target = "\(Self.customer)/grant?environment=sandbox"
+        let expired = try await browser.send("POST", target, form)
+        #expect(String(decoding: expired.body, as: UTF8.self).contains(back))
+        let unknown = try await browser.text("/dashboard/apps/none/customers/x")
+        #expect(!unknown.contains(">Back</a>"))
+        await server.close()
+    }
+
     @Test func `the audit shows its newest lines`() async throws {
         let server = try TestServer(dashboard: true)
         let browser = DashboardBrowser(server)

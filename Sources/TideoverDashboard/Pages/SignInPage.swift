@@ -54,11 +54,13 @@ package enum SignInPage {
 
 /// The page about a request that cannot be answered.
 package enum ProblemPage {
-    package static func page(title: String, detail: String?) -> Page {
+    /// Returns the page. `back` is the page on which the person acted.
+    package static func page(title: String, detail: String?, back: Link? = nil) -> Page {
         Page(
             title,
             [
                 .tag(.h1, [], .name(title)), detail.map { .tag(.p, [], .name($0)) } ?? .nothing,
+                back.map { .tag(.p, [], .tag(.a, [.href($0)], "Back")) } ?? .nothing,
                 .tag(.p, [], .tag(.a, [.href(.portfolio)], "All apps")),
             ]
         )

@@ -29,10 +29,11 @@ struct DashboardForm: Sendable {
     }
 
     /// The page for a form without a valid token.
-    static func expired(for reader: Reader?) -> Response {
+    static func expired(for reader: Reader?, back: Link? = nil) -> Response {
         let page = ProblemPage.page(
             title: "The form has expired.",
-            detail: "Load the page again and repeat the action."
+            detail: "Load the page again and repeat the action.",
+            back: back
         )
         return DashboardResponse.page(page, for: reader, status: 403)
     }

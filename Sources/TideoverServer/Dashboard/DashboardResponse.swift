@@ -39,9 +39,13 @@ enum DashboardResponse {
         return Response(status: 303, headers: headers)
     }
 
-    static func problem(_ problem: Problem, for reader: Reader?) -> Response {
+    static func problem(
+        _ problem: Problem,
+        for reader: Reader?,
+        back: Link? = nil
+    ) -> Response {
         var response = page(
-            ProblemPage.page(title: problem.title, detail: problem.detail),
+            ProblemPage.page(title: problem.title, detail: problem.detail, back: back),
             for: reader,
             status: problem.status
         )

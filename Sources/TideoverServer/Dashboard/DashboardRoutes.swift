@@ -93,7 +93,7 @@ extension Service {
         Route("POST", template, needs: .nothing) { service, call in
             try await service.visit(call) { visit in
                 guard let form = DashboardForm(call.request), form.isSent(with: visit.token) else {
-                    return DashboardForm.expired(for: visit.reader)
+                    return DashboardForm.expired(for: visit.reader, back: visit.back)
                 }
                 return try await act(visit, form)
             }
@@ -111,9 +111,13 @@ extension Service {
         do {
             return try await respond(visit)
         } catch let problem as Problem {
-            return DashboardResponse.problem(problem, for: visit.reader)
+            return DashboardResponse.problem(problem, for: visit.reader, back: visit.back)
         } catch is StorageError {
-            return DashboardResponse.problem(.storageUnavailable, for: visit.reader)
+            return DashboardResponse.problem(
+                .storageUnavailable,
+                for: visit.reader,
+                back: visit.back
+            )
         }
     }
 

@@ -538,6 +538,19 @@ struct DashboardVisit: Sendable {
         return Place(app: app.id, environment: environment.rawValue)
     }
 
+    /// The page of the app or of the customer that the request is below; nil if there is none.
+    var back: Link? {
+        let segments = (call.request.segments ?? []).dropFirst()
+        guard segments.count > 2, segments.dropFirst(2).first != "search",
+            let place = try? place()
+        else { return nil }
+        let isOfCustomer = segments.dropFirst(2).first == "customers"
+        return Link(
+            Array(segments.prefix(isOfCustomer ? 4 : 3)),
+            [("environment", place.environment)]
+        )
+    }
+
     func app(_ id: String) throws(Problem) -> App { try context(id).app }
 
     func context(_ id: String) throws(Problem) -> AppContext {
