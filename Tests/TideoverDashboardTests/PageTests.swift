@@ -108,7 +108,7 @@ import TideoverJSON
         ]
         let explain: JSONValue = .object([
             "app": text, "customer": text, "environment": "sandbox",
-            "asOf": "2026-05-10T10:00:00.000Z",
+            "asOf": .string(asOf),
             "entitlements": .object([
                 name: [
                     "decision": decision, "why": [text], "used": [fact], "setAside": [fact],
@@ -578,6 +578,13 @@ import TideoverJSON
         let main = "/dashboard/apps/anna/customers/main%20anna?environment=sandbox"
         #expect(page.contains("<li><a href=\"\(main)\"><bdi>main anna</bdi></a>, the main id</li>"))
         #expect(!page.contains("<bdi>anna</bdi></a></li>"))
+    }
+
+    @Test func `the heading says whether an instant is past or future`() throws {
+        let past = try customerPage(Self.customer("anna"))
+        #expect(past.contains("The answer at a past instant"))
+        let future = try customerPage(Self.customer("anna", asOf: "2026-05-10T10:00:00.001Z"))
+        #expect(future.contains("The answer at a future instant"))
     }
 
     @Test func `a list that is not whole says so`() throws {

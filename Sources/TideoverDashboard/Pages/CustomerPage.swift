@@ -27,10 +27,17 @@ package struct CustomerPage {
 
     // MARK: The instant
 
+    private var heading: HTML {
+        guard view.isPast else { return "The answer now" }
+        return view.asOf > view.now
+            ? "The answer at a future instant, if no message comes before"
+            : "The answer at a past instant"
+    }
+
     private var instant: HTML {
         let value = "\(view.asOf.rfc3339.prefix(16))"
         return Parts.card(
-            view.isPast ? "The answer at a past instant" : "The answer now",
+            heading,
             "instant",
             [
                 .tag(

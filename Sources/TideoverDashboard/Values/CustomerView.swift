@@ -9,6 +9,8 @@ package struct CustomerView: Hashable, Sendable {
     package let asOf: Instant
     /// Whether the reader asked for this instant.
     package let isPast: Bool
+    /// The latest instant that messages can be about.
+    let now: Instant
     package let entitlements: [EntitlementView]
     let drift: [DriftView]
     let purchases: [OwnedPurchase]
@@ -36,6 +38,7 @@ package struct CustomerView: Hashable, Sendable {
         asOf = try explain.needInstant("asOf")
         self.isPast = isPast
         let end = try timeline.needInstant("asOf")
+        now = end
         let lives = try timeline.need("entitlements")
         let lockouts = try explain.need("lockouts")
         var entitlements: [EntitlementView] = []
