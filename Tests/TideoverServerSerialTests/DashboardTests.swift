@@ -634,6 +634,19 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `access given by hand is no access that a store confirms`() async throws {
+        let server = try TestServer(dashboard: true)
+        let browser = DashboardBrowser(server)
+        try await browser.enter(TestServer.adminKey.text)
+        let form = [("once", "1"), ("entitlement", "premium"), ("days", "7"), ("why", "x")]
+        #expect(try await act(browser, "grant", form).status == 303)
+        server.set(server.now + .days(2))
+        let page = try await browser.text(Self.customer + "?environment=sandbox")
+        #expect(page.contains(": has access"))
+        #expect(!page.contains("class=\"denied\"") && !page.contains("denied:"))
+        await server.close()
+    }
+
     @Test func `the audit shows its newest lines`() async throws {
         let server = try TestServer(dashboard: true)
         let browser = DashboardBrowser(server)
