@@ -283,8 +283,10 @@ def keys(browser):
     return found
 
 
-def act(browser, form, fields):
-    """Fills in and sends a form of a customer's page by keyboard alone; returns what is wrong."""
+def act(browser, form, fields, confirms=False):
+    """Fills in and sends a form of a customer's page by keyboard alone; returns what is wrong.
+
+    With `confirms`, the page after it has the same form once more, to confirm."""
     for name, text in {**fields, None: None}.items():
         control = f"[name={name}]" if name else "button"
         if not browser.tab_to(f"form[action*='/{form}?'] {control}"):
@@ -292,6 +294,8 @@ def act(browser, form, fields):
         if text:
             browser.call("Input.insertText", text=text)
     browser.submit()
+    if confirms:
+        return act(browser, form, {})
     said = browser.evaluate("document.querySelector('[role=status]')?.textContent ?? ''")
     return [] if said else [f"the form {form} does not say what it did"]
 
@@ -306,7 +310,7 @@ def help_customer(browser, demo, page):
         ("alias", {"alias": "anonymous-7f3e", "why": "signed in"}),
     ]:
         browser.open(demo.root + page)
-        found += act(browser, form, fields)
+        found += act(browser, form, fields, confirms=form == "alias")
         found += faults(browser, demo.root, 1440)
     return found
 
@@ -428,6 +432,7 @@ def visit_stores(browser, program, folder):
             "experiments": f"{app}/experiments",
             "customer-purchases": customer,
             "move": f"{customer}/move?purchase={lineage}&to=u_43&why=bought+under+another+id",
+            "join": f"{customer}/alias?alias=u_43&why=signed+in",
         }
         for theme in ["light", "dark"]:
             for width in [360, 390, 1440, 2560]:
