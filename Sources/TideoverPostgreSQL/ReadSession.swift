@@ -376,6 +376,19 @@ final class ReadSession: StorageReader {
         return try connection.ask(SQL.bookmark, in: scope, .text(key.name)).first { $0.bytes(0) }
     }
 
+    func bookmarks(
+        in scope: AppScope,
+        prefix: String
+    ) throws(StorageError) -> [String: [UInt8]] {
+        let found = try connection.ask(
+            SQL.bookmarks,
+            in: scope,
+            .text(prefix),
+            .text(Self.behind(prefix))
+        ).all { ($0.text(0), $0.bytes(1)) }
+        return Dictionary(uniqueKeysWithValues: found)
+    }
+
     func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute] {
         try connection.attributes(of: customer)
     }

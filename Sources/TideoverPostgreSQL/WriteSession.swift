@@ -134,6 +134,28 @@ final class WriteSession: StorageWriter {
         )
     }
 
+    func replace(
+        _ former: [UInt8]?,
+        by form: [UInt8],
+        as key: BookmarkKey
+    ) throws(StorageError) -> Bool {
+        let scope = AppScope(key.app, key.environment)
+        let name = SQLValue.text(key.name)
+        let answer =
+            if let former {
+                try connection.ask(
+                    SQL.replaceBookmark,
+                    in: scope,
+                    name,
+                    .bytes(form),
+                    .bytes(former)
+                )
+            } else {
+                try connection.ask(SQL.addBookmark, in: scope, name, .bytes(form))
+            }
+        return try answer.count() == 1
+    }
+
     func add(_ key: KeyRecord) throws(StorageError) {
         try connection.ask(
             SQL.insertKey,

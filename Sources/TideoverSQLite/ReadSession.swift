@@ -15,6 +15,7 @@ final class ReadSession: StorageReader {
     private let lineageAfter: Statement
     private let named: Statement
     private let bookmark: Statement
+    private let bookmarks: Statement
     private let header: Statement
     private let outbox: Statement
     private let latestEvents: Statement
@@ -51,6 +52,7 @@ final class ReadSession: StorageReader {
         lineageAfter = try Statement(SQL.lineageAfter, on: connection)
         named = try Statement(SQL.named, on: connection)
         bookmark = try Statement(SQL.bookmark, on: connection)
+        bookmarks = try Statement(SQL.bookmarks, on: connection)
         header = try Statement(SQL.header, on: connection)
         outbox = try Statement(SQL.outbox, on: connection)
         latestEvents = try Statement(SQL.latestEvents, on: connection)
@@ -325,6 +327,19 @@ final class ReadSession: StorageReader {
             .text(key.environment.rawValue),
             .text(key.name)
         ) { $0.bytes(0) }
+    }
+
+    func bookmarks(
+        in scope: AppScope,
+        prefix: String
+    ) throws(StorageError) -> [String: [UInt8]] {
+        let found = try bookmarks.all(
+            .text(scope.app),
+            .text(scope.environment.rawValue),
+            .text(prefix),
+            .utf8(Self.behind(prefix))
+        ) { ($0.text(0), $0.bytes(1)) }
+        return Dictionary(uniqueKeysWithValues: found)
     }
 
     func outbox(

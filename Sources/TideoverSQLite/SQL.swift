@@ -334,6 +334,14 @@ enum SQL {
         INSERT INTO bookmark (app, environment, name, form) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT (app, environment, name) DO UPDATE SET form = excluded.form
         """
+    static let addBookmark: StaticString = """
+        INSERT INTO bookmark (app, environment, name, form) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT (app, environment, name) DO NOTHING
+        """
+    static let replaceBookmark: StaticString = """
+        UPDATE bookmark SET form = ?4
+        WHERE app = ?1 AND environment = ?2 AND name = ?3 AND form = ?5
+        """
 
     // MARK: Figures
 
@@ -793,6 +801,10 @@ enum SQL {
         """
     static let bookmark: StaticString = """
         SELECT form FROM bookmark WHERE app = ?1 AND environment = ?2 AND name = ?3
+        """
+    static let bookmarks: StaticString = """
+        SELECT name, form FROM bookmark
+        WHERE app = ?1 AND environment = ?2 AND name > ?3 AND name < ?4
         """
     static let header: StaticString = "SELECT text FROM header WHERE fingerprint = ?1"
     static let outbox: StaticString = """

@@ -20,6 +20,8 @@ final class WriteSession: StorageWriter {
     private let due: Statement
     private let addTally: Statement
     private let putBookmark: Statement
+    private let addBookmark: Statement
+    private let replaceBookmark: Statement
     private let insertKey: Statement
     private let revokeKey: Statement
     private let insertPolicy: Statement
@@ -63,6 +65,8 @@ final class WriteSession: StorageWriter {
         due = try Statement(SQL.due, on: connection)
         addTally = try Statement(SQL.addTally, on: connection)
         putBookmark = try Statement(SQL.putBookmark, on: connection)
+        addBookmark = try Statement(SQL.addBookmark, on: connection)
+        replaceBookmark = try Statement(SQL.replaceBookmark, on: connection)
         insertKey = try Statement(SQL.insertKey, on: connection)
         revokeKey = try Statement(SQL.revokeKey, on: connection)
         insertPolicy = try Statement(SQL.insertPolicy, on: connection)
@@ -222,6 +226,22 @@ final class WriteSession: StorageWriter {
             .text(key.name),
             .utf8(form)
         )
+    }
+
+    func replace(
+        _ former: [UInt8]?,
+        by form: [UInt8],
+        as key: BookmarkKey
+    ) throws(StorageError) -> Bool {
+        let (app, environment) = (SQLValue.text(key.app), SQLValue.text(key.environment.rawValue))
+        let name = SQLValue.text(key.name)
+        let changed =
+            if let former {
+                try replaceBookmark.run(app, environment, name, .utf8(form), .utf8(former))
+            } else {
+                try addBookmark.run(app, environment, name, .utf8(form))
+            }
+        return changed == 1
     }
 
     func restore(

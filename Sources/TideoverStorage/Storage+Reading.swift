@@ -170,6 +170,13 @@ extension Storage {
         try read { reader throws(StorageError) in try reader.bookmark(key) }
     }
 
+    package func bookmarks(
+        in scope: AppScope,
+        prefix: String
+    ) throws(StorageError) -> [String: [UInt8]] {
+        try read { reader throws(StorageError) in try reader.bookmarks(in: scope, prefix: prefix) }
+    }
+
     package func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute] {
         try read { reader throws(StorageError) in try reader.attributes(of: customer) }
     }

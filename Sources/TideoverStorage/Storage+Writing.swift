@@ -44,6 +44,16 @@ extension Storage {
         }
     }
 
+    package func replace(
+        _ former: [UInt8]?,
+        by form: [UInt8],
+        as key: BookmarkKey
+    ) async throws(StorageError) -> Bool {
+        try await write(app: key.app) { writer throws(StorageError) in
+            try writer.replace(former, by: form, as: key)
+        }
+    }
+
     package func keep(_ order: AttributeOrder) async throws(StorageError) -> [String] {
         try await write(app: order.customer.app) { writer throws(StorageError) in
             try writer.keep(order)

@@ -147,6 +147,13 @@ package protocol StorageReader {
     /// Returns a bookmark as JSON text; nil if there is none.
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]?
 
+    /// Returns the bookmarks of an app in an environment with names that are longer than `prefix`
+    /// and begin with it, by name. `prefix` ends in plain ASCII.
+    func bookmarks(
+        in scope: AppScope,
+        prefix: String
+    ) throws(StorageError) -> [String: [UInt8]]
+
     /// Returns the attributes stated for this id of a customer, also deleted ones, in the order of
     /// their names.
     func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute]

@@ -50,6 +50,14 @@ package protocol StorageWriter {
     /// Stores a bookmark, replacing the previous one; a storage does not parse it.
     func keep(_ form: [UInt8], as key: BookmarkKey) throws(StorageError)
 
+    /// Stores a bookmark if the stored one is still `former`, byte by byte; nil means that none is
+    /// stored. Returns whether it was stored.
+    func replace(
+        _ former: [UInt8]?,
+        by form: [UInt8],
+        as key: BookmarkKey
+    ) throws(StorageError) -> Bool
+
     /// Stores attributes of a customer. One that is not later than the stored one of its name has no
     /// effect.
     ///

@@ -15,6 +15,8 @@ extension StorageLaw {
         ),
         StorageLaw("a purchase is found by any of its ids in every environment", namesAreFound),
         StorageLaw("the last cursor of a name is the valid one", reopening: bookmarksStay),
+        StorageLaw("of several writers one replaces a bookmark", oneReplaces),
+        StorageLaw("bookmarks are listed by a prefix of their names", bookmarksByPrefix),
     ]
 
     private static func evidenceIsWalked(_ storage: any Storage) async throws {
@@ -173,5 +175,49 @@ extension StorageLaw {
                 #expect(found == nil)
             }
         }
+    }
+
+    private static func oneReplaces(_ storage: any Storage) async throws {
+        let key = BookmarkKey(app: Sample.app, environment: .production, name: "place")
+        let forms = (0..<8).map { Array("{\"a\":\($0)}".utf8) }
+        var former: [UInt8]?
+        for _ in 0..<2 {
+            let expected = former
+            let stored = try await withThrowingTaskGroup(
+                of: [UInt8]?.self,
+                returning: [[UInt8]].self
+            ) { group in
+                for form in forms where form != expected {
+                    group.addTask {
+                        try await storage.replace(expected, by: form, as: key) ? form : nil
+                    }
+                }
+                var stored: [[UInt8]] = []
+                for try await form in group { if let form { stored.append(form) } }
+                return stored
+            }
+            #expect(stored.count == 1)
+            former = try storage.bookmark(key)
+            #expect(former == stored.first)
+        }
+        let again = try await storage.replace(nil, by: forms[0], as: key)
+        #expect(!again)
+        #expect(try storage.bookmark(key) == former)
+    }
+
+    private static func bookmarksByPrefix(_ storage: any Storage) async throws {
+        let places = [
+            ("queue:1", Environment.production), ("queue:12", .production), ("queue:", .production),
+            ("queue;", .production), ("queu", .production), ("queue:2", .sandbox),
+        ]
+        for (name, environment) in places {
+            let key = BookmarkKey(app: Sample.app, environment: environment, name: name)
+            try await storage.keep(Array("{\"a\":1}".utf8), as: key)
+        }
+        let scope = AppScope(Sample.app, .production)
+        let found = try storage.bookmarks(in: scope, prefix: "queue:")
+        #expect(found.keys.sorted() == ["queue:1", "queue:12"])
+        #expect(found.values.allSatisfy { $0 == Array("{\"a\":1}".utf8) })
+        #expect(try storage.bookmarks(in: scope, prefix: "other:") == [:])
     }
 }

@@ -219,6 +219,11 @@ private struct EmptyReader: StorageReader {
 
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? { nil }
 
+    func bookmarks(
+        in scope: AppScope,
+        prefix: String
+    ) throws(StorageError) -> [String: [UInt8]] { [:] }
+
     func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute] { [] }
 
     func outbox(
@@ -289,6 +294,12 @@ private struct ForgetfulWriter: StorageWriter {
     ) throws(StorageError) -> String? { nil }
 
     func keep(_ form: [UInt8], as key: BookmarkKey) throws(StorageError) {}
+
+    func replace(
+        _ former: [UInt8]?,
+        by form: [UInt8],
+        as key: BookmarkKey
+    ) throws(StorageError) -> Bool { true }
 
     func keep(_ order: AttributeOrder) throws(StorageError) -> [String] { [] }
 
