@@ -16,7 +16,7 @@ package struct PlayArrivals: Hashable, Sendable {
     /// The time of the response, by the server's clock.
     package let asOf: Instant
     package let lastArrivedAt: Instant?
-    /// When each test notification since the server's start arrived, newest last.
+    /// When each of the latest test notifications arrived, newest last.
     package let tests: [Instant]
     package let misdirected: Misdirected?
 

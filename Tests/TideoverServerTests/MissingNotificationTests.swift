@@ -187,6 +187,55 @@ import TideoverStorage
         await next.close()
     }
 
+    @Test func `a notification at one server ends the silence at another`() async throws {
+        let (rehearsed, time, backEnd) = try await bought()
+        let other = try RehearsedBackEnd(
+            rehearsed,
+            time,
+            access: rehearsed.following(time),
+            sharing: backEnd
+        )
+        try await pass(to: Self.due + .hours(5), rehearsed, time) { body in
+            try await backEnd.post(body)
+        }
+        await watch(backEnd, time, until: Self.due + .hours(5) + .minutes(2))
+        await watch(other, time, until: Self.due + .hours(12))
+        #expect(alarms(other) == [])
+        #expect(found(other) == [])
+        let target = "/v1/apps/cards/arrivals?environment=simulated"
+        let first = try await backEnd.get(target)["lastArrivedAt"]?.string
+        #expect(first != nil)
+        #expect(try await other.get(target)["lastArrivedAt"]?.string == first)
+        await backEnd.close()
+    }
+
+    @Test func `servers on one storage raise one alarm for a silence, and ask the store once`()
+        async throws
+    {
+        let (rehearsed, time, backEnd) = try await bought()
+        let other = try RehearsedBackEnd(
+            rehearsed,
+            time,
+            access: rehearsed.following(time),
+            sharing: backEnd
+        )
+        try await pass(to: Self.due + .hours(5), rehearsed, time) { _ in 500 }
+        await watch(backEnd, time, until: Self.due + .hours(8))
+        await watch(other, time, until: Self.due + .hours(12))
+        #expect(alarms(backEnd).count == 1)
+        #expect(alarms(other) == [])
+        #expect(found(other) == [])
+        // The next arrival, at the one server, ends the alarm of both.
+        try await pass(to: Self.due + .days(2), rehearsed, time) { body in
+            try await backEnd.post(body)
+        }
+        await watch(backEnd, time, until: time.clock.now + .minutes(2))
+        let told = try await other.get("/v1/apps/cards/arrivals?environment=simulated")
+        #expect(told["alarmSince"] == .null)
+        #expect(alarms(other).last?.contains("arrive again") == true)
+        await backEnd.close()
+    }
+
     @Test func `a silence without due notifications raises no alarm`() async throws {
         let (_, time, backEnd) = try await bought()
         time.clock.now = Self.due - .hours(20)
@@ -273,6 +322,10 @@ import TideoverStorage
         let after = try JSONDocument(try await server.get(target).body).root
         #expect(after["tests"]?.elements.compactMap { $0["notificationUUID"]?.string } == ["t-1"])
         #expect(after["lastArrivedAt"]?.string == server.now.rfc3339)
+        // Another server of the same storage, started before or after it arrived.
+        let other = try TestServer(sharing: server)
+        let there = try JSONDocument(try await other.get(target).body).root
+        #expect(there["tests"]?.elements.compactMap { $0["notificationUUID"]?.string } == ["t-1"])
         #expect(
             try await server.get("/v1/apps/rehearsal/arrivals?environment=simulated").status == 404
         )

@@ -127,7 +127,8 @@ final class TestTime: Sendable {
     }
 }
 
-/// The server beside a simulated store: it receives notifications and can query the store.
+/// The server beside a simulated store: it receives notifications and can query the store. Several
+/// can share one storage, as servers on one database do.
 final class RehearsedBackEnd: Sendable {
     let service: Service
     let storage: SQLiteStorage
@@ -146,19 +147,22 @@ final class RehearsedBackEnd: Sendable {
         policy: Policy = Policy(),
         revenueCatSDK: RevenueCatSDK? = nil,
         clients: ClientLimits = ClientLimits(),
-        receiptTime: Duration = .seconds(3_600)
+        receiptTime: Duration = .seconds(3_600),
+        sharing other: RehearsedBackEnd? = nil
     ) throws {
         let folder =
-            folder
+            folder ?? other?.folder
             ?? FileManager.default.temporaryDirectory.appending(
                 path: "tideover-backfill-\(UUID().uuidString)"
             )
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let storage = try SQLiteStorage(
-            path: folder.appending(path: "tideover.db").path,
-            options: SQLiteOptions(),
-            faults: faults
-        )
+        let storage =
+            try other?.storage
+            ?? SQLiteStorage(
+                path: folder.appending(path: "tideover.db").path,
+                options: SQLiteOptions(),
+                faults: faults
+            )
         let app = App(
             id: "cards",
             environments: [.simulated],

@@ -12,6 +12,7 @@ import TideoverSignatures
 import TideoverStorage
 
 /// The whole server without a socket, on a database in its own folder, with a settable clock.
+/// Several can share one storage, as servers on one database do.
 final class TestServer: Sendable {
     static let anna = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
     static let ben = "11111111-2222-4333-8444-555555555555"
@@ -64,15 +65,18 @@ final class TestServer: Sendable {
         adoptsRules: Bool = false,
         storeSigner: @escaping TokenSigner = { _ in Array(repeating: 0, count: 64) },
         sleep: (@Sendable (TestClock) -> Sleep)? = nil,
-        receiptTime: Duration = .seconds(3_600)
+        receiptTime: Duration = .seconds(3_600),
+        sharing other: TestServer? = nil
     ) throws {
-        let store = try store ?? TestStore()
-        let folder = try folder ?? Self.makeFolder()
-        let storage = try SQLiteStorage(
-            path: folder.appending(path: "tideover.db").path,
-            options: SQLiteOptions(),
-            faults: faults
-        )
+        let store = try store ?? other?.store ?? TestStore()
+        let folder = try folder ?? other?.folder ?? Self.makeFolder()
+        let storage =
+            try other?.storage
+            ?? SQLiteStorage(
+                path: folder.appending(path: "tideover.db").path,
+                options: SQLiteOptions(),
+                faults: faults
+            )
         let trust = AppStoreTrust(
             identity: AppStoreIdentity(
                 bundleId: bundleId,

@@ -140,7 +140,7 @@ struct AppStoreIngest: Sendable {
     private func commit(_ received: Received) async throws -> Response {
         let reading = received.reading
         let outcome = try await context.commit(reading, received.evidence)
-        note(received)
+        try await note(received)
         switch outcome {
         case .duplicate:
             context.repeated()
@@ -156,7 +156,7 @@ struct AppStoreIngest: Sendable {
     }
 
     /// Records the arrival of a notification of any type.
-    private func note(_ received: Received) {
+    private func note(_ received: Received) async throws(StorageError) {
         let reading = received.reading
         let arrivedAt = received.evidence.receivedAt
         let test = reading.notificationUUID.flatMap { uuid in
@@ -172,6 +172,6 @@ struct AppStoreIngest: Sendable {
             environment: reading.environment,
             store: .appStore
         )
-        context.arrivals.note(arrivedAt, in: place, test: test, telling: context.log)
+        try await context.noteArrival(arrivedAt, in: place, test: test)
     }
 }

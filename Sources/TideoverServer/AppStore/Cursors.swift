@@ -89,6 +89,20 @@ extension AppContext {
     }
 }
 
+/// A bookmark as it was read. A replacement is made only while it is still stored.
+struct Stored<Value: Sendable>: Sendable {
+    /// Nil for a bookmark that was never written or is empty.
+    var value: Value? = nil
+    fileprivate var form: [UInt8]? = nil
+
+    init() {}
+
+    fileprivate init(value: Value?, form: [UInt8]?) {
+        self.value = value
+        self.form = form
+    }
+}
+
 /// The bookmarks of one app in one environment.
 struct Cursors: Sendable {
     let app: String
@@ -107,7 +121,7 @@ struct Cursors: Sendable {
     func silence(of store: Store, startedAt now: Instant) throws(StorageError)
         -> MissingNotificationAlert
     {
-        let stored: StoredAlert? = try read(Self.silence(of: store))
+        let stored = try arrivals(of: store).value
         return MissingNotificationAlert(
             since: stored?.since ?? now,
             startedAt: now,
@@ -116,13 +130,21 @@ struct Cursors: Sendable {
         )
     }
 
-    func keep(_ alert: MissingNotificationAlert, of store: Store) async throws(StorageError) {
-        let stored = StoredAlert(
-            since: alert.since,
-            lastArrivedAt: alert.lastArrivedAt,
-            raisedAt: alert.raisedAt
-        )
-        try await self.store(stored, Self.silence(of: store))
+    /// Returns what the servers stored about a store's notifications.
+    func arrivals(of store: Store) throws(StorageError) -> Stored<StoredArrivals> {
+        let name = Self.silence(of: store)
+        let form = try storage.bookmark(key(name))
+        return Stored(value: try decode(form, name), form: form)
+    }
+
+    /// Replaces that; returns false if another writer did since it was read.
+    func replace(
+        _ former: Stored<StoredArrivals>,
+        by arrivals: StoredArrivals,
+        of store: Store
+    ) async throws(StorageError) -> Bool {
+        let key = key(Self.silence(of: store))
+        return try await storage.replace(former.form, by: encode(arrivals), as: key)
     }
 
     private static func silence(of store: Store) -> String {
@@ -140,6 +162,39 @@ struct Cursors: Sendable {
 
     func keep(_ text: String, _ name: String) async throws(StorageError) {
         try await store(Mark(value: text), name)
+    }
+
+    /// Returns a text as it is stored now, to replace it.
+    func stored(_ name: String) throws(StorageError) -> Stored<String> {
+        try stored(try storage.bookmark(key(name)), name)
+    }
+
+    /// Returns the texts with names that begin with `prefix`, by name.
+    func stored(prefix: String) throws(StorageError) -> [String: Stored<String>] {
+        let forms = try storage.bookmarks(in: AppScope(app, environment), prefix: prefix)
+        var texts: [String: Stored<String>] = [:]
+        for (name, form) in forms { texts[name] = try stored(form, name) }
+        return texts
+    }
+
+    /// Replaces a text and returns the new one as stored; nil if another writer replaced it since
+    /// it was read.
+    func replace(
+        _ former: Stored<String>,
+        by text: String,
+        _ name: String
+    ) async throws(StorageError) -> Stored<String>? {
+        let form = encode(Mark(value: text))
+        guard try await storage.replace(former.form, by: form, as: key(name)) else { return nil }
+        return Stored(value: text, form: form)
+    }
+
+    private func stored(
+        _ form: [UInt8]?,
+        _ name: String
+    ) throws(StorageError) -> Stored<String> {
+        let mark: Mark? = try decode(form, name)
+        return Stored(value: mark?.value, form: form)
     }
 
     func instant(_ name: String) throws(StorageError) -> Instant? { try mark(name).at }
@@ -181,7 +236,14 @@ struct Cursors: Sendable {
 
     /// Returns nil for a bookmark that was never written or is empty.
     private func read<Value: FormObject>(_ name: String) throws(StorageError) -> Value? {
-        guard let form = try storage.bookmark(key(name)) else { return nil }
+        try decode(try storage.bookmark(key(name)), name)
+    }
+
+    private func decode<Value: FormObject>(
+        _ form: [UInt8]?,
+        _ name: String
+    ) throws(StorageError) -> Value? {
+        guard let form else { return nil }
         guard let document = try? JSONDocument(form, limits: .local) else {
             throw StorageError(.corrupt, place: name, detail: "a bookmark is no JSON")
         }
@@ -192,9 +254,13 @@ struct Cursors: Sendable {
         _ value: Value?,
         _ name: String
     ) async throws(StorageError) {
+        try await storage.keep(encode(value), as: key(name))
+    }
+
+    private func encode<Value: FormObject>(_ value: Value?) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { value?.writeFields(to: &$0) }
-        try await storage.keep(writer.bytes, as: key(name))
+        return writer.bytes
     }
 
     private func key(_ name: String) -> BookmarkKey {
@@ -214,24 +280,6 @@ private struct Mark: FormObject {
         Self(
             at: try fields.optional("at", mark?.at),
             value: try fields.optional("value", mark?.value)
-        )
-    }
-}
-
-/// What is stored of the arrival monitor.
-private struct StoredAlert: FormObject {
-    let since: Instant?
-    let lastArrivedAt: Instant?
-    let raisedAt: Instant?
-
-    static func form<Fields: FormFields>(
-        _ fields: inout Fields,
-        _ alert: Self?
-    ) throws(Fields.Failure) -> Self {
-        Self(
-            since: try fields.optional("since", alert?.since),
-            lastArrivedAt: try fields.optional("lastArrivedAt", alert?.lastArrivedAt),
-            raisedAt: try fields.optional("raisedAt", alert?.raisedAt)
         )
     }
 }

@@ -80,7 +80,7 @@ struct PlayIntake: Sendable {
             facts = try trust.reader.facts(in: delivery, of: evidence)
         } catch .wrongEnvironment {
             context.refused("wrong-environment")
-            note(message)
+            try await note(message)
             return .ignored
         } catch {
             // The notification itself is readable; the store's response is not.
@@ -90,12 +90,12 @@ struct PlayIntake: Sendable {
         let outcome = try await playLookup.keep(evidence, facts, in: presumed)
         let environment = facts.first?.lineage.environment ?? presumed
         context.noteEnvironment(environment)
-        return tell(outcome, message, environment)
+        return try await tell(outcome, message, environment)
     }
 
     /// Records the arrival of a notification of any type. An app has one topic for all
     /// environments, so an arrival in one shows that the others work too.
-    private func note(_ message: Message) {
+    private func note(_ message: Message) async throws(StorageError) {
         let notification = message.notification
         let test =
             notification.isTest
@@ -105,11 +105,10 @@ struct PlayIntake: Sendable {
                 arrivedAt: message.receivedAt
             ) : nil
         for environment in app.environments {
-            context.arrivals.note(
+            try await context.noteArrival(
                 message.receivedAt,
                 in: .init(app: app.id, environment: environment, store: .googlePlay),
-                test: test,
-                telling: context.log
+                test: test
             )
         }
     }
@@ -118,8 +117,8 @@ struct PlayIntake: Sendable {
         _ outcome: CommitOutcome,
         _ message: Message,
         _ environment: Environment
-    ) -> Outcome {
-        note(message)
+    ) async throws(StorageError) -> Outcome {
+        try await note(message)
         switch outcome {
         case .duplicate:
             context.repeated()

@@ -40,6 +40,18 @@ package struct MissingNotificationAlert: Hashable, Sendable {
         defer { raisedAt = nil }
         return raisedAt != nil
     }
+
+    /// Adopts what another server stored, unless this one received a notification since then.
+    /// Returns true if it ends an alarm.
+    mutating func adopt(_ stored: StoredArrivals) -> Bool {
+        since = min(since, stored.since ?? since)
+        let (own, other) = (lastArrivedAt ?? .distantPast, stored.lastArrivedAt ?? .distantPast)
+        guard other >= own else { return false }
+        let wasRaised = raisedAt != nil
+        if other > own { _ = heard(at: other) }
+        raisedAt = stored.raisedAt ?? raisedAt
+        return wasRaised && raisedAt == nil
+    }
 }
 
 extension LineageRecord {

@@ -5,7 +5,8 @@ import TideoverStorage
 /// configured time. Nothing else reveals that the store's messages do not arrive. It then queries
 /// the store once for each gap.
 ///
-/// Its state is stored, so that each gap raises one alarm, however often the server restarts.
+/// Its state is stored, so that each gap raises one alarm, however often the server restarts. The
+/// servers of an app share it: a notification that one received ends the gap of all.
 struct MissingNotificationWorker: Sendable {
     let context: AppContext
     let environment: Environment
@@ -13,7 +14,7 @@ struct MissingNotificationWorker: Sendable {
     /// The client that queries the store; nil if it cannot be queried.
     let backfiller: Backfiller?
 
-    /// The interval of the checks, and the maximum age of the stored state.
+    /// The interval of the checks, and the maximum age of the stored and the adopted state.
     static let interval = Duration.seconds(60)
     /// How long it does not read the lineages again after it found none due.
     private static let rest = Milliseconds.hours(1)
@@ -26,8 +27,6 @@ struct MissingNotificationWorker: Sendable {
 
     /// The state between two checks.
     struct Memory: Hashable {
-        /// The last stored state.
-        var kept: MissingNotificationAlert?
         /// The instant before which no known renewal can be overdue.
         var nextWalk = Instant.distantPast
         /// The start of the gap that `nextWalk` was computed for.
@@ -51,29 +50,34 @@ struct MissingNotificationWorker: Sendable {
     }
 
     private func look(_ memory: inout Memory) async throws {
-        let isRaised = try await judge(&memory)
-        // Store before the query, so that a restarted server does not query for this gap again.
-        try await keep(&memory)
-        if isRaised { await askStore() }
+        try context.adoptArrivals(in: place)
+        let raisedAt = try await judge(&memory)
+        // Store before the query, so that a restarted server does not query for this gap again, nor
+        // does another server.
+        try await context.keepArrivals(in: place)
+        guard let raisedAt, notificationLog.page(place)?.silence.raisedAt == raisedAt else {
+            return
+        }
+        await askStore()
     }
 
-    /// Returns whether an alarm was raised now.
-    private func judge(_ memory: inout Memory) async throws -> Bool {
+    /// Returns when an alarm was raised; nil if none was raised now.
+    private func judge(_ memory: inout Memory) async throws -> Instant? {
         let now = context.clock()
         guard app.silence > .zero, let silence = notificationLog.page(place)?.silence,
             silence.raisedAt == nil
-        else { return false }
+        else { return nil }
         let unheardSince = silence.unheardSince
         if memory.walkedSince != unheardSince { memory.nextWalk = unheardSince + app.silence }
         memory.walkedSince = unheardSince
-        guard now >= memory.nextWalk, now - unheardSince >= app.silence else { return false }
+        guard now >= memory.nextWalk, now - unheardSince >= app.silence else { return nil }
         let due = try await firstRenewalDue(after: unheardSince)
         guard let due, due <= now - app.silence else {
             memory.nextWalk = min(due.map { $0 + app.silence } ?? .distantFuture, now + Self.rest)
-            return false
+            return nil
         }
         guard notificationLog.raise(at: now, in: place, unheardSince: unheardSince) else {
-            return false
+            return nil
         }
         context.log(
             LogLine(
@@ -87,7 +91,7 @@ struct MissingNotificationWorker: Sendable {
                     + "\(due.rfc3339); `tideover doctor` asks for a test notification"
             )
         )
-        return true
+        return now
     }
 
     /// Queries the store for missing notifications, and logs the result.
@@ -126,14 +130,6 @@ struct MissingNotificationWorker: Sendable {
             return first
         }
     }
-
-    private func keep(_ memory: inout Memory) async throws {
-        guard let silence = notificationLog.page(place)?.silence, silence != memory.kept else {
-            return
-        }
-        try await context.cursors(in: environment).keep(silence, of: store)
-        memory.kept = silence
-    }
 }
 
 extension Service {
@@ -149,23 +145,6 @@ extension Service {
                 )
             }
         }
-    }
-}
-
-extension NotificationLog {
-    /// Records an arrival, and logs the end of an alarm.
-    func note(_ arrival: Instant, in place: Place, test: Test?, telling log: Log) {
-        guard heard(at: arrival, in: place, test: test) else { return }
-        log(
-            LogLine(
-                .info,
-                "notifications arrive again",
-                app: place.app,
-                environment: place.environment,
-                code: "silence",
-                detail: place.store.name
-            )
-        )
     }
 }
 

@@ -12,6 +12,7 @@ struct ArrivalsRoute {
         let environment = try app.environment(askedIn: request)
         let store = try app.store(askedIn: request)
         let place = NotificationLog.Place(app: app.id, environment: environment, store: store)
+        try context.adoptArrivals(in: place)
         guard let page = context.arrivals.page(place) else {
             throw Problem.notConfigured(store, app.id)
         }
