@@ -404,6 +404,59 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a slow batch ends before its claim, so that no other worker repeats it`()
+        async throws
+    {
+        let receiver = Receiver()
+        let (other, ticks) = (Locked<Service?>(nil), Locked<Int64>(0))
+        let endpoint = try Self.endpoint(events: ["entitlement_changed"])
+        let server = try TestServer(
+            webhooks: { clock in
+                let start = clock.now
+                let sending = WebhookSending(clock: { clock.now }) { url, _, request in
+                    let result = receiver.receive(url, request)
+                    ticks.withLock { ticks in
+                        ticks += 1
+                        clock.now = start + .seconds(30 * ticks)
+                    }
+                    // Another worker looks for deliveries meanwhile.
+                    let service = other.withLock { service in
+                        defer { service = nil }
+                        return service
+                    }
+                    await service?.deliverDueWebhooks()
+                    if let service { other.withLock { $0 = service } }
+                    return result
+                }
+                return WebhookSetup(configured: [endpoint], sending: sending)
+            }
+        )
+        await server.service.synchroniseWebhooks()
+        for number in 10..<26 { _ = try await server.post(Self.purchase(number)) }
+        other.withLock { $0 = server.service }
+        await server.service.deliverDueWebhooks()
+        other.withLock { $0 = nil }
+        let ids = receiver.received.map(\.id)
+        #expect(ids.count == 16)
+        #expect(Set(ids).count == 16)
+        let attempts = try json(try await server.get("/v1/apps/cards/webhooks/hooks/attempts"))
+        let outcomes = attempts["attempts"]?.elements.compactMap { $0["outcome"]?.string }
+        #expect(outcomes == Array(repeating: "delivered", count: 16))
+        await server.close()
+    }
+
+    /// Returns a purchase of another customer for each number.
+    private static func purchase(_ number: Int) -> Message {
+        let customer = "11111111-2222-4333-8444-5555555555\(number)"
+        var message = Message.purchase("n-\(number)", customer: customer)
+        let id = JSONValue.string("20000000000000\(number)")
+        message.transaction?["transactionId"] = id
+        message.transaction?["originalTransactionId"] = id
+        message.transaction?["webOrderLineItemId"] = .string("9000000\(number)")
+        message.renewal?["originalTransactionId"] = id
+        return message
+    }
+
     @Test func `the worker delivers until it is cancelled`() async throws {
         let receiver = Receiver()
         let server = try await Self.server(receiver, [try Self.endpoint()])

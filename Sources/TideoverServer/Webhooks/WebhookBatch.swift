@@ -89,6 +89,18 @@ struct WebhookTrial: Sendable {
     }
 }
 
+/// The results of a batch.
+struct WebhookSent: Sendable {
+    var trials: [WebhookTrial] = []
+    /// The items that were not sent because the batch took too long.
+    var postponed: [WebhookBatch.Item] = []
+
+    mutating func add(_ other: WebhookSent) {
+        trials += other.trials
+        postponed += other.postponed
+    }
+}
+
 extension WebhookSettlement {
     /// A webhook is disabled after this time of nothing but failures.
     static let patience = Milliseconds.days(5)
@@ -97,24 +109,28 @@ extension WebhookSettlement {
         _ key: WebhookKey,
         fence: Int64,
         _ batch: WebhookBatch,
-        _ trials: [WebhookTrial],
+        _ sent: WebhookSent,
         failingSince: Instant?,
         now: Instant
     ) {
+        let trials = sent.trials
         let verdicts = trials.map(\.verdict)
         let succeeded = verdicts.contains(.delivered)
         let firstFailure = trials.first { $0.verdict != .delivered }?.at
         let since = succeeded ? nil : failingSince ?? firstFailure
-        let tried = Set(trials.map(\.item.event.id))
+        let open = Set((trials.map(\.item) + sent.postponed).map(\.event.id))
         // Nothing was sent for these, which says nothing about the receiver.
-        let empty = batch.items.map(\.event.id).filter { !tried.contains($0) }
+        let empty = batch.items.map(\.event.id).filter { !open.contains($0) }
         let isExhausted = since.map { now - $0 >= Self.patience } ?? false
         self.init(
             key,
             fence: fence,
             position: batch.position,
             attempts: trials.map(\.attempt),
-            waiting: trials.compactMap(\.waiting),
+            waiting: trials.compactMap(\.waiting)
+                + sent.postponed.map {
+                    WebhookDelivery(event: $0.event.id, attempts: $0.failures, nextAt: now)
+                },
             finished: batch.vanished + empty
                 + trials.filter { $0.waiting == nil }.map(\.item.event.id),
             failingSince: since,

@@ -20,8 +20,11 @@ struct WebhookWorker: Sendable {
 
     /// The pause between two searches for work.
     static let rest = Duration.seconds(1)
-    /// Longer than all attempts of a batch can take.
+    /// How long a claim is valid.
     static let lease = Milliseconds.minutes(5)
+    /// How long a batch begins deliveries. The last ones end well before the lease: one takes three
+    /// messages of 15 seconds at most.
+    static let sendingTime = Milliseconds.seconds(150)
     /// The maximum number of deliveries in a batch.
     static let batch = 16
     /// The maximum number of concurrent requests to one receiver.
@@ -128,7 +131,7 @@ struct WebhookWorker: Sendable {
             return false
         }
         let batch = try collect(entry, now, atMost: limit)
-        let trials = await send(batch, to: entry.endpoint)
+        let sent = await send(batch, to: entry.endpoint, until: now + Self.sendingTime)
         // A cancelled request is no attempt; the next worker repeats it.
         guard !Task.isCancelled else {
             try await release(entry, fence)
@@ -138,7 +141,7 @@ struct WebhookWorker: Sendable {
             key,
             fence: fence,
             batch,
-            trials,
+            sent,
             failingSince: entry.record.failingSince,
             now: sending.clock()
         )
@@ -203,34 +206,44 @@ struct WebhookWorker: Sendable {
         return batch
     }
 
-    /// Sends the items: each customer's in order, those of different customers concurrently.
-    private func send(_ batch: WebhookBatch, to endpoint: WebhookEndpoint) async -> [WebhookTrial] {
-        await withTaskGroup(of: [WebhookTrial].self) { group in
+    /// Sends the items: each customer's in order, those of different customers concurrently. Begins
+    /// none after `end`.
+    private func send(
+        _ batch: WebhookBatch,
+        to endpoint: WebhookEndpoint,
+        until end: Instant
+    ) async -> WebhookSent {
+        await withTaskGroup(of: WebhookSent.self) { group in
             var rest = batch.byCustomer[...]
-            var trials: [WebhookTrial] = []
+            var sent = WebhookSent()
             for items in rest.prefix(Self.width) {
-                group.addTask { await send(items, to: endpoint) }
+                group.addTask { await send(items, to: endpoint, until: end) }
             }
             rest = rest.dropFirst(Self.width)
             for await done in group {
-                trials += done
+                sent.add(done)
                 guard let items = rest.popFirst() else { continue }
-                group.addTask { await send(items, to: endpoint) }
+                group.addTask { await send(items, to: endpoint, until: end) }
             }
-            return trials
+            return sent
         }
     }
 
     private func send(
         _ items: [WebhookBatch.Item],
-        to endpoint: WebhookEndpoint
-    ) async -> [WebhookTrial] {
-        var trials: [WebhookTrial] = []
-        for item in items {
+        to endpoint: WebhookEndpoint,
+        until end: Instant
+    ) async -> WebhookSent {
+        var sent = WebhookSent()
+        for (index, item) in items.enumerated() {
+            guard sending.clock() < end else {
+                sent.postponed += items[index...]
+                break
+            }
             guard let result = await send(item.event, to: endpoint) else { continue }
-            trials.append(WebhookTrial(item, result, at: sending.clock(), random: random()))
+            sent.trials.append(WebhookTrial(item, result, at: sending.clock(), random: random()))
         }
-        return trials
+        return sent
     }
 
     /// Sends the messages of an event, up to the first that fails; nil if it has none. A repetition
