@@ -5,6 +5,7 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverHTTP
 import TideoverJSON
+import TideoverLocks
 import TideoverSQLite
 import TideoverSandbox
 import TideoverServer
@@ -65,6 +66,23 @@ struct StoreActionSender {
     }
 }
 
+/// Work that is done once, before the next request to a store.
+final class Interruption: Sendable {
+    typealias Work = @Sendable () async throws -> Void
+
+    private let work = Locked<Work?>(nil)
+
+    func set(_ work: @escaping Work) { self.work.withLock { $0 = work } }
+
+    func run() async throws {
+        let work = self.work.withLock { work in
+            defer { work = nil }
+            return work
+        }
+        try await work?()
+    }
+}
+
 func slug(_ answer: JSONValue) -> String? {
     answer["type"]?.string?.split(separator: "/").last.map(String.init)
 }
@@ -77,15 +95,23 @@ func slug(_ answer: JSONValue) -> String? {
         let time = TestTime(movesClock: true)
         let backEnd: RehearsedBackEnd
         let transaction: String
+        /// Runs before the next request of the back end.
+        let interruption = Interruption()
+        private let consumption: ConsumptionChoices
         var sender: StoreActionSender { StoreActionSender(service: backEnd.service) }
 
         init(_ consumption: ConsumptionChoices = ConsumptionChoices()) async throws {
             rehearsed = try RehearsedStore()
-            let store = rehearsed.store
+            self.consumption = consumption
+            let (store, time, interruption) = (rehearsed.store, time, interruption)
             backEnd = try RehearsedBackEnd(
                 rehearsed,
                 time,
-                access: rehearsed.following(time),
+                access: rehearsed.access { _ in
+                    let now = time.clock.now.millisecondsSince1970
+                    _ = try await store.advance(to: now) { _ in 500 }
+                    try await interruption.run()
+                },
                 consumption: consumption
             )
             let anna = TestServer.anna
@@ -98,9 +124,20 @@ func slug(_ answer: JSONValue) -> String? {
             try await pass(.minutes(1))
         }
 
-        /// Advances the time; the store's notifications arrive.
-        func pass(_ length: Milliseconds) async throws {
-            let backEnd = backEnd
+        /// Returns another server on the same storage.
+        func other() throws -> RehearsedBackEnd {
+            try RehearsedBackEnd(
+                rehearsed,
+                time,
+                access: rehearsed.following(time),
+                consumption: consumption,
+                sharing: backEnd
+            )
+        }
+
+        /// Advances the time; the store's notifications arrive, at this back end or another one.
+        func pass(_ length: Milliseconds, at other: RehearsedBackEnd? = nil) async throws {
+            let backEnd = other ?? backEnd
             time.clock.now = time.clock.now + length
             try await rehearsed.store.advance(to: time.clock.now.millisecondsSince1970) {
                 try await backEnd.post($0)
@@ -112,12 +149,15 @@ func slug(_ answer: JSONValue) -> String? {
             return answer["entitlements"]?["premium"]?["accessUntil"]?.string
         }
 
-        func ask(_ reason: AppStoreAction.RefundRequestReason = .other) async throws {
+        func ask(
+            _ reason: AppStoreAction.RefundRequestReason = .other,
+            at other: RehearsedBackEnd? = nil
+        ) async throws {
             try await rehearsed.store.perform(
                 .requestRefund(product: nil, reason: reason),
                 by: TestServer.anna
             )
-            try await pass(.minutes(1))
+            try await pass(.minutes(1), at: other)
         }
     }
 
@@ -184,6 +224,31 @@ func slug(_ answer: JSONValue) -> String? {
                 "extend completed operator",
             ]
         )
+        await world.backEnd.close()
+    }
+
+    @Test func `a change that one server completed stays completed when another one's fails`()
+        async throws
+    {
+        let world = try await World()
+        let second = StoreActionSender(service: try world.other().service)
+        let (store, time, transaction) = (world.rehearsed.store, world.time, world.transaction)
+        let members: JSONObject = ["accountToken": .string(TestServer.ben)]
+        let statuses = Locked<[Int]>([])
+        world.interruption.set {
+            let early = try await second.act(transaction, "accountToken", members)
+            // As if the first server had been killed.
+            time.clock.now = time.clock.now + .minutes(3)
+            let late = try await second.act(transaction, "accountToken", members)
+            statuses.withLock { $0 = [early.status, late.status] }
+            await store.add(AppStoreFaultRule(.refused(.appAccountToken), on: .setAppAccountToken))
+        }
+        let first = try await world.sender.act(transaction, "accountToken", members)
+        #expect(statuses.withLock { $0 } == [409, 200])
+        #expect(slug(first.answer) == "store-rejected", "\(first.answer)")
+        let again = try await world.sender.act(transaction, "accountToken", members)
+        #expect(again.status == 200)
+        #expect(again.answer["repeated"] == true)
         await world.backEnd.close()
     }
 
@@ -377,6 +442,9 @@ func slug(_ answer: JSONValue) -> String? {
         let store: SimulatedGooglePlay
         let server: TestServer
         let token: String
+        /// Runs before the next request of the server.
+        let interruption = Interruption()
+        private let clock: TestClock
         var sender: StoreActionSender { StoreActionSender(service: server.service) }
 
         init() async throws {
@@ -398,8 +466,9 @@ func slug(_ answer: JSONValue) -> String? {
                 push: PubSubPush(audience: TestPlay.audience, email: TestPlay.email),
                 accounts: [GooglePlayActionTests.keyFile.account]
             )
+            self.clock = clock
             server = try TestServer(
-                googlePlay: try World.trust(store, clock),
+                googlePlay: try World.trust(store, clock, interruption),
                 environments: [.simulated]
             )
             self.store = store
@@ -430,9 +499,20 @@ func slug(_ answer: JSONValue) -> String? {
             try await store.advance(to: later.millisecondsSince1970) { _ in 200 }
         }
 
+        /// Returns another server on the same storage.
+        func other() throws -> TestServer {
+            try TestServer(
+                googlePlay: try World.trust(store, clock, Interruption()),
+                environments: [.simulated],
+                now: server.now,
+                sharing: server
+            )
+        }
+
         private static func trust(
             _ store: SimulatedGooglePlay,
-            _ clock: TestClock
+            _ clock: TestClock,
+            _ interruption: Interruption
         ) throws -> PlayTrust {
             let file = try ServiceAccount.read(
                 keyFile: GooglePlayActionTests.keyFile.json.encoded()
@@ -457,7 +537,10 @@ func slug(_ answer: JSONValue) -> String? {
                     packageName: "com.example.cards",
                     access: access,
                     clock: now,
-                    handler: store.google
+                    handler: { request in
+                        try await interruption.run()
+                        return try await store.google(request)
+                    }
                 )
             )
         }
@@ -496,6 +579,29 @@ func slug(_ answer: JSONValue) -> String? {
         let after = try await world.premium()?["accessUntil"]?.string
         #expect(after != before)
         #expect(done.answer["answer"]?["expiries"]?.array?.first?["expiryTime"]?.string == after)
+        await world.server.close()
+    }
+
+    @Test func `two servers do not carry out the change of one key twice`() async throws {
+        let world = try await World()
+        let second = StoreActionSender(service: try world.other().service)
+        let token = world.token
+        let status = Locked(0)
+        // The first server has read that the key is new, and asks about the subscription.
+        world.interruption.set {
+            let answer = try await second.act(token, "defer", ["days": 10])
+            status.withLock { $0 = answer.status }
+        }
+        let late = try await world.sender.act(token, "defer", ["days": 10])
+        #expect(status.withLock { $0 } == 200)
+        #expect(slug(late.answer) == "store-action-under-way", "\(late.answer)")
+        let again = try await world.sender.act(token, "defer", ["days": 10])
+        #expect(again.answer["repeated"] == true)
+        let expiry = again.answer["answer"]?["expiries"]?.array?.first?["expiryTime"]?.string
+        let premium = try await world.premium()
+        #expect(expiry == premium?["accessUntil"]?.string)
+        let audit = try await world.sender.audit()
+        #expect(audit == ["defer requested operator", "defer completed operator"])
         await world.server.close()
     }
 

@@ -10,6 +10,12 @@ struct StoreActionRecord: FormObject, Hashable, Sendable {
     var state: State
     /// The store's response as JSON text; nil before it.
     var answer: String?
+    /// When a server began to send it; nil after it ended, with whatever outcome.
+    var begunAt: Instant?
+
+    /// How long after its beginning a change counts as being sent, unless its server records an
+    /// outcome. It ends the wait for a server that was killed.
+    static let longest = Milliseconds.minutes(2)
 
     enum State: String, FormWord, Hashable, Sendable {
         /// It was sent or about to be sent; its outcome is unknown.
@@ -34,14 +40,23 @@ struct StoreActionRecord: FormObject, Hashable, Sendable {
         Self(
             digest: try fields.required("digest", record?.digest),
             state: try fields.required("state", record?.state),
-            answer: try fields.nullable("answer", record.map(\.answer))
+            answer: try fields.nullable("answer", record.map(\.answer)),
+            begunAt: try fields.optional("begunAt", record?.begunAt)
         )
     }
 
-    init(digest: String, state: State, answer: String? = nil) {
+    init(digest: String, state: State, answer: String? = nil, begunAt: Instant? = nil) {
         self.digest = digest
         self.state = state
         self.answer = answer
+        self.begunAt = begunAt
+    }
+
+    /// Returns whether a server is sending the change. Clocks of servers may differ, but one that
+    /// is far ahead must not make a change wait for it.
+    func isUnderWay(at now: Instant) -> Bool {
+        guard state == .begun, let begunAt else { return false }
+        return begunAt < now + Self.longest && now < begunAt + Self.longest
     }
 
     var text: String {
@@ -84,12 +99,44 @@ struct StoreActionName: Hashable, Sendable {
     }
 }
 
+/// The record of a change as it is stored.
+struct StoredStoreAction: Sendable {
+    let record: StoreActionRecord?
+    fileprivate let text: Stored<String>
+}
+
 extension Cursors {
-    func storeAction(_ name: StoreActionName) throws(StorageError) -> StoreActionRecord? {
-        try text(name.bookmark).flatMap { StoreActionRecord($0) }
+    func storeAction(_ name: StoreActionName) throws(StorageError) -> StoredStoreAction {
+        let text = try stored(name.bookmark)
+        return StoredStoreAction(
+            record: text.value.flatMap { StoreActionRecord($0) },
+            text: text
+        )
     }
 
-    func keep(_ record: StoreActionRecord, _ name: StoreActionName) async throws(StorageError) {
-        try await keep(record.text, name.bookmark)
+    /// Replaces a record and returns the new one as stored; nil if another writer replaced it since
+    /// it was read.
+    func replace(
+        _ former: StoredStoreAction,
+        by record: StoreActionRecord,
+        _ name: StoreActionName
+    ) async throws(StorageError) -> StoredStoreAction? {
+        try await replace(former.text, by: record.text, name.bookmark).map {
+            StoredStoreAction(record: record, text: $0)
+        }
+    }
+
+    /// Stores a completed record, whatever another server began meanwhile; an earlier completed one
+    /// is kept.
+    func complete(
+        _ begun: StoredStoreAction,
+        _ record: StoreActionRecord,
+        _ name: StoreActionName
+    ) async throws(StorageError) {
+        var former = begun
+        while try await replace(former, by: record, name) == nil {
+            former = try storeAction(name)
+            if former.record?.state == .completed { return }
+        }
     }
 }

@@ -10,11 +10,12 @@ import TideoverStorage
 /// `GET /v1/apps/{app}/extensions/{id}`: changes that the operator requests from a store.
 ///
 /// A change is recorded before it is sent and after the store answered. One idempotency key
-/// identifies one change, which is executed once.
+/// identifies one change, which is executed once, whichever servers receive it: the one that
+/// records its beginning sends it.
 struct StoreActionsRoute: Sendable {
     let context: AppContext
     let clients: StoreClients
-    /// The names of the changes that are being sent.
+    /// The names of the changes that this server is sending.
     let underWay: Locked<Set<StoreActionName>>
     /// The name of the request's key.
     let presenter: String
@@ -200,20 +201,32 @@ extension StoreActionsRoute {
             throw Problem.storeActionUnderWay
         }
         defer { underWay.withLock { _ = $0.remove(name) } }
-        if let known = try await known(name, pending) { return known }
+        let stored = try cursors(pending).storeAction(name)
+        if let known = try await known(stored.record, name, pending) { return known }
         let call = try await asProblem(pending) { try await prepare(name) }
-        return try await asProblem(pending) { try await carryOut(call, name, pending) }
+        let record = StoreActionRecord(
+            digest: pending.digest,
+            state: .begun,
+            begunAt: context.clock()
+        )
+        guard let begun = try await cursors(pending).replace(stored, by: record, name) else {
+            throw Problem.storeActionUnderWay
+        }
+        return try await asProblem(pending) { try await carryOut(call, begun, name, pending) }
     }
 
     /// Returns the response to a request that was already executed; nil if it can be executed now.
     private func known(
+        _ record: StoreActionRecord?,
         _ name: StoreActionName,
         _ pending: Pending
     ) async throws -> Answered? {
-        guard let record = try cursors(pending).storeAction(name) else { return nil }
+        guard let record else { return nil }
         guard record.digest == pending.digest else { throw Problem.idempotencyKeyReused }
         switch record.state {
         case .failed: return nil
+        case .begun where record.isUnderWay(at: context.clock()):
+            throw Problem.storeActionUnderWay
         case .begun where pending.isRepeatable: return nil
         case .begun:
             throw StoreActionFailure(
@@ -230,25 +243,28 @@ extension StoreActionsRoute {
 
     private func carryOut(
         _ call: StoreCall,
+        _ begun: StoredStoreAction,
         _ name: StoreActionName,
         _ pending: Pending
     ) async throws -> Answered {
         var record = StoreActionRecord(digest: pending.digest, state: .begun)
-        try await cursors(pending).keep(record, name)
-        try await write(.requested, name, pending)
         do {
+            try await write(.requested, name, pending)
             let answer = JSONValue.object(try await call.send())
             record.answer = String(decoding: answer.encoded(), as: UTF8.self)
         } catch let failure as StoreActionFailure {
-            if failure.outcome != .unknown {
-                record.state = .failed
-                try await cursors(pending).keep(record, name)
-            }
+            if failure.outcome != .unknown { record.state = .failed }
+            // Another server may have taken the change over; its outcome is kept.
+            _ = try await cursors(pending).replace(begun, by: record, name)
             try await write(failure.outcome, name, pending, code: failure.code)
             throw failure
+        } catch {
+            // Whether it was sent is unknown, but it is over, so that a repetition need not wait.
+            _ = try? await cursors(pending).replace(begun, by: record, name)
+            throw error
         }
         record.state = .completed
-        try await cursors(pending).keep(record, name)
+        try await cursors(pending).complete(begun, record, name)
         try await write(.completed, name, pending)
         await refresh(call, pending)
         return answered(.completed, pending, draft: call.draft, answer: record.answer)
