@@ -410,6 +410,31 @@ func slug(_ answer: JSONValue) -> String? {
         await world.backEnd.close()
     }
 
+    @Test func `servers on one storage share the requests and answer each once`() async throws {
+        let world = try await World(Self.consent)
+        let second = try world.other()
+        try await world.ask()
+        try await world.ask(at: second)
+        let third = try world.other()
+        #expect(await third.service.meetDueDeadlines())
+        #expect(await world.rehearsed.store.consumptions.count == 2)
+        #expect(await world.backEnd.service.meetDueDeadlines())
+        #expect(await second.service.meetDueDeadlines())
+        #expect(await world.rehearsed.store.consumptions.count == 2)
+        await world.backEnd.close()
+    }
+
+    @Test func `a server answers a request that another one received and left`() async throws {
+        let world = try await World(Self.consent)
+        let second = try world.other()
+        #expect(await second.service.meetDueDeadlines())
+        try await world.ask()
+        try await world.pass(.minutes(1))
+        #expect(await second.service.meetDueDeadlines())
+        #expect(await world.rehearsed.store.consumptions.count == 1)
+        await world.backEnd.close()
+    }
+
     @Test func `a request that waited is answered after a restart`() async throws {
         let world = try await World(Self.consent)
         try await world.ask()

@@ -88,16 +88,52 @@ extension ConsumptionRequest {
 
 /// The App Store's open requests about one app in one environment.
 ///
-/// Each request has a numbered place with its own bookmark, so that restarts lose none and writes
-/// never conflict. A settled request keeps its place until its deadline, because the notification
-/// can arrive again, unless another request needs the place.
+/// Each request has a numbered place with its own bookmark, so that restarts lose none. Several
+/// servers share the places: a place is written only while it has the content that was read. A
+/// settled request keeps its place until its deadline, because the notification can arrive again,
+/// unless another request needs the place.
 final class ConsumptionQueue: Sendable {
     /// The maximum number of waiting requests; further ones must be answered by hand.
     static let places = 128
+    /// How often requests that another server added are read.
+    private static let reading = Milliseconds.minutes(1)
+    private static let prefix = "consumption:"
+
+    private struct Place {
+        let stored: Stored<String>
+        let request: ConsumptionRequest?
+
+        func holds(_ other: ConsumptionRequest) -> Bool { request?.isSame(as: other) ?? false }
+    }
+
+    /// The places as last read or written.
+    private struct Memory {
+        var places: [Place] = []
+        var readAt = Instant.distantPast
+
+        var requests: [ConsumptionRequest] { places.compactMap(\.request) }
+
+        func place(of request: ConsumptionRequest) -> Int? {
+            places.firstIndex { $0.holds(request) }
+        }
+
+        /// A place without a request, else that of the earliest settled one; nil if there is none.
+        var free: Int? {
+            places.firstIndex { $0.request == nil } ?? oldestSettled
+        }
+
+        private var oldestSettled: Int? {
+            places.enumerated().compactMap { number, place in
+                place.request.flatMap {
+                    $0.state == .settled ? (number, $0.requestedAt) : nil
+                }
+            }.min { $0.1 < $1.1 }?.0
+        }
+    }
 
     let environment: Environment
     private let cursors: Cursors
-    private let requests: Locked<[ConsumptionRequest?]>
+    private let memory = Locked(Memory())
 
     /// - Throws: `StorageError` if the waiting requests cannot be read.
     init(
@@ -107,85 +143,104 @@ final class ConsumptionQueue: Sendable {
     ) throws(StorageError) {
         self.environment = environment
         cursors = Cursors(app: app, environment: environment, storage: storage)
-        var requests: [ConsumptionRequest?] = []
-        for place in 0..<Self.places {
-            let text = try cursors.text(Self.name(place))
-            requests.append(text.flatMap { ConsumptionRequest($0, in: environment) })
-        }
-        self.requests = Locked(requests)
+        try read()
     }
 
-    private static func name(_ place: Int) -> String { "consumption:\(place)" }
+    private static func name(_ place: Int) -> String { "\(prefix)\(place)" }
 
-    /// Returns the place of the earliest settled request; nil if none is settled.
-    private static func oldestSettled(_ requests: [ConsumptionRequest?]) -> Int? {
-        requests.enumerated().compactMap { place, request in
-            request.flatMap { $0.state == .settled ? (place, $0.requestedAt) : nil }
-        }.min { $0.1 < $1.1 }?.0
+    private func read() throws(StorageError) {
+        let stored = try cursors.stored(prefix: Self.prefix)
+        let places = (0..<Self.places).map { number in
+            let stored = stored[Self.name(number)] ?? Stored()
+            return Place(
+                stored: stored,
+                request: stored.value.flatMap { ConsumptionRequest($0, in: environment) }
+            )
+        }
+        memory.withLock { $0.places = places }
     }
 
     /// Adds a request unless it is known; false if every place is taken by one without an answer.
     func add(_ request: ConsumptionRequest) async throws(StorageError) -> Bool {
-        let place = requests.withLock { requests -> Int? in
-            if let known = requests.firstIndex(where: { $0?.isSame(as: request) ?? false }) {
-                return known
-            }
-            guard let free = requests.firstIndex(of: nil) ?? Self.oldestSettled(requests) else {
-                return nil
-            }
-            requests[free] = request
-            return free
+        // Each failed attempt is a success of another writer.
+        for _ in 0..<Self.places {
+            try read()
+            let memory = memory.withLock { $0 }
+            guard memory.place(of: request) == nil else { return true }
+            guard let free = memory.free else { return false }
+            if try await put(request, in: free, replacing: memory.places[free]) { return true }
         }
-        guard let place else { return false }
-        try await store(place)
-        return true
+        return false
     }
 
     /// Returns the requests with a due action, including expired ones.
-    func due(at now: Instant) -> [ConsumptionRequest] {
-        requests.withLock { $0.compactMap(\.self).filter { $0.dueAt <= now } }
+    func due(at now: Instant) throws(StorageError) -> [ConsumptionRequest] {
+        let isOld = memory.withLock { memory in
+            let next = memory.readAt + Self.reading
+            let isOld = now < memory.readAt || now >= next
+            if isOld { memory.readAt = now }
+            return isOld || memory.requests.contains { $0.dueAt <= now }
+        }
+        if isOld { try read() }
+        return memory.withLock { $0.requests.filter { $0.dueAt <= now } }
     }
 
-    /// The requests without an answer.
+    /// The requests without an answer, as last read.
     var waiting: [ConsumptionRequest] {
-        requests.withLock { $0.compactMap(\.self).filter { $0.state == .waiting } }
+        memory.withLock { $0.requests.filter { $0.state == .waiting } }
     }
 
     /// When the next action is due; nil if there is none.
     var nextAt: Instant? {
-        requests.withLock { $0.compactMap { $0?.dueAt }.min() }
+        memory.withLock { $0.requests.map(\.dueAt).min() }
     }
 
-    /// Replaces a request by its new state; nil removes it.
+    /// Replaces a request by its new state; nil removes it. Returns false if another writer changed
+    /// it since it was read.
     func replace(
         _ request: ConsumptionRequest,
         by next: ConsumptionRequest?
-    ) async throws(StorageError) {
-        let place = requests.withLock { requests -> Int? in
-            let place = requests.firstIndex { $0?.isSame(as: request) ?? false }
-            if let place { requests[place] = next }
-            return place
+    ) async throws(StorageError) -> Bool {
+        let memory = memory.withLock { $0 }
+        guard let number = memory.place(of: request), memory.places[number].request == request
+        else { return false }
+        return try await put(next, in: number, replacing: memory.places[number])
+    }
+
+    /// Settles a request, whatever another server did with it.
+    func settle(_ request: ConsumptionRequest) async throws(StorageError) {
+        while true {
+            let memory = memory.withLock { $0 }
+            guard let place = memory.place(of: request),
+                var settled = memory.places[place].request, settled.state == .waiting
+            else { return }
+            settled.state = .settled
+            if try await put(settled, in: place, replacing: memory.places[place]) { return }
+            try read()
         }
-        if let place { try await store(place) }
     }
 
     /// Settles the requests of a transaction that was answered by hand.
     func settle(_ transactionId: String) async throws(StorageError) {
-        let waiting = requests.withLock { requests in
-            requests.compactMap(\.self).filter {
-                $0.transactionId == transactionId && $0.state == .waiting
-            }
+        try read()
+        let waiting = memory.withLock { memory in
+            memory.requests.filter { $0.transactionId == transactionId && $0.state == .waiting }
         }
-        for request in waiting {
-            var settled = request
-            settled.state = .settled
-            try await replace(request, by: settled)
-        }
+        for request in waiting { try await settle(request) }
     }
 
-    private func store(_ place: Int) async throws(StorageError) {
-        let text = requests.withLock { $0[place]?.text ?? "" }
-        try await cursors.keep(text, Self.name(place))
+    private func put(
+        _ request: ConsumptionRequest?,
+        in number: Int,
+        replacing place: Place
+    ) async throws(StorageError) -> Bool {
+        let text = request?.text ?? ""
+        let name = Self.name(number)
+        guard let stored = try await cursors.replace(place.stored, by: text, name) else {
+            return false
+        }
+        memory.withLock { $0.places[number] = Place(stored: stored, request: request) }
+        return true
     }
 }
 

@@ -4,7 +4,8 @@ import TideoverStorage
 
 /// Answers the App Store's requests for consumption information about one app in one environment.
 ///
-/// An answer that fails is retried until the deadline, and raises an alarm before it.
+/// An answer that fails is retried until the deadline, and raises an alarm before it. Before an
+/// attempt the next one is stored, so that of several servers one makes it.
 struct ConsumptionWorker: Sendable {
     let queue: ConsumptionQueue
     let backfiller: Backfiller
@@ -24,37 +25,37 @@ struct ConsumptionWorker: Sendable {
 
     /// Processes the due requests.
     func look() async throws {
-        for request in queue.due(at: context.clock()) { try await take(request) }
+        for request in try queue.due(at: context.clock()) { try await take(request) }
     }
 
     private func take(_ request: ConsumptionRequest) async throws {
-        var next = request
+        var request = request
         let now = context.clock()
-        if now >= request.deadline {
-            if request.state == .waiting { try await miss(request) }
-            return try await queue.replace(request, by: nil)
-        }
+        if now >= request.deadline { return try await end(request) }
         guard request.state == .waiting else { return }
-        if request.nextAt <= now { try await answer(&next) }
-        if next.state == .waiting, !next.isRaised,
-            now >= next.deadline + Milliseconds(-ConsumptionRequest.alarm.count)
-        {
-            next.isRaised = true
-            raise(
-                "consumption-window-closing",
-                "It can be answered until \(next.deadline.rfc3339). Attempts: \(next.attempts)."
-            )
+        if request.nextAt <= now {
+            var next = request
+            next.putOff(from: now)
+            guard try await queue.replace(request, by: next) else { return }
+            if try await answer(next, at: now) { return try await queue.settle(next) }
+            request = next
         }
-        try await queue.replace(request, by: next)
+        let alarmAt = request.deadline + Milliseconds(-ConsumptionRequest.alarm.count)
+        guard !request.isRaised, now >= alarmAt else { return }
+        raise(
+            "consumption-window-closing",
+            "It can be answered until \(request.deadline.rfc3339). Attempts: \(request.attempts)."
+        )
+        var raised = request
+        raised.isRaised = true
+        _ = try await queue.replace(request, by: raised)
     }
 
-    private func answer(_ request: inout ConsumptionRequest) async throws {
-        let now = context.clock()
+    /// Returns whether the request is settled.
+    private func answer(_ request: ConsumptionRequest, at now: Instant) async throws -> Bool {
         let lineageRecord = try context.storage.lineageRecord(request.lineage, app: app.id)
         // No owner is known, so only the operator can confirm the delivery.
-        guard let owner = lineageRecord.owners.owner(at: now) else {
-            return request.putOff(from: now)
-        }
+        guard let owner = lineageRecord.owners.owner(at: now) else { return false }
         let information = app.consumption.information(
             about: request.transactionId,
             in: lineageRecord,
@@ -76,15 +77,22 @@ struct ConsumptionWorker: Sendable {
             try await backfiller.send(.changes) { api in
                 _ = try await api.sendConsumption(of: transaction, information)
             }
-            request.state = .settled
             try await write(.completed, subject, request)
+            return true
         } catch let failure as StoreActionFailure where failure.outcome == .rejected {
-            request.state = .settled
             try await write(.rejected, subject, request, code: failure.code)
             raise(failure.code, failure.sentence)
+            return true
         } catch is StoreActionFailure {
-            request.putOff(from: now)
+            return false
         }
+    }
+
+    /// Removes an expired request.
+    private func end(_ request: ConsumptionRequest) async throws {
+        if request.state == .waiting { try await miss(request) }
+        guard try await queue.replace(request, by: nil), request.state == .waiting else { return }
+        raise("consumption-missed", "The App Store decides without an answer.")
     }
 
     private func miss(_ request: ConsumptionRequest) async throws {
@@ -100,7 +108,6 @@ struct ConsumptionWorker: Sendable {
             why: Self.why
         )
         try await write(.missed, subject, request)
-        raise("consumption-missed", "The App Store decides without an answer.")
     }
 
     private func write(
