@@ -27,10 +27,12 @@ struct RecordImporter {
             let ledger = AttributeLedger(connection: connection)
             let customer = scope.key(record.customer)
             return try Self.outcome(try ledger.put(record.attribute, of: customer, at: now))
+        case .prompt(let record): return try restore(record)
         case .drift(let drift): return try restore(drift)
         case .event(let event): return try restore(event)
         case .told(let told): return try restore(told)
         case .audit(let record): return try restore(record)
+        case .bookmark(let bookmark): return try restore(bookmark)
         case .policy(let version): return try restore(version)
         case .customer(let row): return try restore(row)
         }
@@ -110,6 +112,18 @@ struct RecordImporter {
         return try Self.outcome(answer)
     }
 
+    private func restore(_ bookmark: BookmarkRecord) throws(StorageError) -> Restored {
+        let inserted = try connection.ask(
+            SQL.restoreBookmark,
+            in: scope,
+            .text(bookmark.name),
+            .bytes(bookmark.form)
+        )
+        let stored = try connection.ask(SQL.bookmark, in: scope, .text(bookmark.name))
+        guard try inserted.count() == 0 else { return .added }
+        return try stored.first { $0.bytes(0) } == bookmark.form ? .known : .contradicted
+    }
+
     private func restore(_ version: PolicyVersion) throws(StorageError) -> Restored {
         let inserted = try connection.ask(
             SQL.restorePolicy,
@@ -129,6 +143,21 @@ struct RecordImporter {
     }
 
     // MARK: Answers and events
+
+    private func restore(_ record: PromptRecord) throws(StorageError) -> Restored {
+        let answer = try connection.ask(
+            SQL.restorePrompt,
+            in: scope,
+            .text(record.customer.text),
+            .text(record.exposure.id),
+            .text(record.exposure.kind.rawValue),
+            .instant(record.exposure.shownAt),
+            .optional(record.exposure.response?.rawValue)
+        )
+        guard try answer.count() == 1 else { return .known }
+        try outdate([record.customer])
+        return .added
+    }
 
     /// Adds a difference, or ends an open one that had ended in the other storage.
     private func restore(_ drift: Drift) throws(StorageError) -> Restored {
@@ -182,7 +211,8 @@ struct RecordImporter {
             .bytes(row.answer),
             .instant(row.validUntil),
             .instant(row.derivedAt),
-            .instant(row.reconciledAt)
+            .instant(row.reconciledAt),
+            .optional(PresentedText.write(row.presented))
         )
         return try Self.outcome(answer)
     }

@@ -45,11 +45,13 @@ struct RecordQueries {
         case .alias: return try ask(SQL.aliasRecords, key.text(0)).all(alias)
         case .attribute:
             return try ask(SQL.attributeRecords, key.text(0), key.text(1)).all(attribute)
+        case .prompt: return try ask(SQL.promptRecords, key.text(0), key.text(1)).all(prompt)
         case .drift:
             return try ask(SQL.driftRecords, key.text(0), key.text(1)).all(difference)
         case .event: return try ask(SQL.eventRecords, key.text(0)).all(event)
         case .told: return try ask(SQL.toldRecords, key.text(0), key.text(1)).all(toldName)
         case .audit: return try ask(SQL.auditRecords, key.text(0)).all(auditRecord)
+        case .bookmark: return try bookmarks(after: key.name)
         case .policy:
             return try ask(SQL.policyRecords, key.integer(0)).all { row in
                 let version = row.policyVersion
@@ -102,6 +104,20 @@ struct RecordQueries {
         return (.attribute(record), [record.customer.text, record.attribute.name])
     }
 
+    private func prompt(_ row: Row) throws(StorageError) -> Found {
+        guard let kind = PromptExposure.Kind(rawValue: row.text(1)) else {
+            throw unreadable("a prompt")
+        }
+        let exposure = PromptExposure(
+            id: row.text(0),
+            kind: kind,
+            shownAt: row.instant(2),
+            response: row.optionalText(3).flatMap { PromptExposure.Response(rawValue: $0) }
+        )
+        let record = PromptRecord(customer: try id(row.text(4)), exposure: exposure)
+        return (.prompt(record), [record.customer.text, exposure.id])
+    }
+
     private func difference(_ row: Row) throws(StorageError) -> Found {
         guard let form = try? JSONDocument(row.bytes(0), limits: .local),
             let drift = try? Drift(json: form.root)
@@ -136,6 +152,19 @@ struct RecordQueries {
         return (.audit(record), [id.description])
     }
 
+    /// Returns the bookmarks of the first range after a name that has any.
+    private func bookmarks(after name: String) throws(StorageError) -> [Found] {
+        for range in BookmarkRecord.ranges(after: name) {
+            let answer = try ask(SQL.bookmarkRecords, .text(range.first), .text(range.last))
+            let found: [Found] = try answer.all { row in
+                let bookmark = BookmarkRecord(name: row.text(0), form: row.bytes(1))
+                return (.bookmark(bookmark), [bookmark.name])
+            }
+            if !found.isEmpty { return found }
+        }
+        return []
+    }
+
     private func customer(_ row: Row) throws(StorageError) -> Found {
         let customer = try id(row.text(0))
         let stored = CustomerRow(
@@ -145,7 +174,8 @@ struct RecordQueries {
             validUntil: row.optionalInstant(3),
             fingerprint: "",
             derivedAt: row.instant(4),
-            reconciledAt: row.optionalInstant(5)
+            reconciledAt: row.optionalInstant(5),
+            presented: row.isNull(6) ? [:] : PresentedText.read(row.text(6))
         )
         return (.customer(stored), [customer.text])
     }
@@ -175,6 +205,9 @@ private struct Key {
     init(_ parts: [String]) {
         self.parts = parts
     }
+
+    /// The first part, as text.
+    var name: String { part(0) ?? "" }
 
     func text(_ index: Int) -> SQLValue { .text(part(index) ?? "") }
 

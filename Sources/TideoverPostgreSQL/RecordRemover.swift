@@ -27,6 +27,7 @@ struct RecordRemover {
                     try session.figures.remove(subject, in: scope)
                     try session.figures.mark(subject, in: scope)
                 }
+            case .prompt(let prompt): concerned.insert(prompt.customer)
             default: continue
             }
         }
@@ -61,12 +62,16 @@ struct RecordRemover {
         case .attribute(let record):
             let name = SQLValue.text(record.attribute.name)
             try ask(SQL.removeAttribute, .text(record.customer.text), name)
+        case .prompt(let record):
+            let id = SQLValue.text(record.exposure.id)
+            try ask(SQL.removePrompt, .text(record.customer.text), id)
         case .drift(let drift):
             try ask(SQL.removeDrift, .text(drift.customer.text), .text(drift.id))
         case .event(let event): try ask(SQL.removeEvent, .text(event.id.description))
         case .told(let told):
             try ask(SQL.removeTold, .text(told.customer.text), .text(told.name))
         case .audit(let record): try ask(SQL.removeAudit, .text(record.id.description))
+        case .bookmark(let bookmark): try ask(SQL.removeBookmark, .text(bookmark.name))
         case .policy(let version): try ask(SQL.removePolicy, .instant(version.effectiveAt))
         case .customer(let row):
             try ask(SQL.forgetCustomer, .text(row.key.customer.text))

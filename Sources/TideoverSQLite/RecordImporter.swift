@@ -14,6 +14,8 @@ final class RecordImporter {
     private let attributes: AttributeLedger
     private let hasDrift: Statement
     private let insertEvent: Statement
+    private let insertBookmark: Statement
+    private let bookmark: Statement
     private let insertPolicy: Statement
     private let policyFingerprint: Statement
     private let insertCustomer: Statement
@@ -29,6 +31,8 @@ final class RecordImporter {
         attributes = try AttributeLedger(connection)
         hasDrift = try Statement(SQL.hasDrift, on: connection)
         insertEvent = try Statement(SQL.restoreEvent, on: connection)
+        insertBookmark = try Statement(SQL.restoreBookmark, on: connection)
+        bookmark = try Statement(SQL.bookmark, on: connection)
         insertPolicy = try Statement(SQL.restorePolicy, on: connection)
         policyFingerprint = try Statement(SQL.policyFingerprint, on: connection)
         insertCustomer = try Statement(SQL.restoreCustomer, on: connection)
@@ -53,10 +57,12 @@ final class RecordImporter {
             let customer = place.scope.key(record.customer)
             return try attributes.put(record.attribute, of: customer, at: place.now)
                 ? .added : .known
+        case .prompt(let record): return try restore(record, place)
         case .drift(let drift): return try restore(drift, place)
         case .event(let event): return try restore(event, place)
         case .told(let told): return try restore(told, place)
         case .audit(let record): return try restore(record, place)
+        case .bookmark(let bookmark): return try restore(bookmark, place)
         case .policy(let version): return try restore(version, place)
         case .customer(let row): return try restore(row, place)
         }
@@ -137,6 +143,20 @@ final class RecordImporter {
     }
 
     private func restore(
+        _ record: BookmarkRecord,
+        _ place: Restoration
+    ) throws(StorageError) -> Restored {
+        let app = SQLValue.text(place.scope.app)
+        let environment = SQLValue.text(place.scope.environment.rawValue)
+        let name = SQLValue.text(record.name)
+        guard try insertBookmark.run(app, environment, name, .utf8(record.form)) == 0 else {
+            return .added
+        }
+        let known = try bookmark.first(app, environment, name) { $0.bytes(0) }
+        return known == record.form ? .known : .contradicted
+    }
+
+    private func restore(
         _ version: PolicyVersion,
         _ place: Restoration
     ) throws(StorageError) -> Restored {
@@ -157,6 +177,15 @@ final class RecordImporter {
     }
 
     // MARK: Answers and events
+
+    private func restore(
+        _ record: PromptRecord,
+        _ place: Restoration
+    ) throws(StorageError) -> Restored {
+        guard try rows.insert(record, in: place.scope) else { return .known }
+        try outdate([record.customer], place)
+        return .added
+    }
 
     /// Adds a difference, or ends an open one that had ended in the other storage.
     private func restore(_ drift: Drift, _ place: Restoration) throws(StorageError) -> Restored {
@@ -207,7 +236,8 @@ final class RecordImporter {
             .utf8(row.answer),
             .instant(row.validUntil),
             .instant(row.derivedAt),
-            .instant(row.reconciledAt)
+            .instant(row.reconciledAt),
+            PresentedText.write(row.presented).map { .text($0) } ?? .null
         )
         return inserted == 1 ? .added : .known
     }

@@ -21,10 +21,12 @@ final class RecordQueries {
     private let owners: Statement
     private let aliases: Statement
     private let attributes: Statement
+    private let prompts: Statement
     private let drift: Statement
     private let events: Statement
     private let told: Statement
     private let audit: Statement
+    private let bookmarks: Statement
     private let policies: Statement
     private let customers: Statement
 
@@ -35,10 +37,12 @@ final class RecordQueries {
         owners = try Statement(SQL.ownerRecords, on: connection)
         aliases = try Statement(SQL.aliasRecords, on: connection)
         attributes = try Statement(SQL.attributeRecords, on: connection)
+        prompts = try Statement(SQL.promptRecords, on: connection)
         drift = try Statement(SQL.driftRecords, on: connection)
         events = try Statement(SQL.eventRecords, on: connection)
         told = try Statement(SQL.toldRecords, on: connection)
         audit = try Statement(SQL.auditRecords, on: connection)
+        bookmarks = try Statement(SQL.bookmarkRecords, on: connection)
         policies = try Statement(SQL.policyRecords, on: connection)
         customers = try Statement(SQL.customerRecords, on: connection)
     }
@@ -106,6 +110,15 @@ final class RecordQueries {
                 limit,
                 read: attribute
             )
+        case .prompt:
+            return try prompts.all(
+                app,
+                environment,
+                key.text(0),
+                key.text(1),
+                limit,
+                read: prompt
+            )
         case .drift:
             return try drift.all(
                 app,
@@ -130,6 +143,7 @@ final class RecordQueries {
             )
         case .audit:
             return try audit.all(app, environment, key.text(0), limit, read: auditRecord)
+        case .bookmark: return try bookmarks(scope, after: key.name)
         case .policy:
             return try policies.all(app, environment, key.integer(0), limit) {
                 row throws(StorageError) in
@@ -177,6 +191,20 @@ final class RecordQueries {
         return (.attribute(record), [record.customer.text, record.attribute.name])
     }
 
+    private func prompt(_ row: Row) throws(StorageError) -> Found {
+        guard let kind = PromptExposure.Kind(rawValue: row.text(1)) else {
+            throw unreadable("a prompt")
+        }
+        let exposure = PromptExposure(
+            id: row.text(0),
+            kind: kind,
+            shownAt: row.instant(2),
+            response: row.isNull(3) ? nil : PromptExposure.Response(rawValue: row.text(3))
+        )
+        let record = PromptRecord(customer: try id(row.text(4)), exposure: exposure)
+        return (.prompt(record), [record.customer.text, exposure.id])
+    }
+
     private func difference(_ row: Row) throws(StorageError) -> Found {
         guard let form = try? JSONDocument(row.bytes(0), limits: .local),
             let drift = try? Drift(json: form.root)
@@ -215,6 +243,24 @@ final class RecordQueries {
         return (.audit(record), [id.description])
     }
 
+    /// Returns the bookmarks of the first range after a name that has any.
+    private func bookmarks(_ scope: Scope, after name: String) throws(StorageError) -> [Found] {
+        for range in BookmarkRecord.ranges(after: name) {
+            let found: [Found] = try bookmarks.all(
+                .text(scope.app),
+                .text(scope.environment.rawValue),
+                .text(range.first),
+                .text(range.last),
+                .integer(Int64(max(0, scope.limit)))
+            ) { row in
+                let bookmark = BookmarkRecord(name: row.text(0), form: row.bytes(1))
+                return (.bookmark(bookmark), [bookmark.name])
+            }
+            if !found.isEmpty { return found }
+        }
+        return []
+    }
+
     private func customer(_ row: Row, _ scope: Scope) throws(StorageError) -> Found {
         let customer = try id(row.text(0))
         let stored = CustomerRow(
@@ -228,7 +274,8 @@ final class RecordQueries {
             validUntil: row.optionalInstant(3),
             fingerprint: "",
             derivedAt: row.instant(4),
-            reconciledAt: row.optionalInstant(5)
+            reconciledAt: row.optionalInstant(5),
+            presented: row.isNull(6) ? [:] : PresentedText.read(row.text(6))
         )
         return (.customer(stored), [customer.text])
     }
@@ -258,6 +305,9 @@ private struct Key {
     init(_ parts: [String]) {
         self.parts = parts
     }
+
+    /// The first part, as text.
+    var name: String { part(0) ?? "" }
 
     func text(_ index: Int) -> SQLValue { .text(part(index) ?? "") }
 

@@ -13,11 +13,13 @@ final class RecordRemover {
     private let removeOwners: Statement
     private let removeAlias: Statement
     private let removeAttribute: Statement
+    private let removePrompt: Statement
     private let removeDrift: Statement
     private let removeEvent: Statement
     private let removeEventByKey: Statement
     private let removeTold: Statement
     private let removeAudit: Statement
+    private let removeBookmark: Statement
     private let removePolicy: Statement
     private let removeCustomer: Statement
     private let removeName: Statement
@@ -39,11 +41,13 @@ final class RecordRemover {
         removeOwners = try Statement(SQL.removeOwners, on: connection)
         removeAlias = try Statement(SQL.removeAlias, on: connection)
         removeAttribute = try Statement(SQL.removeAttribute, on: connection)
+        removePrompt = try Statement(SQL.removePrompt, on: connection)
         removeDrift = try Statement(SQL.removeDrift, on: connection)
         removeEvent = try Statement(SQL.removeEvent, on: connection)
         removeEventByKey = try Statement(SQL.removeEventByKey, on: connection)
         removeTold = try Statement(SQL.removeTold, on: connection)
         removeAudit = try Statement(SQL.removeAudit, on: connection)
+        removeBookmark = try Statement(SQL.removeBookmark, on: connection)
         removePolicy = try Statement(SQL.removePolicy, on: connection)
         removeCustomer = try Statement(SQL.forgetCustomer, on: connection)
         removeName = try Statement(SQL.eraseName, on: connection)
@@ -65,6 +69,7 @@ final class RecordRemover {
                 for customer in [alias.alias, alias.customer] {
                     try figures.mark(FiguresSubject(.customer, customer.text), in: place.scope)
                 }
+            case .prompt(let prompt): concerned.insert(prompt.customer)
             default: continue
             }
         }
@@ -105,6 +110,9 @@ final class RecordRemover {
         case .attribute(let record):
             let customer = SQLValue.text(record.customer.text)
             try removeAttribute.run(app, environment, customer, .text(record.attribute.name))
+        case .prompt(let record):
+            let customer = SQLValue.text(record.customer.text)
+            try removePrompt.run(app, environment, customer, .text(record.exposure.id))
         case .drift(let drift):
             let customer = SQLValue.text(drift.customer.text)
             try removeDrift.run(app, environment, customer, .text(drift.id))
@@ -117,6 +125,8 @@ final class RecordRemover {
             try removeTold.run(app, environment, .text(told.customer.text), .text(told.name))
         case .audit(let record):
             try removeAudit.run(app, environment, .text(record.id.description))
+        case .bookmark(let bookmark):
+            try removeBookmark.run(app, environment, .text(bookmark.name))
         case .policy(let version):
             try removePolicy.run(app, environment, .instant(version.effectiveAt))
         case .customer(let row):

@@ -19,6 +19,7 @@ final class RowWriter {
     private let forgetCustomer: Statement
     private let changeDrift: Statement
     private let insertDrift: Statement
+    private let restorePrompt: Statement
     private let insertTold: Statement
     private let insertAudit: Statement
     private let used: UsedTables
@@ -40,6 +41,7 @@ final class RowWriter {
         forgetCustomer = try Statement(SQL.forgetCustomer, on: connection)
         changeDrift = try Statement(SQL.changeDrift, on: connection)
         insertDrift = try Statement(SQL.insertDrift, on: connection)
+        restorePrompt = try Statement(SQL.restorePrompt, on: connection)
         insertTold = try Statement(SQL.insertTold, on: connection)
         insertAudit = try Statement(SQL.insertAudit, on: connection)
     }
@@ -181,6 +183,21 @@ final class RowWriter {
             .utf8(drift.form)
         )
         return inserted == 1
+    }
+
+    /// Adds a prompt, or the response to one; returns false if both are stored.
+    func insert(_ record: PromptRecord, in scope: AppScope) throws(StorageError) -> Bool {
+        used.prompt = true
+        let changed = try restorePrompt.run(
+            .text(scope.app),
+            .text(scope.environment.rawValue),
+            .text(record.customer.text),
+            .text(record.exposure.id),
+            .text(record.exposure.kind.rawValue),
+            .instant(record.exposure.shownAt),
+            record.exposure.response.map { .text($0.rawValue) } ?? .null
+        )
+        return changed == 1
     }
 
     /// Adds the name of an event, so that the customer gets no second one of that name.

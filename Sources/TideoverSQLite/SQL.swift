@@ -632,6 +632,11 @@ enum SQL {
         SELECT alias, customer, since, why, declared_by FROM alias
         WHERE app = ?1 AND environment = ?2 AND alias > ?3 ORDER BY alias LIMIT ?4
         """
+    static let promptRecords: StaticString = """
+        SELECT id, kind, shown_at, response, customer FROM prompt
+        WHERE app = ?1 AND environment = ?2 AND (customer, id) > (?3, ?4)
+        ORDER BY customer, id LIMIT ?5
+        """
     static let driftRecords: StaticString = """
         SELECT form, customer, id FROM drift
         WHERE app = ?1 AND environment = ?2 AND (customer, id) > (?3, ?4)
@@ -654,13 +659,29 @@ enum SQL {
         SELECT id, environment, form, name FROM audit
         WHERE app = ?1 AND environment = ?2 AND id > ?3 ORDER BY id LIMIT ?4
         """
+    static let bookmarkRecords: StaticString = """
+        SELECT name, form FROM bookmark
+        WHERE app = ?1 AND environment = ?2 AND name > ?3 AND name < ?4 ORDER BY name LIMIT ?5
+        """
     static let policyRecords: StaticString = """
         SELECT effective_at, fingerprint, form FROM policy_version
         WHERE app = ?1 AND environment = ?2 AND effective_at > ?3 ORDER BY effective_at LIMIT ?4
         """
     static let customerRecords: StaticString = """
-        SELECT customer, version, answer, valid_until, derived_at, reconciled_at FROM customer
+        SELECT customer, version, answer, valid_until, derived_at, reconciled_at, presented
+        FROM customer
         WHERE app = ?1 AND environment = ?2 AND customer > ?3 ORDER BY customer LIMIT ?4
+        """
+    /// Adds a prompt, or the response to one.
+    static let restorePrompt: StaticString = """
+        INSERT INTO prompt (app, environment, customer, id, kind, shown_at, response)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        ON CONFLICT (app, environment, customer, id) DO UPDATE SET response = excluded.response
+        WHERE prompt.response IS NULL AND excluded.response IS NOT NULL
+        """
+    static let restoreBookmark: StaticString = """
+        INSERT INTO bookmark (app, environment, name, form) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT DO NOTHING
         """
     static let restoreEvent: StaticString = """
         INSERT INTO outbox (app, id, environment, customer, version, kind, at, body)
@@ -679,8 +700,8 @@ enum SQL {
     static let restoreCustomer: StaticString = """
         INSERT INTO customer
             (app, environment, customer, version, answer, valid_until, fingerprint, derived_at,
-            reconciled_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, '', ?7, ?8) ON CONFLICT DO NOTHING
+            reconciled_at, presented)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, '', ?7, ?8, ?9) ON CONFLICT DO NOTHING
         """
     static let outdateCustomer: StaticString = """
         UPDATE customer SET fingerprint = '', valid_until = ?4
@@ -713,6 +734,12 @@ enum SQL {
     static let removeAttribute: StaticString = """
         DELETE FROM attribute
         WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND name = ?4
+        """
+    static let removePrompt: StaticString = """
+        DELETE FROM prompt WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4
+        """
+    static let removeBookmark: StaticString = """
+        DELETE FROM bookmark WHERE app = ?1 AND environment = ?2 AND name = ?3
         """
     static let removeDrift: StaticString = """
         DELETE FROM drift WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4

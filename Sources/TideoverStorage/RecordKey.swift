@@ -45,10 +45,13 @@ package struct RecordKey: Hashable, Comparable, Sendable {
         case .alias(let alias): self.init(.text(alias.alias.text))
         case .attribute(let record):
             self.init(.text(record.customer.text), .text(record.attribute.name))
+        case .prompt(let record):
+            self.init(.text(record.customer.text), .text(record.exposure.id))
         case .drift(let drift): self.init(.text(drift.customer.text), .text(drift.id))
         case .event(let event): self.init(.text(event.id.description))
         case .told(let told): self.init(.text(told.customer.text), .text(told.name))
         case .audit(let record): self.init(.text(record.id.description))
+        case .bookmark(let bookmark): self.init(.text(bookmark.name))
         case .policy(let version): self.init(.instant(version.effectiveAt))
         case .customer(let row): self.init(.text(row.key.customer.text))
         }

@@ -16,7 +16,7 @@ package protocol StorageWriter {
     ///
     /// Nothing is derived and no event is added: that happened where the records were made. An
     /// imported answer has no fingerprint, and an existing one loses its fingerprint when its
-    /// lineages grow. So it passes through `commit` before it is served.
+    /// lineages or prompts grow. So it passes through `commit` before it is served.
     func restore(
         _ rows: [RestoredRow],
         in scope: AppScope,
@@ -26,9 +26,9 @@ package protocol StorageWriter {
     /// Removes records, found by their keys, and rebuilds what is derived from them. One that is not
     /// stored is ignored. The removal of an owner is also that of the later owners of its lineage.
     ///
-    /// Derives no answers and adds no events. If facts, owners or aliases of an answer are removed,
-    /// the answer loses its fingerprint, so it passes through `commit` before it is served. Only for a storage
-    /// that no server uses: servers do not look for removed policies.
+    /// Derives no answers and adds no events. If facts, owners, aliases or prompts of an answer are
+    /// removed, the answer loses its fingerprint, so it passes through `commit` before it is served.
+    /// Only for a storage that no server uses: servers do not look for removed policies.
     func remove(
         _ records: [StoredRecord],
         in scope: AppScope,

@@ -2,8 +2,8 @@ package import TideoverCore
 
 /// One stored record of an app in an environment: the unit of an export.
 ///
-/// Keys and passes are excluded because they are secrets or made with secrets. Counts and bookmarks
-/// belong to one server. Shown prompts matter only for days. Indexes are rebuilt by the storage.
+/// Keys and passes are excluded because they are secrets or made with secrets. Counts, and bookmarks
+/// of a server's own work, belong to one server. Indexes are rebuilt by the storage.
 package enum StoredRecord: Hashable, Sendable {
     case evidence(Evidence)
     case fact(Fact)
@@ -11,11 +11,13 @@ package enum StoredRecord: Hashable, Sendable {
     case owner(OwnershipEntry, position: Int)
     case alias(CustomerAlias)
     case attribute(AttributeRecord)
+    case prompt(PromptRecord)
     case drift(Drift)
     /// An event without its name: names are separate records and outlast events.
     case event(OutboxEvent)
     case told(ToldName)
     case audit(AuditRecord)
+    case bookmark(BookmarkRecord)
     case policy(PolicyVersion)
     /// The latest derived answer, without its pass.
     case customer(CustomerRow)
@@ -23,7 +25,8 @@ package enum StoredRecord: Hashable, Sendable {
     /// The kinds, in the order in which they are read: the input of a derivation comes before the
     /// answer.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
-        case evidence, fact, owner, alias, attribute, drift, event, told, audit, policy, customer
+        case evidence, fact, owner, alias, attribute, prompt, drift, event, told, audit, bookmark
+        case policy, customer
 
         /// The next kind.
         package var next: Kind? {
@@ -39,10 +42,12 @@ package enum StoredRecord: Hashable, Sendable {
         case .owner: .owner
         case .alias: .alias
         case .attribute: .attribute
+        case .prompt: .prompt
         case .drift: .drift
         case .event: .event
         case .told: .told
         case .audit: .audit
+        case .bookmark: .bookmark
         case .policy: .policy
         case .customer: .customer
         }
@@ -57,6 +62,52 @@ extension StoredRecord {
         case .owner(let entry, _): entry.lineage.key
         default: nil
         }
+    }
+}
+
+/// A prompt that was shown to a customer.
+package struct PromptRecord: Hashable, Sendable {
+    package let customer: CustomerID
+    package let exposure: PromptExposure
+
+    package init(customer: CustomerID, exposure: PromptExposure) {
+        self.customer = customer
+        self.exposure = exposure
+    }
+}
+
+/// A bookmark that decides answers or requests, so that every copy needs it.
+package struct BookmarkRecord: Hashable, Sendable {
+    package let name: String
+    /// A JSON object; a storage does not parse it.
+    package let form: [UInt8]
+
+    package init(name: String, form: [UInt8]) {
+        self.name = name
+        self.form = form
+    }
+}
+
+extension BookmarkRecord {
+    /// The beginnings of the names of these bookmarks, in order: when customers first got the app,
+    /// transfers that RevenueCat reported, and requests to a store with their idempotency keys.
+    package static let prefixes = ["revenueCat:appOrigin:", "revenueCat:transfer:", "storeAction:"]
+
+    /// The ranges of the names after a name, in order. Each begins after its first name and ends
+    /// before its last one.
+    package static func ranges(after name: String) -> [(first: String, last: String)] {
+        prefixes.compactMap { prefix in
+            // The character after a colon.
+            let last = prefix.dropLast() + ";"
+            guard name.utf8.lexicographicallyPrecedes(last.utf8) else { return nil }
+            let isWithin = prefix.utf8.lexicographicallyPrecedes(name.utf8)
+            return (isWithin ? name : prefix, String(last))
+        }
+    }
+
+    /// Returns whether a bookmark of this name is a record.
+    package static func includes(_ name: String) -> Bool {
+        prefixes.contains { name.hasPrefix($0) && name != $0 }
     }
 }
 

@@ -53,6 +53,8 @@ import TideoverStorage
             )
             #expect((200..<300).contains(response.status), "\(subject)")
         }
+        let action = BookmarkKey(app: "cards", environment: .simulated, name: "storeAction:01")
+        try await backEnd.storage.keep(Array(#"{"value":"done"}"#.utf8), as: action)
         return backEnd
     }
 
@@ -247,6 +249,10 @@ import TideoverStorage
         #expect(
             try await codes("customer") { $0.replacing("simulated", with: "sandbox") }
                 == ["environment-not-served"]
+        )
+        #expect(
+            try await codes("bookmark") { $0.replacing("storeAction:", with: "silence:") }
+                == ["malformed"]
         )
         // What could not be counted further.
         for kind in ["customer", "event"] {

@@ -6,6 +6,8 @@ extension StorageLaw {
     static let recordLaws: [StorageLaw] = [
         StorageLaw("all data is read in pages and can be restored elsewhere", movesAll),
         StorageLaw("restored data stays as it is and is restored once", restoresOnce),
+        StorageLaw("a stored bookmark stays as it is", keepsBookmarks),
+        StorageLaw("a restored prompt is added once, and its response later", addsResponses),
         StorageLaw("data restored to a known customer causes a derivation", outdates),
         StorageLaw("the records of a kind are read in the order of their keys", ordered),
         StorageLaw("each record can be removed alone, and restored", removesEach),
@@ -48,6 +50,10 @@ extension StorageLaw {
             limit: 9
         )
         _ = try await storage.keep(order)
+        for name in bookmarks + ["silence", "replay", "storeAction:"] {
+            let key = BookmarkKey(app: Sample.app, environment: .production, name: name)
+            try await storage.keep(Array(#"{"value":"\#(name)"}"#.utf8), as: key)
+        }
         let claim = OwnershipClaim(
             lineage: Sample.lineage("0"),
             customer: Sample.customer("mallory"),
@@ -69,7 +75,14 @@ extension StorageLaw {
                 app: Sample.app,
                 environment: .production,
                 reconciled: [Sample.key("mallory")],
+                presentedIn: .googlePlay,
                 ownership: refusing,
+                prompts: [
+                    ShownPrompt(
+                        customer: Sample.key("mallory"),
+                        exposure: PromptExposure(id: "p1", kind: .soft, shownAt: Sample.day(4))
+                    )
+                ],
                 now: Sample.day(4)
             ),
         ] {
@@ -86,6 +99,12 @@ extension StorageLaw {
             }
         }
     }
+
+    /// The names of bookmarks that are records; each range has one or several.
+    private static let bookmarks = [
+        "revenueCat:appOrigin:0a", "revenueCat:transfer:anna", "revenueCat:transfer:ben",
+        "revenueCat:transfer:cleo", "storeAction:01",
+    ]
 
     /// Returns the derivation with names for its events.
     private static func named(_ derivation: Derivation) -> Derivation {
@@ -143,7 +162,8 @@ extension StorageLaw {
                         validUntil: row.validUntil,
                         fingerprint: row.fingerprint,
                         derivedAt: row.derivedAt,
-                        reconciledAt: row.reconciledAt
+                        reconciledAt: row.reconciledAt,
+                        presented: row.presented
                     )
                 )
             default: return record
@@ -184,6 +204,8 @@ extension StorageLaw {
             #expect(here?.identity == there?.identity)
             #expect(here?.openDrift == there?.openDrift)
             #expect(here?.reconciledAt == there?.reconciledAt)
+            #expect(here?.presented == there?.presented)
+            #expect(here?.prompts == there?.prompts)
             #expect(here?.version == there?.version)
         }
         let unclaimed = try storage.unclaimed(
@@ -192,6 +214,48 @@ extension StorageLaw {
             limit: 9
         )
         #expect(unclaimed.map(\.lineage.id) == ["2"])
+        let mallory = try storage.lineages(
+            of: Sample.key("mallory", app: "chess"),
+            now: Sample.day(9)
+        )
+        #expect(mallory?.presented == [.googlePlay: Sample.day(4)])
+        #expect(mallory?.prompts.map(\.id) == ["p1"])
+        let kept = records.compactMap { if case .bookmark(let kept) = $0 { kept.name } else { nil } }
+        #expect(kept == bookmarks)
+    }
+
+    private static func keepsBookmarks(_ storage: any Storage) async throws {
+        let record = BookmarkRecord(name: "storeAction:01", form: Array(#"{"value":"a"}"#.utf8))
+        #expect(try await restore([.bookmark(record)], to: Sample.app, in: storage) == [.added])
+        let other = BookmarkRecord(name: record.name, form: Array(#"{"value":"b"}"#.utf8))
+        let outcomes = try await restore(
+            [.bookmark(record), .bookmark(other)],
+            to: Sample.app,
+            in: storage
+        )
+        #expect(outcomes == [.known, .contradicted])
+        let key = BookmarkKey(app: Sample.app, environment: .production, name: record.name)
+        #expect(try storage.bookmark(key) == record.form)
+    }
+
+    private static func addsResponses(_ storage: any Storage) async throws {
+        let fact = Sample.term(0, token: "anna")
+        _ = try await storage.commit(Sample.commitRequest(facts: [fact]), derive: Sample.derive)
+        func shown(_ response: PromptExposure.Response?) -> StoredRecord {
+            let exposure = PromptExposure(
+                id: "p1",
+                kind: .soft,
+                shownAt: Sample.day(1),
+                response: response
+            )
+            return .prompt(PromptRecord(customer: Sample.customer("anna"), exposure: exposure))
+        }
+        let news = [shown(nil), shown(nil), shown(.dismissed), shown(.opened)]
+        let outcomes = try await restore(news, to: Sample.app, in: storage)
+        #expect(outcomes == [.added, .known, .added, .known])
+        let lineages = try storage.lineages(of: Sample.key("anna"), now: Sample.day(9))
+        #expect(lineages?.prompts.map(\.response) == [.dismissed])
+        #expect(try storage.row(of: Sample.key("anna"))?.fingerprint.isEmpty == true)
     }
 
     private static func restoresOnce(_ storage: any Storage) async throws {

@@ -77,6 +77,9 @@ enum ExportSeeds {
         #"{"kind":"event","environment":"production","id":"\#(id)","customer":"anna","customerVersion":1,"event":"x","effectiveAt":\#(at),"data":{"a":1}}"#,
         #"{"kind":"told","environment":"production","customer":"anna","name":"n","event":"\#(id)"}"#,
         #"{"kind":"audit","environment":"production","id":"\#(id)","name":null,"audit":{"kind":"claimed","at":\#(at),"customer":"anna","other":null,"lineage":null,"actor":"customer","by":null,"why":"w"}}"#,
+        #"{"kind":"prompt","environment":"production","customer":"anna","id":"p","prompt":"soft","shownAt":\#(at),"response":null}"#,
+        #"{"kind":"bookmark","environment":"production","name":"storeAction:0","bookmark":{"value":"x"}}"#,
+        #"{"kind":"customer","environment":"production","customer":"ben","customerVersion":1,"derivedAt":\#(at),"dueAt":null,"reconciledAt":\#(at),"presented":{"appStore":\#(at)},"answer":{}}"#,
         #"{"kind":"customer","environment":"production","customer":"anna","customerVersion":1,"derivedAt":\#(at),"dueAt":null,"reconciledAt":null,"answer":{"entitlements":{}}}"#,
     ]
 }

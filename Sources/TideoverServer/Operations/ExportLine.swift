@@ -94,10 +94,12 @@ extension StoredRecord {
             _ = OwnerLine.form(&writer, OwnerLine(position, owner))
         case .alias(let alias): _ = CustomerAlias.form(&writer, alias)
         case .attribute(let record): _ = AttributeRecord.form(&writer, record)
+        case .prompt(let record): _ = PromptRecord.form(&writer, record)
         case .drift(let drift): _ = writer.required(kind.rawValue, drift)
         case .event(let event): _ = EventLine.form(&writer, EventLine(event))
         case .told(let told): _ = ToldName.form(&writer, told)
         case .audit(let record): _ = AuditLine.form(&writer, AuditLine(record))
+        case .bookmark(let bookmark): _ = BookmarkRecord.form(&writer, bookmark)
         case .policy(let version): _ = PolicyVersion.form(&writer, version)
         case .customer(let row): _ = CustomerLine.form(&writer, CustomerLine(row))
         }
@@ -166,6 +168,7 @@ extension StoredRecord {
             self = .owner(line.owner, position: line.position)
         case .alias: self = .alias(try CustomerAlias.form(&fields, nil))
         case .attribute: self = .attribute(try AttributeRecord.form(&fields, nil))
+        case .prompt: self = .prompt(try PromptRecord.form(&fields, nil))
         case .drift: self = .drift(try fields.required(kind.rawValue, Drift?.none))
         case .event:
             let line = try EventLine.form(&fields, nil)
@@ -178,6 +181,12 @@ extension StoredRecord {
             let line = try AuditLine.form(&fields, nil)
             guard line.id.isCountable else { throw .wrong(field: "id") }
             self = .audit(line.record(in: place.environment))
+        case .bookmark:
+            let bookmark = try BookmarkRecord.form(&fields, nil)
+            guard BookmarkRecord.includes(bookmark.name) else { throw .wrong(field: "name") }
+            let form = try? JSONDocument(bookmark.form, limits: .local)
+            guard form?.root.kind == .object else { throw .wrong(field: "bookmark") }
+            self = .bookmark(bookmark)
         case .policy:
             let version = try PolicyVersion.form(&fields, nil)
             guard (try? AppRules(recorded: version)) != nil else { throw .wrong(field: "policy") }
@@ -385,6 +394,27 @@ extension AttributeRecord {
     }
 }
 
+extension PromptRecord {
+    fileprivate static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ record: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            customer: try fields.required("customer", record?.customer),
+            exposure: PromptExposure(
+                id: try fields.required("id", record?.exposure.id),
+                kind: try fields.required("prompt", record?.exposure.kind),
+                shownAt: try fields.required("shownAt", record?.exposure.shownAt),
+                response: try fields.nullable("response", record.map(\.exposure.response))
+            )
+        )
+    }
+}
+
+extension PromptExposure.Kind: FormWord {}
+
+extension PromptExposure.Response: FormWord {}
+
 /// An event without its app and environment.
 private struct EventLine {
     let id: EventID
@@ -470,6 +500,18 @@ extension AuditLine {
     }
 }
 
+extension BookmarkRecord {
+    fileprivate static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ bookmark: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            name: try fields.required("name", bookmark?.name),
+            form: try fields.required("bookmark", (bookmark?.form).map(FormSource.init)).bytes
+        )
+    }
+}
+
 extension PolicyVersion {
     fileprivate static func form<Fields: FormFields>(
         _ fields: inout Fields,
@@ -490,6 +532,7 @@ private struct CustomerLine {
     let derivedAt: Instant
     let dueAt: Instant?
     let reconciledAt: Instant?
+    let presented: PresentedStores
     let answer: [UInt8]
 
     static func form<Fields: FormFields>(
@@ -502,6 +545,7 @@ private struct CustomerLine {
             derivedAt: try fields.required("derivedAt", line?.derivedAt),
             dueAt: try fields.nullable("dueAt", line.map(\.dueAt)),
             reconciledAt: try fields.nullable("reconciledAt", line.map(\.reconciledAt)),
+            presented: try fields.optional("presented", line?.presented, else: PresentedStores()),
             answer: try fields.required("answer", (line?.answer).map(FormSource.init)).bytes
         )
     }
@@ -515,8 +559,26 @@ private struct CustomerLine {
             validUntil: dueAt,
             fingerprint: "",
             derivedAt: derivedAt,
-            reconciledAt: reconciledAt
+            reconciledAt: reconciledAt,
+            presented: presented.instants
         )
+    }
+}
+
+/// When a device of a store first presented everything, in the order of the stores' names.
+private struct PresentedStores: FormObject, Equatable {
+    var instants: [Store: Instant] = [:]
+
+    static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ stores: Self?
+    ) throws(Fields.Failure) -> Self {
+        var read = Self()
+        for store in Store.allCases.sorted(by: { $0.rawValue < $1.rawValue }) {
+            let instant = try fields.optional(store.rawValue, stores?.instants[store])
+            read.instants[store] = instant
+        }
+        return read
     }
 }
 
@@ -527,6 +589,7 @@ extension CustomerLine {
         derivedAt = row.derivedAt
         dueAt = row.validUntil
         reconciledAt = row.reconciledAt
+        presented = PresentedStores(instants: row.presented)
         answer = row.answer
     }
 }
