@@ -202,6 +202,7 @@ struct RecordImporter {
         return try Self.outcome(answer)
     }
 
+    /// Adds an answer, or raises the version of a stored one, which is then derived again.
     private func restore(_ row: CustomerRow) throws(StorageError) -> Restored {
         let answer = try connection.ask(
             SQL.restoreCustomer,
@@ -212,7 +213,8 @@ struct RecordImporter {
             .instant(row.validUntil),
             .instant(row.derivedAt),
             .instant(row.reconciledAt),
-            .optional(PresentedText.write(row.presented))
+            .optional(PresentedText.write(row.presented)),
+            .instant(now)
         )
         return try Self.outcome(answer)
     }

@@ -224,6 +224,7 @@ final class RecordImporter {
         return try rows.insert(name: told.name, of: told.event, to: key) ? .added : .known
     }
 
+    /// Adds an answer, or raises the version of a stored one, which is then derived again.
     private func restore(
         _ row: CustomerRow,
         _ place: Restoration
@@ -237,7 +238,8 @@ final class RecordImporter {
             .instant(row.validUntil),
             .instant(row.derivedAt),
             .instant(row.reconciledAt),
-            PresentedText.write(row.presented).map { .text($0) } ?? .null
+            PresentedText.write(row.presented).map { .text($0) } ?? .null,
+            .instant(place.now)
         )
         return inserted == 1 ? .added : .known
     }

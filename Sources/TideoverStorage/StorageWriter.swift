@@ -12,7 +12,8 @@ package protocol StorageWriter {
     func claimDue(_ order: DueOrder) throws(StorageError) -> [DueClaim]
 
     /// Imports records of another storage, and reports the outcome of each. An existing record is
-    /// kept.
+    /// kept, but a difference can end, a prompt gets its response, and the version of an answer rises
+    /// to the imported one.
     ///
     /// Nothing is derived and no event is added: that happened where the records were made. An
     /// imported answer has no fingerprint, and an existing one loses its fingerprint when its

@@ -154,6 +154,7 @@ package struct RecordPage: Hashable, Sendable {
 
 /// The outcome of importing a record.
 package enum Restored: String, Hashable, Sendable, CaseIterable {
+    /// The record was added, or changed the existing one.
     case added
     /// The record existed already.
     case known

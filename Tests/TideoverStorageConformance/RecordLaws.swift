@@ -6,6 +6,7 @@ extension StorageLaw {
     static let recordLaws: [StorageLaw] = [
         StorageLaw("all data is read in pages and can be restored elsewhere", movesAll),
         StorageLaw("restored data stays as it is and is restored once", restoresOnce),
+        StorageLaw("the version of an answer never goes back", raisesVersions),
         StorageLaw("a stored bookmark stays as it is", keepsBookmarks),
         StorageLaw("a restored prompt is added once, and its response later", addsResponses),
         StorageLaw("data restored to a known customer causes a derivation", outdates),
@@ -277,6 +278,37 @@ extension StorageLaw {
         let refused = try await restore(wrong, to: "chess", in: storage)
         #expect(refused == [.contradicted, .contradicted])
         #expect(try all(storage, app: "chess") == records)
+    }
+
+    private static func raisesVersions(_ storage: any Storage) async throws {
+        let (anna, fact) = (Sample.key("anna"), Sample.term(0, token: "anna"))
+        _ = try await storage.commit(Sample.commitRequest(facts: [fact]), derive: Sample.derive)
+        let stored = try #require(try storage.row(of: anna))
+        func imported(_ version: Int64) -> StoredRecord {
+            .customer(
+                CustomerRow(
+                    key: anna,
+                    version: version,
+                    answer: Array("{}".utf8),
+                    validUntil: nil,
+                    fingerprint: "",
+                    derivedAt: Sample.day(8)
+                )
+            )
+        }
+        #expect(try await restore([imported(1)], to: Sample.app, in: storage) == [.known])
+        #expect(try storage.row(of: anna) == stored)
+        let later = [imported(7), imported(7), imported(5)]
+        let outcomes = try await restore(later, to: Sample.app, in: storage)
+        #expect(outcomes == [.added, .known, .known])
+        let row = try #require(try storage.row(of: anna))
+        #expect(row.version == 7)
+        #expect(row.answer == stored.answer)
+        #expect(row.fingerprint.isEmpty)
+        #expect(row.validUntil == Sample.day(9))
+        let news = Sample.commitRequest("n2", facts: [Sample.term(1, token: "anna")])
+        _ = try await storage.commit(news, derive: Sample.derive)
+        #expect(try storage.row(of: anna)?.version == 8)
     }
 
     private static func outdates(_ storage: any Storage) async throws {
