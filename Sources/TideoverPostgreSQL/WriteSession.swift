@@ -185,6 +185,10 @@ final class WriteSession: StorageWriter {
         return try answer.count() == 1
     }
 
+    func newestPolicy(in scope: AppScope) throws(StorageError) -> String? {
+        try connection.ask(SQL.newestPolicy, in: scope).first { $0.text(0) }
+    }
+
     func claimDue(_ order: DueOrder) throws(StorageError) -> [DueClaim] {
         let scope = AppScope(order.app, order.environment)
         let answer = try connection.ask(

@@ -782,6 +782,10 @@ enum SQL {
             ORDER BY effective_at DESC LIMIT 1
         ) ON CONFLICT DO NOTHING
         """
+    static let newestPolicy: StaticString = """
+        SELECT fingerprint FROM policy_version WHERE app = ?1 AND environment = ?2
+        ORDER BY effective_at DESC LIMIT 1
+        """
     static let policyVersions: StaticString = """
         SELECT effective_at, fingerprint, form FROM policy_version
         WHERE app = ?1 AND environment = ?2 ORDER BY effective_at

@@ -25,6 +25,7 @@ final class WriteSession: StorageWriter {
     private let insertKey: Statement
     private let revokeKey: Statement
     private let insertPolicy: Statement
+    private let newestPolicy: Statement
     private let idle: Statement
     private let unidle: Statement
     private let recordImporter: RecordImporter
@@ -70,6 +71,7 @@ final class WriteSession: StorageWriter {
         insertKey = try Statement(SQL.insertKey, on: connection)
         revokeKey = try Statement(SQL.revokeKey, on: connection)
         insertPolicy = try Statement(SQL.insertPolicy, on: connection)
+        newestPolicy = try Statement(SQL.newestPolicy, on: connection)
         idle = try Statement(SQL.idle, on: connection)
         unidle = try Statement(SQL.unidle, on: connection)
         recordImporter = try RecordImporter(connection, customers, rowWriter)
@@ -341,6 +343,10 @@ final class WriteSession: StorageWriter {
             .utf8(version.form)
         )
         return inserted == 1
+    }
+
+    func newestPolicy(in scope: AppScope) throws(StorageError) -> String? {
+        try newestPolicy.first(.text(scope.app), .text(scope.environment.rawValue)) { $0.text(0) }
     }
 
     func keep(_ order: AttributeOrder) throws(StorageError) -> [String] {

@@ -72,6 +72,10 @@ package protocol StorageWriter {
         in scope: AppScope
     ) throws(StorageError) -> Bool
 
+    /// Returns the fingerprint of the newest recorded version of catalogue and policy; nil if there
+    /// is none.
+    func newestPolicy(in scope: AppScope) throws(StorageError) -> String?
+
     /// Adds to an app's counters; frequent callers should batch their increments.
     func add(_ counts: [Tally: Int64], app: String) throws(StorageError)
 

@@ -9,7 +9,7 @@ import TideoverTestProcesses
     /// Statements that may read all rows of one app: the table is small, or they end at the first,
     /// or after as many as their caller wants.
     private static let wholeApp: Set<String> = [
-        "keys", "webhooks", "tallies", "policyVersions", "insertPolicy",
+        "keys", "webhooks", "tallies", "policyVersions", "insertPolicy", "newestPolicy",
         "latestAudit", "latestEvent", "latestEvents", "pruneAudit", "pruneEvents", "eraseAudit",
         "eraseEvent", "unclaimedCount", "staleFigures",
         "anyFactByKey", "moveFacts", "removeMovedFacts", "anyEventByKey", "moveEvents",

@@ -177,6 +177,56 @@ import TideoverStorage
         await adopting.close()
     }
 
+    /// Imports a version that takes effect at an instant.
+    private func bring(_ policy: Policy, at instant: Instant, to server: TestServer) async throws {
+        let other = try TestServer(policy: policy, now: instant)
+        try await other.service.recordPolicyVersions()
+        let version = try #require(try versions(other).first)
+        await other.close()
+        let header = ExportLine.header(ExportHeader(app: "cards", holds: .everything))
+        let lines = [header, .record(.policy(version), .sandbox)].map(\.json)
+        let request = Request(
+            method: "POST",
+            target: "/v1/apps/cards/import",
+            headers: TestServer.credentials,
+            body: Array(lines.joined(separator: [UInt8(ascii: "\n")]))
+        )
+        let response = try await server.service.handler(try #require(request))
+        let told = JSONValue(try JSONDocument(response.body).root)
+        #expect(told["added"]?["policy"]?.int64 == 1)
+        #expect(told["refused"] == [])
+    }
+
+    @Test func `an imported version decides past instants only`() async throws {
+        let server = try await start(Self.strict, at: Message.start)
+        _ = try await server.post(.purchase())
+        server.set(Self.failed)
+        var failure = Message.purchase("n-2", signed: Self.failed)
+        failure.fail(graceUntil: nil)
+        #expect(try await server.post(failure).status == 200)
+        let own = try #require(try versions(server).last)
+        // An earlier one is no reason to record the server's own again.
+        try await bring(Self.kind, at: Message.start - .days(9), to: server)
+        #expect(try versions(server).last == own)
+        server.set(Self.changed)
+        for imported in [Self.changed - .days(1), Self.changed + .days(1)] {
+            try await bring(Self.kind, at: imported, to: server)
+            let last = try #require(try versions(server).last)
+            #expect(last.fingerprint == own.fingerprint)
+            #expect(last.effectiveAt == max(Self.changed, imported + Milliseconds(1)))
+        }
+        await server.storage.close()
+        let adopting = try TestServer(
+            policy: Self.kind,
+            folder: server.folder,
+            store: server.store,
+            now: Self.changed + .days(2),
+            adoptsRules: true
+        )
+        #expect(try await adopting.premium() == "hold billingRetry none")
+        await adopting.close()
+    }
+
     @Test func `a clock set back leaves the present policy in effect`() async throws {
         let server = try await changedLife()
         #expect(try await server.premium() == "grace keptByPolicy access")

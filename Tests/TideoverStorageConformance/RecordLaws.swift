@@ -221,7 +221,9 @@ extension StorageLaw {
         )
         #expect(mallory?.presented == [.googlePlay: Sample.day(4)])
         #expect(mallory?.prompts.map(\.id) == ["p1"])
-        let kept = records.compactMap { if case .bookmark(let kept) = $0 { kept.name } else { nil } }
+        let kept = records.compactMap { record -> String? in
+            if case .bookmark(let bookmark) = record { bookmark.name } else { nil }
+        }
         #expect(kept == bookmarks)
     }
 

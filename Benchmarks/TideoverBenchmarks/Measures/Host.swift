@@ -270,6 +270,8 @@ private struct ForgetfulWriter: StorageWriter {
         in scope: AppScope
     ) throws(StorageError) -> Bool { true }
 
+    func newestPolicy(in scope: AppScope) throws(StorageError) -> String? { nil }
+
     func claimDue(_ order: DueOrder) throws(StorageError) -> [DueClaim] { [] }
 
     func restore(

@@ -19,14 +19,39 @@ struct ImportRoute: Sendable {
         for environment in Environment.allCases {
             let lines = batch.accepted.filter { $0.environment == environment }
             guard !lines.isEmpty else { continue }
-            let restored = try await context.storage.restore(
-                lines.map(\.record),
-                in: AppScope(context.app.id, environment),
-                now: now
-            )
+            let restored = try await restore(lines.map(\.record), environment, now)
             batch.report(lines, restored)
         }
         return .json(bytes: batch.answer, headers: ["Cache-Control": "private, no-store"])
+    }
+
+    /// Imports records. An imported version of the policy decides past instants only: if it is newer
+    /// than the one in effect, that one is recorded again, in the same transaction. Otherwise every
+    /// server on the database would adopt the imported one.
+    private func restore(
+        _ records: [StoredRecord],
+        _ environment: Environment,
+        _ now: Instant
+    ) async throws(StorageError) -> [Restored] {
+        let scope = AppScope(context.app.id, environment)
+        let rows = records.map(RestoredRow.init)
+        let versions = records.compactMap { record -> Instant? in
+            if case .policy(let version) = record { version.effectiveAt } else { nil }
+        }
+        let inEffect = context.app.policyHistory(in: environment).version(at: now)
+        // Two versions cannot take effect at one instant.
+        let instant = versions.max().map { max(now, $0 + Milliseconds(1)) } ?? now
+        let again = PolicyVersion(
+            effectiveAt: instant,
+            fingerprint: inEffect.fingerprint,
+            form: inEffect.form
+        )
+        return try await context.storage.write(app: scope.app) { writer throws(StorageError) in
+            let newest = try versions.isEmpty ? nil : writer.newestPolicy(in: scope)
+            let restored = try writer.restore(rows, in: scope, now: now)
+            if newest == again.fingerprint { _ = try writer.record(again, in: scope) }
+            return restored
+        }
     }
 }
 
